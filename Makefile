@@ -1,0 +1,40 @@
+# make app   sets up all it needs in .venv and opens the lab
+# make test  sets up all it needs in .venv, a browser included, and runs every check
+PYTHON ?= python3
+# Where pip finds PyTorch, if not where it finds everything else (its CPU builds are much smaller; see README).
+TORCH_INDEX ?=
+BIN := .venv/bin
+
+.PHONY: app test lint install browser clean
+
+app: .venv/installed
+	$(BIN)/python -m core.lake.warm_up
+	$(BIN)/frozenlab app
+
+test: .venv/installed browser lint
+	$(BIN)/python -m core.lake.warm_up
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+install: .venv/installed
+
+.venv/installed: pyproject.toml constraints/cpu.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(if $(TORCH_INDEX),$(BIN)/python -m pip install --quiet -c constraints/cpu.txt torch --index-url $(TORCH_INDEX))
+	$(BIN)/python -m pip install --quiet -c constraints/cpu.txt -e ".[dev]"
+	touch $@
+
+# The browser tests drive the system's own Chromium.
+browser:
+	@command -v chromium google-chrome >/dev/null || { \
+	  echo "installing Chromium from the system's packages"; \
+	  if [ "$$(id -u)" = 0 ]; then run=""; else run=sudo; fi; \
+	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-dejavu-core >/dev/null; }
+
+clean:
+	rm -rf .venv

@@ -1,0 +1,145 @@
+// Drawing a board on a canvas. Shared by the components; loaded in front of their own code.
+// Units: cells. A point [r, c] is the middle of the cell in row r, column c; a `frame` maps it to CSS pixels.
+
+function colorsOf(host, colors) {
+  // The theme is told by the page's background: Streamlit hands its colours down as CSS variables.
+  const probe = document.createElement("canvas").getContext("2d");
+  probe.fillStyle = getComputedStyle(host).getPropertyValue("--st-background-color").trim() || "#fff";
+  const hex = probe.fillStyle;
+  const channel = (i) => parseInt(hex.slice(i, i + 2), 16);
+  const dark = hex.startsWith("#") && 0.3 * channel(1) + 0.59 * channel(3) + 0.11 * channel(5) < 110;
+  return { ...colors[dark ? "dark" : "light"], agents: colors.agents, name: dark ? "dark" : "light" };
+}
+
+function frameFor(width, height, rows, cols, margin) {
+  const cell = Math.min(width / (cols + 2 * margin), height / (rows + 2 * margin));
+  const left = (width - cell * cols) / 2, top = (height - cell * rows) / 2;
+  return { cell, left, top, x: (c) => left + (c + 0.5) * cell, y: (r) => top + (r + 0.5) * cell };
+}
+
+function box(ctx, frame, [r, c], inset, radius) {
+  const side = frame.cell * (1 - 2 * inset);
+  ctx.beginPath();
+  ctx.roundRect(frame.x(c) - side / 2, frame.y(r) - side / 2, side, side, frame.cell * radius);
+}
+
+function agentColor(colors, i) {
+  return colors.agents[i % colors.agents.length];
+}
+
+function inkOn(hex) {
+  const v = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  return 0.3 * v[0] + 0.59 * v[1] + 0.11 * v[2] > 128 ? "#0b1626" : "#ffffff";
+}
+
+function drawFloor(ctx, frame, board, colors, font) {
+  board.rows.forEach((row, r) => [...row].forEach((letter, c) => {
+    box(ctx, frame, [r, c], 0.03, 0.14);
+    ctx.fillStyle = letter === "H" ? colors.hole : colors.ice;
+    ctx.fill();
+    if (letter !== "H") return;
+    ctx.save();
+    ctx.clip();
+    ctx.strokeStyle = colors.hatch;
+    ctx.lineWidth = Math.max(1, frame.cell * 0.035);
+    ctx.beginPath();
+    for (let d = -1; d <= 1; d += 0.2) {
+      ctx.moveTo(frame.x(c) + (d - 0.5) * frame.cell, frame.y(r) + 0.5 * frame.cell);
+      ctx.lineTo(frame.x(c) + (d + 0.5) * frame.cell, frame.y(r) - 0.5 * frame.cell);
+    }
+    ctx.stroke();
+    ctx.restore();
+  }));
+  board.agents.forEach((agent, i) => {
+    drawGoal(ctx, frame, agent.goal, i, colors, font, false);
+    ctx.beginPath();
+    ctx.arc(frame.x(agent.start[1]), frame.y(agent.start[0]), frame.cell * 0.3, 0, 7);
+    ctx.setLineDash([frame.cell * 0.09, frame.cell * 0.07]);
+    ctx.lineWidth = Math.max(1.5, frame.cell * 0.05);
+    ctx.strokeStyle = agentColor(colors, i);
+    ctx.stroke();
+    ctx.setLineDash([]);
+  });
+}
+
+function drawGoal(ctx, frame, cell, i, colors, font, reached) {
+  const color = agentColor(colors, i);
+  box(ctx, frame, cell, 0.12, 0.1);
+  ctx.lineWidth = Math.max(2.5, frame.cell * 0.1);
+  ctx.strokeStyle = colors.outline;
+  ctx.stroke();
+  ctx.lineWidth = Math.max(1.5, frame.cell * 0.065);
+  ctx.strokeStyle = color;
+  ctx.stroke();
+  if (reached) {
+    ctx.globalAlpha *= 0.45;
+    ctx.fillStyle = color;
+    ctx.fill();
+    ctx.globalAlpha /= 0.45;
+    return;
+  }
+  ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colors.text;
+  ctx.fillText(String(i), frame.x(cell[1]), frame.y(cell[0]) + frame.cell * 0.02);
+}
+
+function drawAgent(ctx, frame, [r, c], i, colors, font) {
+  const color = agentColor(colors, i);
+  ctx.beginPath();
+  ctx.arc(frame.x(c), frame.y(r), frame.cell * 0.31, 0, 7);
+  ctx.fillStyle = color;
+  ctx.fill();
+  ctx.lineWidth = Math.max(1.5, frame.cell * 0.05);
+  ctx.strokeStyle = colors.outline;
+  ctx.stroke();
+  ctx.font = `700 ${frame.cell * 0.34}px ${font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = inkOn(color);
+  ctx.fillText(String(i), frame.x(c), frame.y(r) + frame.cell * 0.02);
+}
+
+function drawGhost(ctx, frame, [r, c], i, colors) {
+  ctx.save();
+  ctx.globalAlpha *= 0.5;
+  ctx.beginPath();
+  ctx.arc(frame.x(c), frame.y(r), frame.cell * 0.37, 0, 7);
+  ctx.fillStyle = agentColor(colors, i);
+  ctx.globalAlpha *= 0.5;
+  ctx.fill();
+  ctx.globalAlpha *= 2;
+  ctx.setLineDash([frame.cell * 0.1, frame.cell * 0.06]);
+  ctx.lineWidth = Math.max(1.5, frame.cell * 0.045);
+  ctx.strokeStyle = colors.text;
+  ctx.stroke();
+  ctx.restore();
+}
+
+function drawTrail(ctx, frame, points, i, team, colors, alpha, dashed) {
+  if (points.length < 2) return;
+  // Agents that share a corridor keep apart: each trail runs a little beside the middle of the cells.
+  const shift = (i - (team - 1) / 2) * Math.min(0.1, 0.4 / team) * frame.cell;
+  ctx.save();
+  ctx.globalAlpha *= alpha;
+  ctx.lineJoin = ctx.lineCap = "round";
+  ctx.lineWidth = Math.max(2, frame.cell * (dashed ? 0.05 : 0.085));
+  ctx.strokeStyle = agentColor(colors, i);
+  if (dashed) ctx.setLineDash([frame.cell * 0.02, frame.cell * 0.13]);
+  ctx.beginPath();
+  points.forEach(([r, c], n) => ctx[n ? "lineTo" : "moveTo"](frame.x(c) + shift, frame.y(r) + shift));
+  ctx.stroke();
+  ctx.restore();
+}
+
+function positionAt(path, time, ease) {
+  const step = Math.min(Math.floor(time), path.length - 1);
+  const next = Math.min(step + 1, path.length - 1);
+  const part = ease(time - Math.floor(time));
+  return [path[step][0] + (path[next][0] - path[step][0]) * part, path[step][1] + (path[next][1] - path[step][1]) * part];
+}
+
+function trailUntil(path, time, ease) {
+  return [...path.slice(0, Math.min(Math.floor(time), path.length - 1) + 1), positionAt(path, time, ease)];
+}

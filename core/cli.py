@@ -1,0 +1,390 @@
+"""``frozenlab``: everything the app does, without a browser.
+
+Every command prints JSON with ``--json``. Bad input exits with 2 and a one-line reason on stderr. Imports are inside the commands, so that
+``frozenlab solve`` does not wait for torch and ``frozenlab status`` not for Numba.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    import subprocess
+
+    import pandas as pd
+
+    from core.lake.instance import Instance
+    from core.sessions.store import Session
+
+BAD_INPUT = 2
+
+
+class InputError(ValueError):
+    """What the caller gave cannot be used."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, like every other refusal; the usage is what ``--help`` is for."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"frozenlab: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; returns the exit status."""
+    options = parser().parse_args(arguments)
+    try:
+        return options.run(options) or 0
+    except (ValueError, OSError, RuntimeError) as error:  # each of our own errors is one of these and says what is wrong
+        print(f"frozenlab: {str(error).splitlines()[0] if str(error) else type(error).__name__}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def parser() -> argparse.ArgumentParser:
+    top = Parser(prog="frozenlab", description="An interactive lab: a language model learns MAPF and engineers its environment.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Callable[[argparse.Namespace], int | None], text: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=text, description=text)
+        sub.set_defaults(run=run)
+        sub.add_argument("--json", action="store_true", help="print JSON")
+        return sub
+
+    app = command("app", run_app, "open the lab in a browser")
+    app.add_argument("--port", type=int, default=8501)
+    app.add_argument("--no-browser", action="store_true", help="serve only, open nothing")
+    app.add_argument("--sessions", type=Path, help="folder of the sessions (default: FROZENLAB_SESSIONS, else sessions/)")
+
+    session = command("run", run_session, "run a whole session in the foreground")
+    session.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
+    session.add_argument("--quick", action="store_true", help="the quick session instead of a spec file")
+    session.add_argument("--seed", type=int, help="another seed than the spec's")
+    session.add_argument("--out", type=Path, help="the session folder to make (default: a new one among the sessions)")
+
+    for name, run, text in (
+        ("resume", run_resume, "go on with a session that stopped, in the foreground"),
+        ("stop", run_stop, "ask a running session to stop at its next step"),
+        ("status", run_status, "what a session is doing"),
+    ):
+        command(name, run, text).add_argument("id", help="session id, or the path of a session folder")
+
+    generate = command("generate", run_generate, "draw solved boards from an environment config")
+    generate.add_argument("config", type=Path)
+    generate.add_argument("--n", type=int, required=True)
+    generate.add_argument("--seed", type=int, default=0)
+    generate.add_argument("--out", type=Path, required=True)
+    generate.add_argument("--soc", action="store_true", help="find the optimal sum of costs too")
+
+    solve = command("solve", run_solve, "solve a board optimally")
+    solve.add_argument("board", help="a file with a board in text or JSON form, or - for standard input")
+
+    judge = command("judge", run_judge, "check a plan and name its first fault")
+    judge.add_argument("board", help="a file with a board in text or JSON form, or - for standard input")
+    judge.add_argument("plan", help='a JSON list of motion strings like ["RRD", "WDL"], or a file with one')
+
+    evaluate = command("evaluate", run_evaluate, "valid and optimal rate of a model on a suite")
+    evaluate.add_argument("model", help="lab-model, or a checkpoint folder")
+    evaluate.add_argument("--suite", required=True, help="the name of a suite, or a JSONL file of boards")
+    evaluate.add_argument("--out", type=Path, required=True, help="folder for boards.jsonl and summary.json")
+    evaluate.add_argument("--temperature", type=float, default=0.0)
+
+    command("doctor", run_doctor, "what this machine can run, and what is missing for the rest")
+    return top
+
+
+# --- the app and its sessions ---------------------------------------------------------------------------------------
+
+
+def run_app(options: argparse.Namespace) -> int:
+    import os
+    import subprocess
+    import webbrowser
+
+    from core.sessions.store import PROJECT
+
+    environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
+    url = f"http://127.0.0.1:{options.port}"
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(PROJECT / "streamlit_app.py"), "--server.port", str(options.port)],
+        cwd=PROJECT,
+        env=environment,
+    )
+    try:
+        if wait_until_up(server, url):
+            print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions go on)", flush=True)
+            if not options.no_browser:
+                webbrowser.open(url)
+        return server.wait()
+    except KeyboardInterrupt:
+        server.terminate()
+        return 0
+
+
+def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:
+    """Waits for the server to answer; False if it ended instead."""
+    import time
+    from urllib.error import URLError
+    from urllib.request import urlopen
+
+    while server.poll() is None:
+        try:
+            with urlopen(f"{url}/_stcore/health", timeout=1):
+                return True
+        except (URLError, OSError):
+            time.sleep(0.2)
+    return False
+
+
+def run_session(options: argparse.Namespace) -> int:
+    from pydantic import ValidationError
+
+    from core.lake.config import first_error
+    from core.sessions.presets import quick_spec
+    from core.sessions.spec import SessionSpec
+    from core.sessions.store import SessionStore
+
+    if options.quick == (options.spec is not None):
+        raise InputError("give either a spec file or --quick")
+    try:
+        spec = quick_spec() if options.quick else SessionSpec.model_validate_json(read_text(options.spec))
+        if options.seed is not None:
+            spec = SessionSpec.model_validate(spec.model_dump() | {"seed": options.seed})
+    except ValidationError as error:
+        raise InputError(f"{options.spec or 'the quick session'}: {first_error(error)}") from None
+    if options.out:
+        session = SessionStore(options.out.resolve().parent).create(spec, options.out.resolve().name)
+    else:
+        session = SessionStore().create(spec)
+    return run_in_foreground(session, options.json)
+
+
+def run_resume(options: argparse.Namespace) -> int:
+    from core.sessions.store import STOP_FILE
+
+    session = find_session(options.id)
+    state = session.state()
+    if session.read_only or state.live or state.status == "done":
+        raise InputError(f"{session.id} is {'a recorded session' if session.read_only else state.status}; it cannot be resumed")
+    (session.dir / STOP_FILE).unlink(missing_ok=True)
+    return run_in_foreground(session, options.json)
+
+
+def run_in_foreground(session: Session, as_json: bool) -> int:
+    """Runs or resumes the session here, a line an event; Ctrl+C stops it after the present step."""
+    import os
+    import signal
+
+    from core.sessions.recorder import Recorder
+    from core.sessions.store import STOP_FILE, worker_environment
+    from core.sessions.worker import run_recorded
+
+    os.environ.update(worker_environment())
+    recorder = Recorder(session, on_event=None if as_json else print_event)
+    for stop_signal in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop_signal, lambda *_: (session.dir / STOP_FILE).touch())
+    if not as_json:
+        print(f"session {session.id} in {session.dir}", flush=True)
+    status = run_recorded(session, recorder)
+    print_status(session, as_json)
+    return status
+
+
+def print_event(event: dict[str, Any]) -> None:
+    rest = " ".join(f"{key}={value:.3f}" if isinstance(value, float) else f"{key}={value}" for key, value in event.items() if key not in ("time", "kind"))
+    print(f"{event['kind']:>10}  {rest}", flush=True)
+
+
+def run_stop(options: argparse.Namespace) -> None:
+    from core.sessions.launcher import stop
+
+    session = find_session(options.id)
+    stop(session)
+    print_status(session, options.json)
+
+
+def run_status(options: argparse.Namespace) -> None:
+    print_status(find_session(options.id), options.json)
+
+
+def print_status(session: Session, as_json: bool) -> None:
+    state = session.state()
+    if as_json:
+        print(json.dumps({"id": session.id, "folder": str(session.dir)} | state.model_dump(mode="json")))
+        return
+    print(f"{session.id}: {state.status}, stage {state.stage + 1} of {session.spec.stages}, {state.phase}, {state.progress:.0%} done")
+    for rate in state.rates:
+        where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
+        print(f"  {where}: {rate.valid:.1%} valid, {rate.optimal:.1%} optimal (n {rate.n})")
+    if state.error:
+        print(f"  {state.error}")
+
+
+def find_session(name: str) -> Session:
+    """A session by id, or by the path of its folder."""
+    from core.sessions.store import Session, SessionStore
+
+    return Session(Path(name).resolve()) if (Path(name) / "session.json").is_file() else SessionStore().open(name)
+
+
+# --- the lake -------------------------------------------------------------------------------------------------------
+
+
+def run_generate(options: argparse.Namespace) -> None:
+    from core.lake.config import EnvironmentConfig
+    from core.lake.generator import generate, realised
+    from core.lake.instance import write_instances
+
+    if options.n < 1:
+        raise InputError(f"--n is {options.n}; at least one board is drawn")
+    instances = generate(EnvironmentConfig.read(options.config), options.n, options.seed, sum_of_costs=options.soc)
+    write_instances(options.out, instances)
+    drawn = {str(size): of_size.model_dump() for size, of_size in realised(instances).items()}
+    show({"boards": len(instances), "out": str(options.out), "sizes": drawn}, options.json)
+
+
+def run_solve(options: argparse.Namespace) -> None:
+    from core.lake.board import read_board
+    from core.lake.solver import solve
+
+    solution = solve(read_board(read_text(options.board)), sum_of_costs=True)
+    if solution.status == "undecided":
+        raise InputError("the board is too large to solve exactly within the node budget")
+    show(
+        {
+            "solvable": solution.status == "solved",
+            "makespan": solution.makespan,
+            "sum_of_costs": solution.sum_of_costs,
+            "needs_wait": solution.needs_wait,
+            "plan": None if solution.plan is None else list(solution.plan),
+        },
+        options.json,
+    )
+
+
+def run_judge(options: argparse.Namespace) -> None:
+    from core.lake.board import read_board
+    from core.lake.rules import judge
+    from core.lake.solver import solve
+
+    board, plan = read_board(read_text(options.board)), read_plan(options.plan)
+    verdict = judge(board, plan, solve(board).makespan)
+    show(
+        {
+            "valid": verdict.valid,
+            "optimal": bool(verdict.optimal),
+            "fault": verdict.fault,
+            "step": verdict.step,
+            "agents": list(verdict.agents),
+            "cell": None if verdict.cell is None else list(verdict.cell),
+            "makespan": verdict.makespan,
+            "sum_of_costs": verdict.sum_of_costs,
+        },
+        options.json,
+    )
+
+
+def read_plan(given: str) -> tuple[str, ...]:
+    """A plan from the argument itself or from a file that it names."""
+    text = given if given.lstrip().startswith("[") else read_text(given)
+    try:
+        plan = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"the plan is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    if not isinstance(plan, list) or not all(isinstance(motions, str) for motions in plan):
+        raise InputError('the plan must be a JSON list of motion strings, one an agent, like ["RRD", "WDL"]')
+    return tuple(plan)
+
+
+# --- models ---------------------------------------------------------------------------------------------------------
+
+
+def run_evaluate(options: argparse.Namespace) -> None:
+    import os
+
+    from core.sessions.files import write_text
+    from core.sessions.store import worker_environment
+
+    os.environ.update(worker_environment())
+    from core.policy.evaluation import evaluate
+    from core.policy.policy import load_policy
+    from core.sessions.statistics import rates
+
+    boards = read_suite(options.suite)
+    rows = evaluate(load_policy(options.model), boards, temperature=options.temperature)
+    by_cell = rates(rows, by=("agents", "size")).to_dict("records")
+    summary = {"model": options.model, "suite": options.suite, "temperature": options.temperature, "boards": len(rows)}
+    summary |= {"overall": rates(rows, by=()).to_dict("records")[0], "cells": by_cell}
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_text(options.out / "boards.jsonl", rows.to_json(orient="records", lines=True))
+    write_text(options.out / "summary.json", json.dumps(summary, indent=2))
+    if options.json:
+        show(summary, as_json=True)
+    else:
+        print_rates(rates(rows, by=("agents", "size")))
+
+
+def read_suite(name: str) -> list[Instance]:
+    from core.lake.instance import read_instances
+    from core.lake.suites import SUITES, build_suite
+
+    if name in SUITES:
+        return build_suite(SUITES[name])
+    if not Path(name).is_file():
+        raise InputError(f"there is no suite {name!r} and no such file; the suites are {', '.join(SUITES)}")
+    boards = read_instances(Path(name))
+    if not boards:
+        raise InputError(f"{name} holds no board")
+    return boards
+
+
+def print_rates(table: pd.DataFrame) -> None:
+    print("agents  size     n   valid  95 % interval   optimal  95 % interval")
+    for row in table.itertuples():
+        print(
+            f"{row.agents:>6}  {row.size:>4}  {row.n:>4}  {row.valid:>6.1%}  {row.valid_low:.1%} .. {row.valid_high:.1%}"
+            f"  {row.optimal:>7.1%}  {row.optimal_low:.1%} .. {row.optimal_high:.1%}"
+        )
+
+
+def run_doctor(options: argparse.Namespace) -> None:
+    from core.doctor import examine
+
+    report = examine()
+    if options.json:
+        show(report, as_json=True)
+        return
+    for check in report["checks"]:
+        print(f"{'yes' if check['ok'] else ' no'}  {check['what']}: {check['found']}" + (f"; {check['advice']}" if check["advice"] else ""))
+
+
+# --- in and out -----------------------------------------------------------------------------------------------------
+
+
+def read_text(path: Path | str) -> str:
+    """A file's text, or standard input's for ``-``. Raises InputError with the reason."""
+    if str(path) == "-":
+        return sys.stdin.read()
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not a text file (UTF-8)") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def show(record: dict[str, Any], as_json: bool) -> None:
+    """A record as one JSON line, or as one ``key: value`` a line."""
+    if as_json:
+        print(json.dumps(record))
+    else:
+        for key, value in record.items():
+            print(f"{key}: {value}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+"""``frozenlab doctor``: what this machine can run, and what is missing for the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import psutil
+
+from core.sessions.store import PROJECT
+
+ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")
+MEMORY_NEEDED = 3 * 2**30
+"""Bytes that a session with the lab model needs free."""
+
+
+def examine() -> dict[str, Any]:
+    """``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool}}``; advice is empty where nothing is to do."""
+    python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
+    packages = {name: installed(name) for name in ESSENTIAL}
+    missing = [name for name, found in packages.items() if found is None]
+    model = PROJECT / "assets" / "lab-model" / "model.safetensors"
+    free = psutil.virtual_memory().available
+    gpu = gpu_name() if packages["torch"] else None
+    vllm = installed("vllm")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    checks = [
+        check("Python", python_ok, platform.python_version(), "install Python 3.11, 3.12 or 3.13"),
+        check("packages", not missing, listed(packages), f"missing: {', '.join(missing)}; run make install"),
+        check("lab model", model.is_file(), "shipped" if model.is_file() else "not found", "fetch assets/lab-model from the repository"),
+        check("processor cores", True, str(os.cpu_count()), ""),
+        check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
+        check("GPU", gpu is not None, gpu or "none", "only large Hugging Face models need one"),
+        check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
+        check("Chromium", chromium is not None, "found" if chromium else "not found", "only the browser tests need it: make test installs it"),
+    ]
+    ready = {entry["what"]: entry["ok"] for entry in checks}
+    can = {"lab-model": all(ready[what] for what in ("Python", "packages", "lab model", "free memory")), "gpu": ready["GPU"] and ready["vLLM"]}
+    return {"checks": checks, "can": can}
+
+
+def check(what: str, ok: bool, found: str, advice: str) -> dict[str, Any]:
+    return {"what": what, "ok": ok, "found": found, "advice": "" if ok else advice}
+
+
+def installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def listed(packages: dict[str, str | None]) -> str:
+    return ", ".join(f"{name} {found}" for name, found in packages.items() if found)
+
+
+def gpu_name() -> str | None:
+    import torch
+
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else None

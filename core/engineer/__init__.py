@@ -1,0 +1,1 @@
+"""Evidence -> context -> proposal -> guard; one module an engineer."""

@@ -1,0 +1,101 @@
+"""The engineers, and how one is asked: all take the same context and give back the same proposal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from core.engineer import baselines, rules
+from core.engineer.guard import guard
+from core.engineer.proposal_dialect import ProposalError, ProposalGrammar, parse_proposal, render_context
+from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord
+from core.lake.config import EnvironmentConfig, diff
+
+ATTEMPTS = 2
+"""An answer that cannot be used is asked for once more."""
+
+
+class Engineer(Protocol):
+    """Whoever proposes the next config."""
+
+    @property
+    def name(self) -> EngineerName: ...
+
+    def answer(self, context: Context, seed: int) -> str:
+        """The raw completion; empty for engineers that are not language models."""
+
+    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+        """The proposal in ``raw``. Raises ProposalError if there is none."""
+
+
+@dataclass(frozen=True)
+class ScriptedEngineer:
+    """An engineer that is a function: the rules, or one of the paper's fixed-environment baselines."""
+
+    name: EngineerName
+    propose: Callable[[Context, EnvironmentConfig, int], Proposal]
+
+    def answer(self, context: Context, seed: int) -> str:
+        return ""
+
+    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+        return self.propose(context, config, seed)
+
+
+SCRIPTED: dict[EngineerName, ScriptedEngineer] = {
+    "rules": ScriptedEngineer("rules", lambda context, config, seed: rules.propose(context)),
+    "uniform": ScriptedEngineer("uniform", baselines.uniform),
+    "random": ScriptedEngineer("random", baselines.random),
+    "fixed": ScriptedEngineer("fixed", baselines.fixed),
+}
+
+Writer = Callable[[str, ProposalGrammar, int], str]
+"""(prompt, grammar, seed) -> completion: a language model that writes under the grammar."""
+
+
+@dataclass(frozen=True)
+class ModelEngineer:
+    """A language model in the lab dialect: the current checkpoint (``policy``), or the model before any training (``base``)."""
+
+    write: Writer
+    name: EngineerName = "policy"
+
+    def answer(self, context: Context, seed: int) -> str:
+        return self.write(render_context(context), ProposalGrammar(context), seed)
+
+    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+        return parse_proposal(context, config, raw)
+
+
+def ask(
+    engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_step: float, min_share: float, seed: int
+) -> ProposalRecord:
+    """Asks for the next config; an unusable answer is asked for once more, then ``config`` is kept and the record says why."""
+    attempts: list[Attempt] = []
+    proposal: Proposal | None = None
+    while proposal is None and len(attempts) < ATTEMPTS:
+        attempt_seed = seed + len(attempts)
+        began = time.perf_counter()
+        raw, error = engineer.answer(context, attempt_seed), None
+        try:
+            proposal = engineer.read(context, config, raw, attempt_seed)
+        except ProposalError as reason:
+            error = str(reason)
+        attempts.append(Attempt(raw=raw, error=error, tokens=len(raw.split()) or None, seconds=time.perf_counter() - began))
+    if proposal is None:
+        after, report = config, GuardReport(rejected=attempts[-1].error)
+    else:
+        after, report = guard(proposal.config, config, max_step=max_step, min_share=min_share)
+    return ProposalRecord(
+        stage=context.stage,
+        engineer=engineer.name,
+        attempts=tuple(attempts),
+        proposal=proposal,
+        guard=report,
+        config_before=config,
+        config_after=after,
+        changes=tuple(diff(config, after)),
+        kept_because=None if proposal else f"no answer could be used after {len(attempts)} attempts: {attempts[-1].error}",
+    )

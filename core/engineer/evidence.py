@@ -1,0 +1,154 @@
+"""From what a stage measured to the context an engineer sees.
+
+``gather`` words every section; ``describe`` keeps those that the spec switches on. The tables are the session folder's own: one row a
+held-out board (validation), one row a sampled plan (completions), one row a training step (metrics).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from core.engineer import lines
+from core.engineer.schema import SECTIONS, Context, Evidence, ProposalRecord, Section
+from core.lake.config import EnvironmentConfig
+from core.lake.generator import Realised
+from core.lake.rules import FAULTS
+
+TEACHES = (0.2, 0.8)
+"""Sampled valid rates between these leave most groups mixed, so that GRPO has something to compare (the 80/20 rule)."""
+CASES_PER_SIZE = 2
+
+
+@dataclass(frozen=True)
+class StageMeasurements:
+    """Everything one stage left behind."""
+
+    stage: int
+    config: EnvironmentConfig
+    realised: Mapping[int, Realised]
+    """What was drawn from the config, by map size."""
+    metrics: pd.DataFrame
+    """One row a training step; per size the columns ``valid_<size>`` and ``optimal_<size>``, empty where a step had no such board."""
+    validation: pd.DataFrame
+    """Held-out boards after the stage, one row each."""
+    validation_before: pd.DataFrame
+    """The same boards before it."""
+    last_proposal: ProposalRecord | None
+    """The proposal that led to this stage; None for the first."""
+
+
+def gather(stage: StageMeasurements) -> dict[Section, tuple[Evidence, ...]]:
+    """Every section, worded; a size of the config that the suite does not hold has no held-out evidence."""
+    sources = {
+        "behaviour": behaviour_lines,
+        "failures": failure_lines,
+        "statistics": statistics_lines,
+        "preserved": preserved_lines,
+        "history": history_lines,
+    }
+    return {section: tuple(sources[section](stage)) for section in SECTIONS}
+
+
+def describe(stage: StageMeasurements, sections: Sequence[Section]) -> Context:
+    """The context with only the sections that are switched on."""
+    evidence = gather(stage)
+    return Context(
+        stage=stage.stage,
+        agents=stage.config.agents,
+        sizes=tuple(stage.config.sizes),
+        sections={section: evidence[section] for section in SECTIONS if section in sections},
+    )
+
+
+def behaviour_lines(stage: StageMeasurements) -> Iterator[Evidence]:
+    first, last = thirds(stage.metrics)
+    mean = last.mean(numeric_only=True)
+    yield lines.behaviour_whole(mean["reward"], mean["reward"] - first["reward"].mean(), mean["entropy"], mean["length"])
+    for size in stage.config.sizes:
+        sampled = sampled_valid(stage, size)
+        if sampled is not None:
+            yield lines.behaviour(size, sampled[0], sampled[1], float(last[f"optimal_{size}"].mean()))
+
+
+def thirds(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The first and the last third of a stage's steps (at least one step each)."""
+    n = max(1, len(metrics) // 3)
+    return metrics.head(n), metrics.tail(n)
+
+
+def sampled_valid(stage: StageMeasurements, size: int) -> tuple[float, float] | None:
+    """Valid rate of the size's samples in the last third of the stage and its change since the first; None if nothing was sampled."""
+    if f"valid_{size}" not in stage.metrics:
+        return None
+    first, last = (part[f"valid_{size}"].mean() for part in thirds(stage.metrics))
+    return None if pd.isna(last) else (float(last), 0.0 if pd.isna(first) else float(last - first))
+
+
+def held_out(validation: pd.DataFrame, size: int) -> pd.DataFrame:
+    return validation[validation["size"] == size]
+
+
+def failure_lines(stage: StageMeasurements) -> Iterator[Evidence]:
+    for size in stage.config.sizes:
+        rows = held_out(stage.validation, size)
+        if rows.empty:
+            continue
+        failed = rows[~rows["valid"]]
+        faults: dict[str, float] = {fault: float((rows["fault"] == fault).mean()) for fault in FAULTS}
+        yield lines.failures(size, len(rows), float(rows["valid"].mean()), float(rows["optimal"].mean()), faults, tuple(failed["board_id"]))
+        yield from worked_cases(size, failed)
+
+
+def worked_cases(size: int, failed: pd.DataFrame) -> Iterator[Evidence]:
+    """The first failing board of each of the size's commonest faults."""
+    commonest = failed["fault"].value_counts().index[:CASES_PER_SIZE]
+    for letter, fault in zip("abcdefghi", commonest, strict=False):
+        row = failed[failed["fault"] == fault].iloc[0]
+        step = 0 if pd.isna(row["step"]) else int(row["step"])
+        who = " and ".join(str(agent) for agent in json.loads(row["fault_agents"]))
+        where = "" if pd.isna(row["cell"]) else f" at {tuple(json.loads(row['cell']))}"
+        agents = f" of agent {who}" if who else ""
+        sentence = (
+            f"Size {size}, board {row['board_id']} ({row['agents']} agents, optimum {row['optimal_makespan']} steps): "
+            f"{lines.FAULT_NAMES[fault]}{agents}{where} at step {step}."
+        )
+        yield lines.failure_case(size, letter, str(fault), step, sentence, str(row["board_id"]))
+
+
+def statistics_lines(stage: StageMeasurements) -> Iterator[Evidence]:
+    for size, cell in stage.config.sizes.items():
+        drawn = stage.realised.get(size)
+        if drawn is None:
+            continue
+        figures = {"boards": drawn.boards, "hole_ratio": drawn.hole_ratio, "wait_ratio": drawn.wait_ratio, "makespan": drawn.mean_makespan or 0.0}
+        yield lines.statistics(size, cell.share, cell.hole_ratio, cell.wait_ratio, figures)
+
+
+def preserved_lines(stage: StageMeasurements) -> Iterator[Evidence]:
+    """Sizes whose held-out valid rate did not fall while their samples still mix success and failure."""
+    for size in stage.config.sizes:
+        after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
+        sampled = sampled_valid(stage, size)
+        if after.empty or before.empty or sampled is None:
+            continue
+        gain = float(after["valid"].mean() - before["valid"].mean())
+        if gain >= 0 and TEACHES[0] <= sampled[0] <= TEACHES[1]:
+            yield lines.preserved(size, float(after["valid"].mean()), gain)
+
+
+def history_lines(stage: StageMeasurements) -> Iterator[Evidence]:
+    last = stage.last_proposal
+    if last is None:
+        return
+    for size in stage.config.sizes:
+        after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
+        if after.empty or before.empty:
+            continue
+        changes = {c.knob: c.after - c.before for c in last.changes if c.size == size and c.before is not None and c.after is not None}
+        claims = last.proposal.claims if last.proposal else ()
+        expected = next((claim.expected for claim in claims if claim.size == size), None)
+        yield lines.history(size, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)

@@ -1,0 +1,64 @@
+"""The guard: every proposed config passes through it, and it tells what it repaired."""
+
+from __future__ import annotations
+
+from core.engineer.schema import RATIO_KNOBS, GuardReport, Repair
+from core.lake.config import EnvironmentConfig, SizeConfig
+from core.lake.generator import infeasible
+
+
+def guard(
+    proposed: EnvironmentConfig, previous: EnvironmentConfig, *, max_step: float, min_share: float
+) -> tuple[EnvironmentConfig, GuardReport]:
+    """A config that can be drawn, close enough to ``previous``, with the report of every repair.
+
+    The map sizes and the team are the session's: a size that the proposal leaves out keeps its values, a new one is dropped. Ratios move
+    at most ``max_step`` a stage; a size that the generator cannot draw keeps its previous ratios; shares stay above ``min_share`` and sum to 1.
+    """
+    repairs: list[Repair] = []
+    cells = {}
+    for size, old in previous.sizes.items():
+        new = proposed.sizes.get(size)
+        if new is None:
+            repairs.append(Repair(size=size, knob="share", proposed=0.0, used=old.share, reason="the proposal leaves this size out; it is kept"))
+            new = old
+        new = within_step(size, new, old, max_step, repairs)
+        cells[size] = drawable(size, new, old, previous.agents, repairs)
+    shares = floored({size: cell.share for size, cell in cells.items()}, min_share, repairs)
+    sizes = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}
+    return EnvironmentConfig(agents=previous.agents, sizes=sizes), GuardReport(repairs=tuple(repairs))
+
+
+def within_step(size: int, new: SizeConfig, old: SizeConfig, max_step: float, repairs: list[Repair]) -> SizeConfig:
+    """The ratios, moved at most ``max_step`` away from the old ones."""
+    for knob in RATIO_KNOBS:
+        before, wanted = getattr(old, knob), getattr(new, knob)
+        used = round(min(max(wanted, before - max_step), before + max_step), 6)
+        if abs(used - wanted) > 1e-9:
+            repairs.append(Repair(size=size, knob=knob, proposed=wanted, used=used, reason=f"a ratio moves at most {max_step:g} a stage"))
+            new = new.model_copy(update={knob: used})
+    return new
+
+
+def drawable(size: int, new: SizeConfig, old: SizeConfig, agents: int, repairs: list[Repair]) -> SizeConfig:
+    """The size with its old ratios where boards of the new ones cannot be drawn."""
+    reason = infeasible(size, agents, new.hole_ratio, new.wait_ratio)
+    if reason is None:
+        return new
+    repairs += [
+        Repair(size=size, knob=knob, proposed=getattr(new, knob), used=getattr(old, knob), reason=reason)
+        for knob in RATIO_KNOBS
+        if getattr(new, knob) != getattr(old, knob)
+    ]
+    return new.model_copy(update={"hole_ratio": old.hole_ratio, "wait_ratio": old.wait_ratio})
+
+
+def floored(shares: dict[int, float], min_share: float, repairs: list[Repair]) -> dict[int, float]:
+    """Each share lifted to ``min_share``, then all scaled to sum to 1."""
+    lifted = {size: max(share, min_share) for size, share in shares.items()}
+    total = sum(lifted.values())
+    for size, share in shares.items():
+        if share < min_share:
+            used = lifted[size] / total
+            repairs.append(Repair(size=size, knob="share", proposed=share, used=used, reason=f"no share falls below about {min_share:g}"))
+    return lifted if abs(total - 1) < 1e-9 else {size: share / total for size, share in lifted.items()}

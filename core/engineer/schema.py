@@ -1,0 +1,131 @@
+"""What the engineer sees and what it gives back: context, claim, proposal, guard report.
+
+These are the models of ``context.json`` and ``proposal.json``; they import nothing heavy, so pages read them too.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.lake.config import EnvironmentConfig, KnobChange
+
+Section = Literal["behaviour", "failures", "statistics", "preserved", "history"]
+SECTIONS: tuple[Section, ...] = get_args(Section)
+SECTION_LETTERS: dict[Section, str] = {"behaviour": "B", "failures": "F", "statistics": "S", "preserved": "P", "history": "H"}
+
+EngineerName = Literal["policy", "base", "rules", "uniform", "random", "fixed"]
+ENGINEERS: tuple[EngineerName, ...] = get_args(EngineerName)
+
+Knob = Literal["share", "hole_ratio", "wait_ratio"]
+RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")
+
+
+class Evidence(BaseModel):
+    """One line of the context, citable by its id."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    """Section letter and map size (``F6``); a worked failure case adds a letter (``F6a``); a line on the whole stage has no size (``B``)."""
+    section: Section
+    size: int | None
+    """The map size it speaks of; None where it speaks of the whole stage."""
+    text: str
+    """The line as a person and a language model read it."""
+    numbers: dict[str, float] = Field(default_factory=dict)
+    """The figures the line states, by name; rates lie in 0..1."""
+    boards: tuple[str, ...] = ()
+    """Ids of the validation boards behind the line."""
+
+
+class Context(BaseModel):
+    """The evidence of one stage as an engineer sees it: only the sections that are switched on (``context.json``)."""
+
+    schema_version: Literal[1] = 1
+    stage: int
+    agents: int
+    sizes: tuple[int, ...]
+    """Map sizes the config covers; always told, whichever sections are on."""
+    sections: dict[Section, tuple[Evidence, ...]]
+    prompt: str | None = None
+    """The exact text a language model was given; None for engineers that are not language models."""
+
+    def evidence(self, section: Section, size: int | None = None) -> Evidence | None:
+        """The section's main line on one map size (not a worked case), or None if the section is off or silent."""
+        letter = SECTION_LETTERS[section]
+        wanted = f"{letter}{size}" if size is not None else letter
+        return next((line for line in self.sections.get(section, ()) if line.id == wanted), None)
+
+
+class Claim(BaseModel):
+    """Why one knob of one map size is changed or kept, and what should come of it."""
+
+    size: int
+    knob: Knob | None
+    """None: the size is kept as it is."""
+    before: float | None
+    after: float | None
+    evidence: tuple[str, ...] = ()
+    """Ids of the evidence lines it cites."""
+    now: float | None = None
+    """Valid rate (0..1) of this size as the engineer read it."""
+    expected: float | None = None
+    """Valid rate (0..1) that it expects on this size after the next stage."""
+    text: str = ""
+    """The claim as an English sentence."""
+
+
+class Proposal(BaseModel):
+    """What an engineer proposes for the next stage."""
+
+    summary: str
+    claims: tuple[Claim, ...] = ()
+    preserved: tuple[int, ...] = ()
+    """Map sizes whose hole and wait ratio it leaves as they are on purpose."""
+    config: EnvironmentConfig
+
+
+class Attempt(BaseModel):
+    """One answer of an engineer, usable or not."""
+
+    raw: str
+    """The completion to the letter; empty for engineers that are not language models."""
+    error: str | None = None
+    """Why it could not be used; None if it could."""
+    tokens: int | None = None
+    seconds: float
+
+
+class Repair(BaseModel):
+    """One value that the guard changed."""
+
+    size: int
+    knob: Knob
+    proposed: float
+    used: float
+    reason: str
+
+
+class GuardReport(BaseModel):
+    """What the guard checked and repaired. ``rejected`` is set where the config could not be repaired at all."""
+
+    repairs: tuple[Repair, ...] = ()
+    rejected: str | None = None
+
+
+class ProposalRecord(BaseModel):
+    """``proposal.json``: everything about the config that follows one stage."""
+
+    schema_version: Literal[1] = 1
+    stage: int
+    engineer: EngineerName
+    attempts: tuple[Attempt, ...]
+    proposal: Proposal | None
+    """None where no attempt was usable: then the previous config is kept and ``kept_because`` says why."""
+    guard: GuardReport
+    config_before: EnvironmentConfig
+    config_after: EnvironmentConfig
+    changes: tuple[KnobChange, ...]
+    kept_because: str | None = None

@@ -1,0 +1,52 @@
+"""Claims and proposals in English: the same sentences for every engineer that does not write its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from core.engineer.schema import Claim
+
+KNOB_NAMES = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
+
+
+def claim_sentence(claim: Claim) -> str:
+    """``Size 6: raise the hole ratio from 0.20 to 0.30, because it is 85 % valid; expect 89 % [F6 S6].``"""
+    if claim.knob is None:
+        what = "keep its ratios"
+    elif claim.before is None:
+        what = f"set the {KNOB_NAMES[claim.knob]} to {claim.after:.2f}"
+    elif claim.after is not None and abs(claim.after - claim.before) < 1e-9:
+        what = f"keep the {KNOB_NAMES[claim.knob]} at {claim.before:.2f}"
+    else:
+        verb = "raise" if claim.after is not None and claim.after > claim.before else "lower"
+        what = f"{verb} the {KNOB_NAMES[claim.knob]} from {claim.before:.2f} to {claim.after:.2f}"
+    now = "" if claim.now is None else f", because it is {claim.now:.0%} valid"
+    hope = "" if claim.expected is None else f"; expect {claim.expected:.0%}"
+    cited = f" [{' '.join(claim.evidence)}]" if claim.evidence else ""
+    return f"Size {claim.size}: {what}{now}{hope}{cited}."
+
+
+def summary_sentence(claims: Sequence[Claim], preserved: Sequence[int]) -> str:
+    """One sentence over all sizes: which get harder, easier, new ratios, or stay."""
+    groups: dict[str, list[int]] = {"harder": [], "easier": [], "new ratios": [], "unchanged": []}
+    for claim in claims:
+        if claim.knob == "share":
+            continue
+        if claim.knob is None or claim.after is None or claim.after == claim.before:
+            group = "unchanged"
+        elif claim.before is None:
+            group = "new ratios"
+        else:
+            group = "harder" if claim.after > claim.before else "easier"
+        if claim.size not in groups[group]:
+            groups[group].append(claim.size)
+    moved = {size for name, sizes in groups.items() if name != "unchanged" for size in sizes}
+    groups["unchanged"] = [size for size in groups["unchanged"] if size not in moved]
+    parts = [f"{name}: {size_list(sizes)}" for name, sizes in groups.items() if sizes]
+    kept = f" Preserved on purpose: {size_list(preserved)}." if preserved else ""
+    return ("; ".join(parts) or "nothing is said of any size").capitalize() + "." + kept
+
+
+def size_list(sizes: Sequence[int]) -> str:
+    """``(3, 4, 6)`` -> ``size 3, 4, 6``."""
+    return f"size {', '.join(str(size) for size in sizes)}"

@@ -1,0 +1,1 @@
+"""MAPF-FrozenLake: boards, rules, solver, generator, environment config and suites."""

@@ -1,0 +1,227 @@
+"""Boards: the grid, the agents on it, and the two forms a board is written in.
+
+The text form is the public MAPF-FrozenLake benchmark's map: one row a line, cells separated by one space, the letters
+``S s A B C`` for the starts and ``G g a b c`` for the goals of agents 0..4. The JSON form is one line and has no limit on agents.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+Cell = tuple[int, int]
+"""``(row, col)``, 0-based, from the top left."""
+
+FROZEN, HOLE = "F", "H"
+START_LETTERS = "SsABC"
+GOAL_LETTERS = "Ggabc"
+MAX_SIDE = 32
+
+MOVES: dict[str, Cell] = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1), "W": (0, 0)}
+"""Action letter -> (row, col) step. The words are UP DOWN LEFT RIGHT WAIT."""
+
+Plan = tuple[str, ...]
+"""One motion string over ``U D L R W`` an agent. An agent whose string has ended waits where it stands."""
+
+
+class BoardError(ValueError):
+    """A board, or a file that should hold one, is not valid; the message says what and where."""
+
+
+@dataclass(frozen=True)
+class Agent:
+    """Where one agent begins and where it has to go."""
+
+    start: Cell
+    goal: Cell
+
+
+@dataclass(frozen=True)
+class Board:
+    """A rectangular grid of frozen and hole cells with agents on it (a MAPF *instance*).
+
+    Raises:
+        BoardError: rows of different length, an unknown letter, a start or goal off the grid, on a hole, or used twice.
+    """
+
+    rows: tuple[str, ...]
+    """One string over ``F`` and ``H`` a row; starts and goals are frozen cells."""
+    agents: tuple[Agent, ...]
+
+    def __post_init__(self) -> None:
+        if not self.rows or not self.rows[0]:
+            raise BoardError("the board has no cells")
+        if max(len(self.rows), len(self.rows[0])) > MAX_SIDE:
+            raise BoardError(f"the board is {self.height}x{self.width}; the largest side allowed is {MAX_SIDE}")
+        for r, row in enumerate(self.rows):
+            if len(row) != self.width:
+                raise BoardError(f"row {r} has {len(row)} cells, row 0 has {self.width}")
+            for c, letter in enumerate(row):
+                if letter not in (FROZEN, HOLE):
+                    raise BoardError(f"cell ({r}, {c}) is {letter!r}; a cell is F (frozen) or H (hole)")
+        if not self.agents:
+            raise BoardError("the board has no agents")
+        taken: dict[Cell, str] = {}
+        for i, agent in enumerate(self.agents):
+            for role, cell in (("start", agent.start), ("goal", agent.goal)):
+                name = f"the {role} of agent {i}"
+                if not self.contains(cell):
+                    raise BoardError(f"{name} {cell} is off the {self.height}x{self.width} board")
+                if self.is_hole(cell):
+                    raise BoardError(f"{name} {cell} is a hole")
+                if cell in taken:
+                    raise BoardError(f"{name} {cell} is also {taken[cell]}; starts and goals are distinct cells")
+                taken[cell] = name
+
+    @property
+    def height(self) -> int:
+        return len(self.rows)
+
+    @property
+    def width(self) -> int:
+        return len(self.rows[0])
+
+    @property
+    def size(self) -> int:
+        """The longer side: what "map size" means in configs and tables (boards drawn from a config are square)."""
+        return max(self.height, self.width)
+
+    @property
+    def team(self) -> int:
+        """Number of agents."""
+        return len(self.agents)
+
+    @cached_property
+    def holes(self) -> tuple[Cell, ...]:
+        """Hole cells in row-major order."""
+        return tuple((r, c) for r, row in enumerate(self.rows) for c, letter in enumerate(row) if letter == HOLE)
+
+    @property
+    def hole_ratio(self) -> float:
+        return len(self.holes) / (self.height * self.width)
+
+    def contains(self, cell: Cell) -> bool:
+        return 0 <= cell[0] < self.height and 0 <= cell[1] < self.width
+
+    def is_hole(self, cell: Cell) -> bool:
+        return self.rows[cell[0]][cell[1]] == HOLE
+
+    def distances_to(self, target: Cell) -> dict[Cell, int]:
+        """Steps from every cell that can reach ``target`` when no other agent is in the way (breadth-first)."""
+        distance = {target: 0}
+        queue = deque([target])
+        while queue:
+            r, c = queue.popleft()
+            for dr, dc in MOVES.values():
+                cell = (r + dr, c + dc)
+                if cell not in distance and self.contains(cell) and not self.is_hole(cell):
+                    distance[cell] = distance[(r, c)] + 1
+                    queue.append(cell)
+        return distance
+
+    # --- the text form -------------------------------------------------------------------------------------------
+
+    def to_text(self) -> str:
+        """The benchmark's map. Raises BoardError above five agents, which have no letters."""
+        if self.team > len(START_LETTERS):
+            raise BoardError(f"the text form has letters for {len(START_LETTERS)} agents, the board has {self.team}: use JSON")
+        grid = [list(row) for row in self.rows]
+        for i, agent in enumerate(self.agents):
+            grid[agent.start[0]][agent.start[1]] = START_LETTERS[i]
+            grid[agent.goal[0]][agent.goal[1]] = GOAL_LETTERS[i]
+        return "\n".join(" ".join(row) for row in grid)
+
+    @classmethod
+    def from_text(cls, text: str) -> Board:
+        """Reads the text form. Raises BoardError with the line and cell that is wrong."""
+        starts: dict[int, Cell] = {}
+        goals: dict[int, Cell] = {}
+        rows: list[str] = []
+        for number, line in enumerate(text.splitlines(), 1):
+            if not line.strip():
+                continue
+            r, row = len(rows), ""
+            for c, letter in enumerate(line.split()):
+                for letters, found, role in ((START_LETTERS, starts, "start"), (GOAL_LETTERS, goals, "goal")):
+                    if len(letter) == 1 and letter in letters:
+                        agent = letters.index(letter)
+                        if agent in found:
+                            raise BoardError(
+                                f"line {number}, cell {c + 1}: a second {role} {letter!r} of agent {agent}, the first is at {found[agent]}"
+                            )
+                        found[agent] = (r, c)
+                        letter = FROZEN
+                if letter not in (FROZEN, HOLE):
+                    known = f"F, H, starts {' '.join(START_LETTERS)}, goals {' '.join(GOAL_LETTERS)}"
+                    raise BoardError(f"line {number}, cell {c + 1}: {letter[:20]!r} is no cell; use {known}")
+                row += letter
+            rows.append(row)
+        team = max([*starts, *goals], default=-1) + 1
+        for i in range(team):
+            if i not in starts:
+                raise BoardError(f"agent {i} has a goal {GOAL_LETTERS[i]!r} but no start {START_LETTERS[i]!r}")
+            if i not in goals:
+                raise BoardError(f"agent {i} has a start {START_LETTERS[i]!r} but no goal {GOAL_LETTERS[i]!r}")
+        return cls(tuple(rows), tuple(Agent(starts[i], goals[i]) for i in range(team)))
+
+    # --- the JSON form -------------------------------------------------------------------------------------------
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{"map": ["S F H", ...], "agents": [{"start": [r, c], "goal": [r, c]}, ...]}``; the map bears letters up to five agents."""
+        lines = self.to_text().splitlines() if self.team <= len(START_LETTERS) else [" ".join(row) for row in self.rows]
+        return {"map": lines, "agents": [{"start": list(a.start), "goal": list(a.goal)} for a in self.agents]}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Board:
+        """Reads the JSON form; further keys are ignored. Raises BoardError naming the key that is wrong."""
+        if not isinstance(data, dict):
+            raise BoardError(f"a board is a JSON object, not {type(data).__name__}")
+        lines, agents = data.get("map"), data.get("agents")
+        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+            raise BoardError('"map" must be a list of strings, one a row, like "S F H"')
+        if not isinstance(agents, list):
+            raise BoardError('"agents" must be a list of {"start": [row, col], "goal": [row, col]}')
+        frozen_letters = str.maketrans({letter: FROZEN for letter in START_LETTERS + GOAL_LETTERS})
+        rows = tuple("".join(line.split()).translate(frozen_letters) for line in lines)
+        board = cls(rows, tuple(_read_agent(agent, i) for i, agent in enumerate(agents)))
+        board._check_letters(lines)
+        return board
+
+    def _check_letters(self, lines: Sequence[str]) -> None:
+        """The letters of the map, where it bears any, have to agree with ``agents``."""
+        for r, line in enumerate(lines):
+            for c, letter in enumerate("".join(line.split())):
+                for letters, role in ((START_LETTERS, "start"), (GOAL_LETTERS, "goal")):
+                    i = letters.find(letter)
+                    if i >= 0 and (i >= self.team or getattr(self.agents[i], role) != (r, c)):
+                        raise BoardError(f'map row {r}, cell {c} is {letter!r}, the {role} of agent {i}, but "agents" says otherwise')
+
+
+def _read_agent(data: Any, i: int) -> Agent:
+    cells = []
+    for role in ("start", "goal"):
+        cell = data.get(role) if isinstance(data, dict) else None
+        if not (isinstance(cell, list) and len(cell) == 2 and all(type(x) is int for x in cell)):
+            raise BoardError(f'agent {i}: "{role}" must be [row, col], two whole numbers')
+        cells.append((cell[0], cell[1]))
+    return Agent(*cells)
+
+
+def read_board(text: str) -> Board:
+    """Reads a board in either form: JSON if the text begins with ``{``, else the text form. Raises BoardError with a one-line reason."""
+    text = text.removeprefix("\ufeff")
+    return Board.from_dict(read_json(text)) if text.lstrip().startswith("{") else Board.from_text(text)
+
+
+def read_json(text: str) -> Any:
+    """Parses a JSON board or instance. Raises BoardError with a one-line reason."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise BoardError(f"not a JSON board: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise BoardError("not a JSON board: a number too long, or too deeply nested") from None

@@ -1,0 +1,1 @@
+"""Models, prompts and generation: the lab model and its dialect."""

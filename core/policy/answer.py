@@ -1,0 +1,25 @@
+"""What a model's answer to a board comes to: the paths it wrote, or the fault that kept it from being read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.lake.board import Board
+from core.lake.rules import Fault, Paths, Verdict, judge_paths
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A parsed completion. Exactly one of the two fields is set."""
+
+    paths: Paths | None = None
+    """The cells of each agent at time 0, 1, 2, ...; time 0 is the start."""
+    fault: Fault | None = None
+    """``parse_error``, ``truncated`` or ``missing_agent``: why there are no paths."""
+
+
+def judge_answer(board: Board, answer: Answer, optimal_makespan: int | None = None) -> Verdict:
+    """The verdict on an answer: its own fault where it could not be read, else what :func:`judge_paths` says of its paths."""
+    if answer.paths is not None:
+        return judge_paths(board, answer.paths, optimal_makespan)
+    return Verdict(answer.fault, optimal=False, on_goal=(False,) * board.team)

@@ -1,0 +1,96 @@
+"""Judging a policy on solved boards: one row a board, the columns of ``validation.parquet``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from core.lake.instance import Instance
+from core.policy.answer import judge_answer
+from core.policy.plan_dialect import parse_plan
+
+if TYPE_CHECKING:  # the policy imports torch; readers of rows need not
+    from core.policy.policy import Completion, Policy
+
+COLUMNS: dict[str, str] = {
+    "board_id": "str",
+    "size": "int64",
+    "agents": "int64",
+    "hole_ratio": "float64",
+    "needs_wait": "boolean",
+    "optimal_makespan": "Int64",
+    "optimal_sum_of_costs": "Int64",
+    "board": "str",
+    "completion": "str",
+    "paths": "str",
+    "outcome": "str",
+    "valid": "bool",
+    "optimal": "bool",
+    "fault": "str",
+    "step": "Int64",
+    "fault_agents": "str",
+    "cell": "str",
+    "makespan": "Int64",
+    "sum_of_costs": "Int64",
+    "on_goal": "float64",
+    "tokens": "int64",
+}
+"""Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` hold JSON; ``on_goal`` is the share of
+agents that end on their goal."""
+
+
+def answer_row(instance: Instance, completion: Completion) -> dict[str, Any]:
+    """One judged answer as a row with the keys of COLUMNS."""
+    board, solution = instance.board, instance.solution
+    answer = parse_plan(board, completion.text, completion.finished)
+    verdict = judge_answer(board, answer, solution.makespan)
+    return {
+        "board_id": instance.id,
+        "size": board.size,
+        "agents": board.team,
+        "hole_ratio": board.hole_ratio,
+        "needs_wait": solution.needs_wait,
+        "optimal_makespan": solution.makespan,
+        "optimal_sum_of_costs": solution.sum_of_costs,
+        "board": json.dumps(board.to_dict()),
+        "completion": completion.text,
+        "paths": None if answer.paths is None else json.dumps(answer.paths),
+        "outcome": verdict.outcome,
+        "valid": verdict.valid,
+        "optimal": bool(verdict.optimal),
+        "fault": verdict.fault,
+        "step": verdict.step,
+        "fault_agents": json.dumps(verdict.agents),
+        "cell": None if verdict.cell is None else json.dumps(verdict.cell),
+        "makespan": verdict.makespan,
+        "sum_of_costs": verdict.sum_of_costs,
+        "on_goal": sum(verdict.on_goal) / board.team,
+        "tokens": completion.tokens,
+    }
+
+
+def frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Rows of :func:`answer_row` as a table with the types of COLUMNS, so that an all-empty column is read back as what it is."""
+    return pd.DataFrame(list(rows), columns=list(COLUMNS)).astype(COLUMNS)
+
+
+def evaluate(
+    policy: Policy,
+    instances: Sequence[Instance],
+    *,
+    temperature: float = 0.0,
+    seed: int = 0,
+    batch_size: int = 256,
+    on_progress: Callable[[int], None] | None = None,
+) -> pd.DataFrame:
+    """Lets the policy plan every board once (greedily by default) and judges the plans; one row a board, in the given order.
+
+    ``on_progress`` is told the number of boards planned so far. Raises DialectError for a board that the policy's dialect cannot name.
+    """
+    planned = policy.plan(
+        [instance.board for instance in instances], temperature=temperature, seed=seed, batch_size=batch_size, on_progress=on_progress
+    )
+    return frame([answer_row(instance, completions[0]) for instance, completions in zip(instances, planned, strict=True)])

@@ -1,0 +1,1 @@
+"""The loop, the session folder, the background worker."""

@@ -1,0 +1,93 @@
+"""Starting, stopping and resuming the worker of a session, from a page or the command line."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from core.sessions.files import write_text
+from core.sessions.spec import SessionSpec
+from core.sessions.state import State, worker_alive
+from core.sessions.store import PROJECT, STOP_FILE, Session, SessionStore, worker_environment
+
+GRACE = 30.0
+"""Seconds that a worker has to stop politely before it is ended by force."""
+
+
+class LaunchError(RuntimeError):
+    """A session cannot be started, stopped or resumed now; the message says why."""
+
+
+def start(spec: SessionSpec, store: SessionStore) -> Session:
+    """Creates a session and starts its worker. Raises LaunchError while another session runs: the machine trains one at a time."""
+    with launching(store):
+        session = store.create(spec)
+        spawn(session)
+    return session
+
+
+def resume(session: Session, store: SessionStore) -> None:
+    """Starts a worker that takes the session up where it stands. Raises LaunchError if it is running, done or read-only."""
+    with launching(store):
+        status = session.state().status
+        if session.read_only:
+            raise LaunchError(f"{session.id} is a recorded session, it cannot be changed")
+        if status == "done":
+            raise LaunchError(f"{session.id} is done, there is nothing to resume")
+        spawn(session)
+
+
+def stop(session: Session) -> None:
+    """Asks the worker to stop at its next step; it saves what it has. Ends it by force if it does not within GRACE seconds."""
+    state = session.state()
+    if not state.live:
+        raise LaunchError(f"{session.id} is not running, it is {state.status}")
+    (session.dir / STOP_FILE).touch()
+    threading.Thread(target=end_after_grace, args=(session, state), daemon=True).start()
+
+
+def end_after_grace(session: Session, state: State) -> None:
+    deadline = time.monotonic() + GRACE
+    while worker_alive(state) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    if worker_alive(state) and state.pid is not None:
+        os.killpg(state.pid, signal.SIGKILL)
+
+
+@contextmanager
+def launching(store: SessionStore) -> Iterator[None]:
+    """One launch at a time over all pages and shells, and none while a session runs."""
+    store.root.mkdir(parents=True, exist_ok=True)
+    with (store.root / ".launch.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        running = next((session for session in store.sessions() if not session.read_only and session.state().live), None)
+        if running is not None:
+            raise LaunchError(f"{running.title} ({running.id}) is running; stop it or wait until it is done")
+        yield
+
+
+def spawn(session: Session) -> None:
+    """Starts the worker in a process group of its own. The session counts as queued until the worker has written its first state."""
+    (session.dir / STOP_FILE).unlink(missing_ok=True)
+    queued = session.state().model_copy(
+        update={"status": "queued", "phase": "starting", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
+    )
+    write_text(session.dir / "state.json", queued.model_dump_json(indent=2))
+    with (session.dir / "worker.log").open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "core.sessions.worker", str(session.dir)],
+            cwd=PROJECT,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=worker_environment(),
+        )
+    threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie

@@ -1,0 +1,152 @@
+"""The loop: train, validate, describe, propose, guard, and again (Figure 1 of Chen et al. 2026).
+
+Every part writes what it made to the session folder at once and reads it from there if it is already done, so the same loop starts a session
+and resumes one. Importing this module imports torch: only the worker process and the command line do.
+"""
+
+from __future__ import annotations
+
+import pandas as pd
+from safetensors.torch import load_model
+
+from core.engineer.engineers import SCRIPTED, Engineer, ModelEngineer, ask
+from core.engineer.evidence import StageMeasurements, describe
+from core.engineer.proposal_dialect import render_context
+from core.engineer.schema import Context, ProposalRecord
+from core.lake.config import EnvironmentConfig
+from core.lake.generator import canonical_hash, generate, realised
+from core.lake.instance import Instance
+from core.lake.suites import build_suite
+from core.policy.evaluation import evaluate
+from core.policy.policy import Policy, load_policy
+from core.sessions.recorder import Recorder
+from core.sessions.spec import SessionSpec
+from core.sessions.store import EnvironmentRecord, Session
+from core.training.grpo import drop_resume_files, train_stage
+
+PROPOSAL_TEMPERATURE = 0.5
+
+
+def run(session: Session, recorder: Recorder) -> None:
+    """The whole session, from wherever it stands. Raises StageStopped if it is asked to stop."""
+    spec = session.spec
+    policy = load_policy(spec.policy)
+    suite = build_suite(spec.suite)
+    engineer = make_engineer(spec, policy)
+    config = spec.initial_config
+    before = validate(policy, suite, None, session, recorder)
+    last: ProposalRecord | None = None
+    for stage in range(spec.stages):
+        boards = draw_boards(config, suite, stage, session, recorder)
+        train(policy, boards, stage, session, recorder)
+        after = validate(policy, suite, stage, session, recorder)
+        context = make_context(stage, config, boards, before, after, last, session)
+        proposal = propose(engineer, context, config, session, recorder)
+        config, before, last = proposal.config_after, after, proposal
+    drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
+    recorder.done()
+
+
+def make_engineer(spec: SessionSpec, policy: Policy) -> Engineer:
+    """The engineer that the spec names; ``base`` is a second copy of the model, which no training touches."""
+    if spec.engineer in SCRIPTED:
+        return SCRIPTED[spec.engineer]
+    model = load_policy(spec.policy) if spec.engineer == "base" else policy
+    return ModelEngineer(
+        write=lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=PROPOSAL_TEMPERATURE, seed=seed),
+        name=spec.engineer,
+    )
+
+
+def stage_seed(spec: SessionSpec, stage: int) -> int:
+    """The seed of a stage's boards, samples and proposal."""
+    return spec.seed * 1000 + stage
+
+
+def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder) -> list[Instance]:
+    """The stage's boards, none of them a board of the suite; the same again after a resume."""
+    spec = session.spec
+    recorder.phase("generating", stage)
+    held_out = frozenset(canonical_hash(instance.board) for instance in suite)
+    seed = stage_seed(spec, stage)
+    boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=held_out)
+    if session.environment(stage) is None:
+        recorder.write_model(
+            stage, "environment.json", EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
+        )
+        recorder.event("stage", stage=stage, boards=len(boards))
+    return boards
+
+
+def train(policy: Policy, boards: list[Instance], stage: int, session: Session, recorder: Recorder) -> None:
+    """GRPO on the boards; a stage that is already trained is loaded instead."""
+    folder = session.stage_dir(stage)
+    trained = folder / "policy"
+    if trained.exists():
+        load_model(policy.model, trained / "model.safetensors")
+        return
+    recorder.phase("training", stage)
+    train_stage(
+        policy,
+        boards,
+        session.spec.training,
+        stage=stage,
+        seed=session.spec.seed,
+        folder=folder,
+        previous=session.stage_dir(stage - 1) / "policy" if stage else None,
+        report=lambda figures, rows: recorder.step(stage, figures, rows),
+        stopping=recorder.stopping,
+    )
+
+
+def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> pd.DataFrame:
+    """Greedy plans on every board of the suite; stage None is the base, before training."""
+    rows = session.validation(stage)
+    if rows is None:
+        recorder.phase("baseline" if stage is None else "validating", stage or 0)
+
+        def progress(done: int) -> None:
+            recorder.fraction(done / len(suite))
+            recorder.stop_if_asked()
+
+        rows = evaluate(policy, suite, on_progress=progress)
+        recorder.validated(stage, rows)
+    return rows
+
+
+def make_context(
+    stage: int,
+    config: EnvironmentConfig,
+    boards: list[Instance],
+    before: pd.DataFrame,
+    after: pd.DataFrame,
+    last: ProposalRecord | None,
+    session: Session,
+) -> Context:
+    measured = StageMeasurements(
+        stage=stage,
+        config=config,
+        realised=realised(boards),
+        metrics=session.metrics(stage),
+        validation=after,
+        validation_before=before,
+        last_proposal=last,
+    )
+    return describe(measured, session.spec.sections)
+
+
+def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:
+    """The engineer's answer to the context, guarded; what was seen and said is written before anybody acts on it."""
+    record = session.proposal(context.stage)
+    if record is None:
+        recorder.phase("proposing", context.stage)
+        spec = session.spec
+        prompt = render_context(context) if isinstance(engineer, ModelEngineer) else None
+        recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": prompt}))
+        guard = spec.guard
+        record = ask(
+            engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=stage_seed(spec, context.stage)
+        )
+        recorder.write_model(context.stage, "proposal.json", record)
+        recorder.event("proposed", stage=context.stage, changes=len(record.changes), kept_because=record.kept_because)
+    return record

@@ -1,0 +1,153 @@
+"""The worker's pen: everything a running session writes goes through here."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import psutil
+from pydantic import BaseModel
+
+from core.policy.evaluation import COLUMNS
+from core.sessions.files import append_line, write_parquet, write_text
+from core.sessions.state import Phase, State, ValidRate
+from core.sessions.store import STOP_FILE, Session
+from core.training.settings import StageStopped
+
+COMPLETIONS_EVERY = 5
+"""Steps between rewrites of the completions table."""
+SHARE_OF_STAGE: dict[Phase, tuple[float, float]] = {
+    "generating": (0.0, 0.02),
+    "training": (0.02, 0.88),
+    "validating": (0.88, 0.99),
+    "proposing": (0.99, 1.0),
+}
+"""Where the phases of a stage begin and end, as parts of it: rough, for the progress bar."""
+BASELINE_SHARE = 0.04
+"""Part of the session that loading and the first validation take."""
+
+
+class Recorder:
+    """Writes a session's state, events and tables as they come; knows when it should stop."""
+
+    def __init__(self, session: Session, on_event: Callable[[dict[str, Any]], None] | None = None) -> None:
+        self.session = session
+        self.on_event = on_event
+        self.state = State(
+            status="running",
+            pid=os.getpid(),
+            create_time=psutil.Process().create_time(),
+            started=session.state().started or time.time(),
+            steps=session.spec.training.steps,
+            rates=session.state().rates,
+        )
+        self.completions: list[dict[str, Any]] = []
+        self.began = time.time()
+        self.began_at: float | None = None
+        """Progress when this worker took over, from which the time left is told."""
+        self.event("resumed" if session.events()[0] else "started", engineer=session.spec.engineer, stages=session.spec.stages)
+        self._write()
+
+    # --- what the loop tells -------------------------------------------------------------------------------------
+
+    def phase(self, phase: Phase, stage: int) -> None:
+        """A new phase begins. Raises StageStopped if the session was asked to stop."""
+        self.stop_if_asked()
+        self.state.phase, self.state.stage = phase, stage
+        if phase == "training":
+            self.completions = self._completions_so_far(stage)
+        else:
+            self.state.step = 0
+        self.fraction(0.0)
+
+    def fraction(self, done: float) -> None:
+        """How much of the present phase is done, 0..1."""
+        state, stages = self.state, self.session.spec.stages
+        if state.phase in ("starting", "baseline"):
+            state.progress = BASELINE_SHARE * done
+        elif state.phase != "done":
+            begin, end = SHARE_OF_STAGE[state.phase]
+            state.progress = BASELINE_SHARE + (1 - BASELINE_SHARE) * (state.stage + begin + (end - begin) * done) / stages
+        self._write()
+
+    def step(self, stage: int, figures: dict[str, float], rows: list[dict[str, Any]]) -> None:
+        """One training step: its metrics line, and the completions kept from it."""
+        append_line(self._stage_dir(stage) / "metrics.jsonl", figures)
+        self.completions += rows
+        self.state.step = int(figures["step"])
+        last = self.state.step >= self.state.steps
+        if last or self.state.step % COMPLETIONS_EVERY == 0 or self.stopping():
+            columns = [*COLUMNS, "training_step", "reward"]
+            table = pd.DataFrame(self.completions, columns=columns).astype(COLUMNS)
+            write_parquet(self._stage_dir(stage) / "completions.parquet", table)
+        self.event("step", stage=stage, step=self.state.step, reward=figures["reward"], valid=figures["valid"])
+        self.fraction(self.state.step / self.state.steps)
+
+    def validated(self, stage: int | None, rows: pd.DataFrame) -> None:
+        folder = self.session.dir / "baseline" if stage is None else self._stage_dir(stage)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_parquet(folder / "validation.parquet", rows)
+        rate = ValidRate(stage=stage, valid=float(rows["valid"].mean()), optimal=float(rows["optimal"].mean()), n=len(rows))
+        self.state.rates = [known for known in self.state.rates if known.stage != stage] + [rate]
+        self.event("baseline" if stage is None else "validated", **rate.model_dump())
+        self._write()
+
+    def write_model(self, stage: int, name: str, model: BaseModel) -> None:
+        write_text(self._stage_dir(stage) / name, model.model_dump_json(indent=2))
+
+    def event(self, kind: str, **fields: Any) -> None:
+        """Adds a line to the event log; also tells ``on_event``, for a terminal that follows along."""
+        event = {"time": time.time(), "kind": kind} | fields
+        append_line(self.session.dir / "events.jsonl", event)
+        if self.on_event:
+            self.on_event(event)
+
+    # --- how it ends ---------------------------------------------------------------------------------------------
+
+    def done(self) -> None:
+        self.state.phase, self.state.progress = "done", 1.0
+        self._end("done")
+
+    def stopped(self) -> None:
+        self._end("stopped")
+
+    def failed(self, error: str) -> None:
+        self.state.error = error
+        self._end("failed", error=error)
+
+    def stop_if_asked(self) -> None:
+        if self.stopping():
+            raise StageStopped
+
+    def stopping(self) -> bool:
+        return (self.session.dir / STOP_FILE).exists()
+
+    def _end(self, status: Any, **fields: Any) -> None:
+        self.state.status, self.state.finished, self.state.seconds_left = status, time.time(), None
+        self.event(status, **fields)
+        self._write()
+
+    # --- writing -------------------------------------------------------------------------------------------------
+
+    def _stage_dir(self, stage: int) -> Path:
+        folder = self.session.stage_dir(stage)
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def _completions_so_far(self, stage: int) -> list[dict[str, Any]]:
+        table = self.session.completions(stage)
+        return [] if table is None else table.to_dict("records")
+
+    def _write(self) -> None:
+        """Replaces ``state.json``; every write is a heartbeat."""
+        state = self.state
+        state.heartbeat = time.time()
+        if self.began_at is None and state.phase == "training" and state.step:
+            self.began, self.began_at = time.time(), state.progress
+        elif self.began_at is not None and state.progress > self.began_at and state.status == "running":
+            state.seconds_left = (time.time() - self.began) * (1 - state.progress) / (state.progress - self.began_at)
+        write_text(self.session.dir / "state.json", state.model_dump_json(indent=2))

@@ -1,0 +1,44 @@
+"""The spec of a session: every setting of one run of the loop, and every seed (``session.json``)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from core.engineer.schema import SECTIONS, EngineerName, Section
+from core.lake.config import EnvironmentConfig
+from core.lake.suites import SuiteSpec
+from core.training.settings import TrainingSettings
+
+
+class GuardSettings(BaseModel):
+    """How far a proposal may move the config in one stage."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_step: Annotated[float, Field(gt=0, le=1)] = 0.2
+    """Largest change of a hole or wait ratio a stage."""
+    min_share: Annotated[float, Field(ge=0, le=0.1)] = 0.02
+    """No map size falls below this share, so that none is forgotten unseen."""
+
+
+class SessionSpec(BaseModel):
+    """Everything that decides a session. Written once to ``session.json``, never edited."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(max_length=120)] = ""
+    policy: str = "lab-model"
+    """``lab-model`` (the shipped one) or the path of a checkpoint folder."""
+    engineer: EngineerName = "policy"
+    sections: tuple[Section, ...] = SECTIONS
+    """The context sections the engineer sees."""
+    stages: Annotated[int, Field(ge=1, le=50)] = 3
+    initial_config: EnvironmentConfig
+    training: TrainingSettings = TrainingSettings()
+    suite: SuiteSpec
+    """The held-out boards of every validation."""
+    guard: GuardSettings = GuardSettings()
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0

@@ -1,0 +1,87 @@
+"""What a session is doing right now (``state.json``), and whether its worker is alive."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+import psutil
+from pydantic import BaseModel
+
+Status = Literal["queued", "running", "stopped", "done", "failed", "crashed", "stalled"]
+Phase = Literal["starting", "baseline", "generating", "training", "validating", "proposing", "done"]
+PHASE_WORDS: dict[str, str] = {
+    "starting": "loading the model",
+    "baseline": "validating the base",
+    "generating": "drawing boards",
+    "training": "training",
+    "validating": "validating",
+    "proposing": "asking the engineer",
+    "done": "done",
+}
+STALLED_AFTER = 120.0
+"""Seconds without a heartbeat after which a live worker counts as stalled; the slowest training step takes a fraction of that."""
+
+START_WITHIN = 60.0
+"""Seconds within which a worker that was started has written its first state."""
+
+
+class ValidRate(BaseModel):
+    """Held-out valid rate after a stage; stage None is the base, before training."""
+
+    stage: int | None
+    valid: float
+    optimal: float
+    n: int
+
+
+class State(BaseModel):
+    """``state.json``; replaced as a whole by the worker."""
+
+    schema_version: Literal[1] = 1
+    status: Status = "queued"
+    phase: Phase = "starting"
+    stage: int = 0
+    step: int = 0
+    """Training steps done in this stage."""
+    steps: int = 0
+    progress: float = 0.0
+    """Of the whole session, 0..1."""
+    seconds_left: float | None = None
+    pid: int | None = None
+    create_time: float | None = None
+    """Of the worker process, so that a recycled pid is not taken for it."""
+    heartbeat: float | None = None
+    started: float | None = None
+    finished: float | None = None
+    error: str | None = None
+    rates: list[ValidRate] = []
+
+    @property
+    def live(self) -> bool:
+        """Something will still happen by itself."""
+        return self.status in ("queued", "running", "stalled")
+
+
+def worker_alive(state: State) -> bool:
+    """Whether the worker process that wrote the state still runs (zombies and recycled pids do not count)."""
+    if state.pid is None or state.create_time is None:
+        return False
+    try:
+        process = psutil.Process(state.pid)
+        return abs(process.create_time() - state.create_time) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.Error:
+        return False
+
+
+def as_observed(state: State) -> State:
+    """The state as a reader should tell it: a running worker that is gone has ``crashed``, one without heartbeat is ``stalled``."""
+    if state.status not in ("queued", "running"):
+        return state
+    if state.pid is None and state.heartbeat and time.time() - state.heartbeat < START_WITHIN:
+        return state
+    if not worker_alive(state):
+        return state.model_copy(update={"status": "crashed"})
+    if state.heartbeat and time.time() - state.heartbeat > STALLED_AFTER:
+        return state.model_copy(update={"status": "stalled"})
+    return state

@@ -1,0 +1,52 @@
+"""Rates with their uncertainty. n is always part of the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+import pandas as pd
+
+Z95 = 1.959963984540054
+"""Two-sided 95 % point of the normal distribution."""
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """95 % interval of a rate (Wilson 1927): bounds in 0..1, and (0, 1) where nothing was counted."""
+    if n == 0:
+        return 0.0, 1.0
+    p, z2 = successes / n, Z95 * Z95
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z95 * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def rates(validation: pd.DataFrame, by: Sequence[str] = ("size",)) -> pd.DataFrame:
+    """Valid and optimal rate per group of ``by`` (all rows as one if empty), with Wilson bounds and n.
+
+    Columns: ``by``, ``n``, and ``valid``, ``valid_low``, ``valid_high``, and the same three for ``optimal``.
+    """
+    groups = validation.groupby(list(by)) if by else [((), validation)]
+    rows = []
+    for key, group in groups:
+        row = dict(zip(by, key if isinstance(key, tuple) else (key,), strict=True)) | {"n": len(group)}
+        for metric in ("valid", "optimal"):
+            k = int(group[metric].sum())
+            low, high = wilson(k, len(group))
+            row |= {metric: k / len(group) if len(group) else float("nan"), f"{metric}_low": low, f"{metric}_high": high}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def paired_change(before: pd.DataFrame, after: pd.DataFrame, metric: str = "valid") -> tuple[float, float, float, int]:
+    """Change of a rate on the same boards: mean difference, its 95 % bounds (normal approximation over board pairs), and n.
+
+    Raises:
+        ValueError: the tables share no board.
+    """
+    pairs = before[["board_id", metric]].merge(after[["board_id", metric]], on="board_id", suffixes=("_before", "_after"))
+    if pairs.empty:
+        raise ValueError("the two tables share no board")
+    difference = pairs[f"{metric}_after"].astype(float) - pairs[f"{metric}_before"].astype(float)
+    mean, half = float(difference.mean()), Z95 * float(difference.std(ddof=0)) / sqrt(len(pairs))
+    return mean, mean - half, mean + half, len(pairs)

@@ -1,0 +1,1 @@
+"""The warm start and one GRPO stage."""

@@ -1,0 +1,229 @@
+"""The warm start: trains the lab model from scratch on solver plans and on an engineer's proposals (supervised, before any RL).
+
+    python -m core.training.warm_start --out assets/lab-model
+
+The model card in ``assets/lab-model`` says with which settings the shipped weights were made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy, scaled_dot_product_attention
+from transformers import AttentionInterface, AttentionMaskInterface, Qwen3ForCausalLM
+from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+from transformers.modeling_outputs import BaseModelOutputWithPast
+
+from core.engineer.demonstrations import demonstrations
+from core.lake.board import Board
+from core.lake.config import PAPER_SIZES
+from core.lake.generator import canonical_hash, random_instances
+from core.lake.rules import Paths, walk
+from core.lake.suites import SUITES, build_suite
+from core.policy.lab_model import build_network, build_tokenizer
+from core.policy.policy import Policy
+from core.policy.vocabulary import ENGINEER, PLAN
+from core.training.demonstrations import ID_OF, Example, plan_example, to_example
+
+IGNORED = -100
+TEAM_WEIGHTS = {2: 0.4, 3: 0.3, 4: 0.2, 5: 0.1}
+"""Agents -> share of the solved boards."""
+HOLE_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5)
+BOARD_SEED = 1_000_000_007
+"""Keeps the streams of boards apart from those of suites and sessions, whose seeds are small."""
+POOL = 4096
+"""Examples that are drawn at once, sorted by length and cut into batches, so that little is padding."""
+
+
+@dataclass(frozen=True)
+class WarmStartSettings:
+    """How long and how fast to learn."""
+
+    presentations: int = 400_000
+    """Examples shown in all; a solved board counts each time it is shown, each time in another guise."""
+    demonstration_share: float = 0.08
+    """Part of the examples that are an engineer's proposals."""
+    batch_tokens: int = 8192
+    """Tokens in one batch, padding included."""
+    batch_rows: int = 256
+    """Examples in one batch at most."""
+    learning_rate: float = 1.2e-3
+    """The peak; it is reached after ``warmup`` of the run and then falls to zero in a straight line."""
+    warmup: float = 0.02
+    weight_decay: float = 0.01
+    gradient_norm: float = 1.0
+    compiled: bool = True
+    """Compile the network first: a minute that pays off within three."""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where the warm start is, told every hundred optimizer steps."""
+
+    step: int
+    presentations: int
+    seconds: float
+    plan_loss: float
+    """Mean cross-entropy of the plans' tokens since the last report, in nats; NaN where none was shown."""
+    proposal_loss: float
+    """The same for the proposals."""
+
+
+def train(
+    policy: Policy,
+    solved: Sequence[tuple[Board, Paths]],
+    proposals: Sequence[Example],
+    settings: WarmStartSettings,
+    report: Callable[[Progress], None],
+    report_every: int = 100,
+) -> None:
+    """Trains ``policy`` in place on the completions (not the prompts). ``solved`` are square boards with plans of equal length an agent."""
+    model, rng = policy.model.train(), np.random.default_rng(settings.seed)
+    model.set_attn_implementation(FLOAT32_ATTENTION)
+    trunk = torch.compile(model.model, dynamic=True) if settings.compiled else model.model
+    optimizer = torch.optim.AdamW(model.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
+    started, shown, step = time.monotonic(), 0, 0
+    losses: dict[int, list[torch.Tensor]] = {ID_OF[PLAN]: [], ID_OF[ENGINEER]: []}
+    while shown < settings.presentations:
+        pool = draw(solved, proposals, min(POOL, settings.presentations - shown), settings.demonstration_share, rng)
+        for batch in batches(pool, settings, rng):
+            rate = learning_rate(shown / settings.presentations, settings)
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            each = completion_losses(trunk, model.lm_head, batch)
+            each.mean().backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_norm)
+            optimizer.step()
+            optimizer.zero_grad()
+            shown, step = shown + len(batch), step + 1
+            tasks = torch.tensor([example.prompt[0] for example in batch for _ in example.completion])
+            for task, of_task in losses.items():
+                of_task.append(each.detach()[tasks == task])
+            if step % report_every == 0:
+                report(Progress(step, shown, time.monotonic() - started, *(float(torch.cat(part).mean()) for part in losses.values())))
+                losses = {task: [] for task in losses}
+    model.set_attn_implementation("sdpa")
+    model.eval()
+
+
+def draw(
+    solved: Sequence[tuple[Board, Paths]], proposals: Sequence[Example], n: int, share: float, rng: np.random.Generator
+) -> list[Example]:
+    """``n`` examples: proposals at the given share, else solved boards, each in a fresh guise."""
+    n_proposals = int(rng.binomial(n, share)) if proposals else 0
+    shown = [proposals[i] for i in rng.integers(len(proposals), size=n_proposals)] if proposals else []
+    return shown + [plan_example(*solved[i], rng) for i in rng.integers(len(solved), size=n - n_proposals)]
+
+
+def batches(pool: list[Example], settings: WarmStartSettings, rng: np.random.Generator) -> Iterator[list[Example]]:
+    """Cuts the pool into batches of examples of about the same length, in random order."""
+    cut: list[list[Example]] = [[]]
+    for example in sorted(pool, key=lambda example: example.length):  # ascending: the newest is the longest of its batch
+        if len(cut[-1]) == settings.batch_rows or (len(cut[-1]) + 1) * example.length > settings.batch_tokens:
+            cut.append([])
+        cut[-1].append(example)
+    for i in rng.permutation(len(cut)):
+        if cut[i]:
+            yield cut[i]
+
+
+def learning_rate(done: float, settings: WarmStartSettings) -> float:
+    """Rises in a straight line over the warmup, then falls to zero at the end; ``done`` is the part of the run that lies behind, 0..1."""
+    rising = (done + 1e-3) / settings.warmup
+    return settings.learning_rate * min(1.0, rising, (1 - done) / (1 - settings.warmup))
+
+
+def completion_losses(trunk: Callable[..., BaseModelOutputWithPast], head: torch.nn.Module, batch: Sequence[Example]) -> torch.Tensor:
+    """Cross-entropy of each completion token, in the order of the batch. Padding stands on the right, where causal attention needs no mask to pass it over."""
+    width = max(example.length for example in batch)
+    ids = torch.zeros(len(batch), width, dtype=torch.long)
+    targets = torch.full((len(batch), width), IGNORED)
+    for row, example in enumerate(batch):
+        ids[row, : example.length] = torch.tensor(example.prompt + example.completion)
+        # The token at place p is predicted at place p - 1.
+        targets[row, len(example.prompt) - 1 : example.length - 1] = torch.tensor(example.completion)
+    learnt = targets != IGNORED
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        hidden = trunk(input_ids=ids, use_cache=False).last_hidden_state
+        logits = head(hidden[learnt])
+    return cross_entropy(logits.float(), targets[learnt], reduction="none")
+
+
+def causal_float32(
+    module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: None, **options: Any
+) -> tuple[torch.Tensor, None]:
+    """Causal attention in 32 bits under a 16 bit autocast: on CPUs the matrix products gain from bfloat16, the attention kernel loses threefold."""
+    with torch.autocast("cpu", enabled=False):
+        out = scaled_dot_product_attention(query.float(), key.float(), value.float(), is_causal=True, scale=options["scaling"])
+    return out.transpose(1, 2).contiguous(), None
+
+
+FLOAT32_ATTENTION = "causal-float32"
+AttentionInterface.register(FLOAT32_ATTENTION, causal_float32)
+AttentionMaskInterface.register(FLOAT32_ATTENTION, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
+
+
+def solved_boards(n: int, seed: int, exclude: frozenset[str]) -> list[tuple[Board, Paths]]:
+    """About ``n`` boards of sizes 3..10 with optimal plans, none of which has a canonical hash in ``exclude``."""
+    solved = []
+    for team, weight in TEAM_WEIGHTS.items():
+        for instance in random_instances(PAPER_SIZES, [team], HOLE_RATIOS, round(n * weight), seed, exclude=exclude):
+            assert instance.solution.plan is not None
+            solved.append((instance.board, padded(walk(instance.board, instance.solution.plan))))
+    return solved
+
+
+def padded(paths: Paths) -> Paths:
+    """The paths, each waiting at its end until all have ended."""
+    steps = max(map(len, paths))
+    return tuple(path + path[-1:] * (steps - len(path)) for path in paths)
+
+
+def held_out() -> frozenset[str]:
+    """Canonical hashes of the boards of every named suite."""
+    return frozenset(canonical_hash(instance.board) for spec in SUITES.values() for instance in build_suite(spec))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The command line; see ``--help``."""
+    defaults = WarmStartSettings()
+    parser = argparse.ArgumentParser(description="Train the lab model from scratch on solver plans and engineer demonstrations.")
+    parser.add_argument("--out", type=Path, required=True, help="checkpoint folder to write")
+    parser.add_argument("--boards", type=int, default=150_000, help="solved boards to learn from")
+    parser.add_argument("--proposals", type=int, default=40_000, help="engineer demonstrations to learn from")
+    parser.add_argument("--presentations", type=int, default=defaults.presentations, help="examples shown in all")
+    parser.add_argument("--seed", type=int, default=defaults.seed)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--save-every", type=int, default=500, help="optimizer steps between intermediate checkpoints in OUT/step-N")
+    options = parser.parse_args(arguments)
+
+    torch.set_num_threads(options.threads)
+    settings = WarmStartSettings(presentations=options.presentations, seed=options.seed)
+    policy = Policy(build_network(options.seed), build_tokenizer())
+    solved = solved_boards(options.boards, BOARD_SEED + options.seed, held_out())
+    proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed)]
+    print(f"{policy.model.num_parameters()} parameters, {len(solved)} boards, {len(proposals)} proposals, {settings}", flush=True)
+
+    def report(progress: Progress) -> None:
+        print(
+            f"step {progress.step}  shown {progress.presentations}  {progress.presentations / progress.seconds:.0f}/s  "
+            f"{progress.seconds / 60:.1f} min  plan loss {progress.plan_loss:.4f}  proposal loss {progress.proposal_loss:.4f}",
+            flush=True,
+        )
+        if progress.step % options.save_every == 0:
+            policy.save(options.out / f"step-{progress.step}")
+
+    train(policy, solved, proposals, settings, report)
+    policy.save(options.out)
+
+
+if __name__ == "__main__":
+    main()

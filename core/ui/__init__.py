@@ -1,0 +1,1 @@
+"""What pages share; the only part of core that imports streamlit."""

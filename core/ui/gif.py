@@ -1,0 +1,91 @@
+"""An animation of plans as a GIF, for slides and messages: the player's picture without its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+
+from PIL import Image, ImageDraw, ImageFont
+
+from core.lake.board import Board
+from core.lake.rules import Path
+from core.ui.board import Track, complete, ink_on
+from core.ui.theme import AGENT_COLORS, Palette
+
+FRAMES_A_STEP = 4
+FRAME_MS = 110
+HOLD_MS = 1200
+"""How long the first and the last picture stand."""
+_SMOOTH = 2  # drawn twice as large and scaled down: Pillow draws without antialiasing
+
+
+def board_gif(board: Board, tracks: Sequence[Track], colors: Palette, *, side: int = 360) -> bytes:
+    """The tracks side by side in lockstep as a GIF that loops; ``side`` is the longer side of each board in pixels."""
+    paths = [complete(board, track.paths) or tuple((agent.start,) for agent in board.agents) for track in tracks]
+    steps = max(len(path) for plan in paths for path in plan) - 1
+    times = [n / FRAMES_A_STEP for n in range(steps * FRAMES_A_STEP + 1)]
+    frames = [_frame(board, tracks, paths, time, colors, side) for time in times]
+    first = frames[0].quantize(128)
+    rest = [frame.quantize(palette=first, dither=Image.Dither.NONE) for frame in frames[1:]]
+    durations = [HOLD_MS if time in (0, times[-1]) else FRAME_MS for time in times]
+    out = BytesIO()
+    first.save(out, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
+    return out.getvalue()
+
+
+def _frame(board: Board, tracks: Sequence[Track], plans: Sequence[Sequence[Path]], time: float, colors: Palette, side: int) -> Image.Image:
+    cell = side * _SMOOTH / max(board.height, board.width)
+    gap, head = cell * 0.6, 34 * _SMOOTH
+    width = gap + len(tracks) * (board.width * cell + gap)
+    height = head + board.height * cell + gap
+    image = Image.new("RGB", (round(width), round(height)), colors.ground)
+    draw = ImageDraw.Draw(image)
+    for n, (track, plan) in enumerate(zip(tracks, plans, strict=True)):
+        left, top = gap + n * (board.width * cell + gap), head
+        middle = left + board.width * cell / 2
+        draw.text((middle, head / 2), track.label, fill=colors.text, font=_font(17 * _SMOOTH), anchor="mm")
+        _floor(draw, board, left, top, cell, colors)
+        for i, path in enumerate(plan):
+            color = AGENT_COLORS[i % len(AGENT_COLORS)]
+            step = min(int(time), len(path) - 1)
+            after = min(step + 1, len(path) - 1)
+            part = time - int(time)
+            r = path[step][0] + (path[after][0] - path[step][0]) * part
+            c = path[step][1] + (path[after][1] - path[step][1]) * part
+            x, y = left + (c + 0.5) * cell, top + (r + 0.5) * cell
+            _disc(draw, x, y, cell * 0.31, fill=color, outline=colors.outline, width=cell * 0.05)
+            draw.text((x, y), str(i), fill=ink_on(color), font=_font(cell * 0.36), anchor="mm")
+        verdict = track.verdict
+        if verdict and verdict.cell and not verdict.valid and time >= (verdict.step or 0):
+            r, c = max(-1, min(verdict.cell[0], board.height)), max(-1, min(verdict.cell[1], board.width))
+            _disc(draw, left + (c + 0.5) * cell, top + (r + 0.5) * cell, cell * 0.46, outline=colors.accent, width=cell * 0.08)
+    return image.resize((image.width // _SMOOTH, image.height // _SMOOTH), Image.Resampling.LANCZOS)
+
+
+def _floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float, cell: float, colors: Palette) -> None:
+    for r, row in enumerate(board.rows):
+        for c, letter in enumerate(row):
+            x, y = left + c * cell, top + r * cell
+            inset = cell * 0.03
+            box = (x + inset, y + inset, x + cell - inset, y + cell - inset)
+            draw.rounded_rectangle(box, cell * 0.14, fill=colors.hole if letter == "H" else colors.ice)
+            if letter == "H":
+                for n in range(1, 6):
+                    d = cell * n / 3
+                    ends = (x + max(inset, d - cell), y + min(cell - inset, d), x + min(cell - inset, d), y + max(inset, d - cell))
+                    draw.line(ends, fill=colors.hatch, width=max(1, round(cell * 0.03)))
+    for i, agent in enumerate(board.agents):
+        color = AGENT_COLORS[i % len(AGENT_COLORS)]
+        r, c = agent.goal
+        inset = cell * 0.12
+        box = (left + c * cell + inset, top + r * cell + inset, left + (c + 1) * cell - inset, top + (r + 1) * cell - inset)
+        draw.rounded_rectangle(box, cell * 0.1, outline=color, width=max(2, round(cell * 0.07)))
+        draw.text((left + (c + 0.5) * cell, top + (r + 0.5) * cell), str(i), fill=colors.text, font=_font(cell * 0.32), anchor="mm")
+
+
+def _disc(draw: ImageDraw.ImageDraw, x: float, y: float, radius: float, *, outline: str, width: float, fill: str | None = None) -> None:
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=fill, outline=outline, width=max(2, round(width)))
+
+
+def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size)

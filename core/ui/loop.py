@@ -1,0 +1,101 @@
+"""The loop in one picture, with the numbers of a session flowing through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.lake.config import EnvironmentConfig
+from core.sessions.store import Session
+from core.ui.figures import OUTCOME_ORDER, overall, percent
+from core.ui.nav import ROOT
+from core.ui.story import what_changed
+from core.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
+from core.ui.timeline import stage_name
+
+FAULTS_SHOWN = 4
+CURVE_POINTS = 60
+
+_loop = st.components.v2.component(
+    "frozenlab_loop",
+    html='<div class="loop" role="group"></div>',
+    css=(ROOT / "assets" / "loop.css").read_text(encoding="utf-8"),
+    js=(ROOT / "assets" / "loop.js").read_text(encoding="utf-8"),
+)
+
+
+def loop_picture(session: Session, key: str) -> bool:
+    """Draws one turn of the session's loop; False, and nothing drawn, if no turn is complete yet."""
+    stage = told_stage(session)
+    if stage is None:
+        return False
+    _loop(key=key, data=turn(session, stage), height="content")
+    return True
+
+
+def told_stage(session: Session) -> int | None:
+    """The latest stage whose proposal was also trained on; else the latest with a proposal."""
+    proposed = [stage for stage in range(session.spec.stages) if session.proposal(stage) is not None and session.validation(stage) is not None]
+    used = [stage for stage in proposed if session.validation(stage + 1) is not None]
+    return (used or proposed or [None])[-1]
+
+
+def turn(session: Session, stage: int) -> dict[str, Any]:
+    """What ``assets/loop.js`` draws: config, training, validation, evidence and engineer of one stage, and the way back."""
+    record, after = session.proposal(stage), session.validation(stage)
+    if record is None or after is None:
+        raise ValueError(f"stage {stage} of {session.id} is not complete")
+    before = session.validation(stage - 1 if stage else None)
+    config, training = record.config_before, session.spec.training
+    now = overall(after)
+    was = "" if before is None else f"{percent(overall(before).value)} \N{RIGHTWARDS ARROW} "
+    metrics = session.metrics(stage)
+    plans = training.steps * training.boards_per_step * training.completions_per_board
+    lines = sum(len(lines) for lines in context.sections.values()) if (context := session.context(stage)) else 0
+    said = record.proposal.summary if record.proposal else (record.kept_because or "")
+    return {
+        "label": f"One turn of the loop in {session.title}, {stage_name(stage).lower()}",
+        "cards": [
+            {"title": "Environment config", "figure": _shares(config), "caption": f"Share of {len(config.sizes)} map sizes, {config.agents} agents. It says what to draw, not which boards."},
+            {"title": "Train by GRPO", "figure": {"kind": "line", "values": _curve(metrics)}, "caption": f"{plans:,} plans sampled in {training.steps} steps; the rules of the lake reward them."},
+            {"title": "Validate", "figure": _rates(before, after), "caption": f"{was}{percent(now.value)} valid on {now.n} held-out boards ({now.interval})."},
+            {"title": "Gather evidence", "figure": _faults(after), "caption": f"First faults of the boards that fail. {lines} lines of evidence, each with an id."},
+            {"title": "The engineer decides", "figure": {"kind": "quote", "text": said}, "caption": _who(record.engineer)},
+        ],
+        "back": f"Next config: it {what_changed(record)}",
+    }  # fmt: skip
+
+
+def _who(engineer: str) -> str:
+    return {
+        "policy": "The same model that was just trained, asked to redesign what it trains on.",
+        "base": "The model before any training, asked to redesign what the policy trains on.",
+    }.get(engineer, f"Here the {engineer} engineer, in place of the model.")
+
+
+def _shares(config: EnvironmentConfig) -> dict[str, Any]:
+    return {"kind": "bars", "values": [cell.share for cell in config.sizes.values()], "before": None, "labels": [str(size) for size in config.sizes], "top": None}
+
+
+def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
+    new = after.groupby("size")["valid"].mean()
+    old = None if before is None else before.groupby("size")["valid"].mean().reindex(new.index, fill_value=0.0)
+    return {
+        "kind": "bars", "values": [float(v) for v in new], "before": None if old is None else [float(v) for v in old],
+        "labels": [str(size) for size in new.index], "top": 1.0,
+    }  # fmt: skip
+
+
+def _curve(metrics: pd.DataFrame) -> list[float]:
+    """The valid rate of the sampled plans, smoothed and thinned."""
+    smooth = metrics["valid"].rolling(5, min_periods=1).mean()
+    return [float(v) for v in smooth.iloc[:: max(1, len(smooth) // CURVE_POINTS)]]
+
+
+def _faults(after: pd.DataFrame) -> dict[str, Any]:
+    failed = after.loc[~after["valid"], "outcome"]
+    common = failed.value_counts(normalize=True).head(FAULTS_SHOWN)
+    names = sorted(common.index, key=lambda name: (-common[name], OUTCOME_ORDER.index(name)))
+    return {"kind": "stack", "parts": [{"share": float(common[name]), "color": OUTCOME_COLORS[name], "label": OUTCOME_WORDS[name]} for name in names]}

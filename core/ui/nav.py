@@ -1,0 +1,56 @@
+"""The pages of the app and their order.
+
+A directory called ``pages`` beside the entry point makes Streamlit run a page file *without* the entry point when the first
+request of a fresh server is a deep link. Each page therefore begins with :func:`ensure_nav`, which hands such a request back.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    "home": ("Home", "What FrozenLab is, and the sessions on this machine"),
+    "design": ("Design", "What should the model train on?"),
+    "play": ("Play", "How does a model plan on this board, and what is optimal?"),
+    "train": ("Train", "Start a session and watch it"),
+    "story": ("Story", "What did the model change, and was it right?"),
+}
+"""File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""
+
+
+def path(name: str) -> str:
+    """What ``st.page_link`` and ``st.switch_page`` take for the page ``name``."""
+    return f"pages/{name}.py"
+
+
+def build() -> StreamlitPage:
+    """Declares the navigation and returns the page that the address asks for."""
+    st.session_state["_nav"] = True
+    pages = [
+        st.Page(path(name), title=title, help=hint, default=name == "home")
+        for name, (title, hint) in PAGES.items()
+        if (ROOT / path(name)).exists()
+    ]
+    page = st.navigation(pages, position="top")
+    if st.session_state.get("_page") != page.url_path:
+        st.session_state["_page"], st.session_state["_arrived"] = page.url_path, True
+    return page
+
+
+def arrived() -> bool:
+    """Whether the reader has just come to this page, so that its address is news. True once for each arrival.
+
+    While somebody works on a page, a run may still bring an address that the page itself has replaced meanwhile.
+    """
+    return bool(st.session_state.pop("_arrived", False))
+
+
+def ensure_nav() -> None:
+    """First line of every page: sends a run that came without the entry point through it."""
+    if not st.session_state.get("_nav"):
+        build()
+        st.rerun()

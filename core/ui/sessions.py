@@ -1,0 +1,130 @@
+"""Choosing a session, the same way on every page; the choice stands in the address (``?session=``)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+import streamlit as st
+
+from core.lake.generator import infeasible
+from core.policy.vocabulary import MAX_SIDE
+from core.sessions import launcher
+from core.sessions.presets import quick_spec
+from core.sessions.spec import SessionSpec
+from core.sessions.state import State
+from core.sessions.store import SESSION_ID, Session, SessionError, SessionStore
+from core.ui import nav
+
+CHOSEN = "session_chosen"
+"""Session-state entry that carries the choice from page to page."""
+PICKER = "session_picker"
+STATUS_COLORS = {
+    "queued": "gray", "running": "blue", "stopped": "orange", "done": "green", "failed": "red", "crashed": "red", "stalled": "orange",
+}  # fmt: skip
+
+
+def choose(session_id: str) -> None:
+    """Makes ``session_id`` the session that pages show; for callbacks and just before switching the page."""
+    st.session_state[CHOSEN] = session_id
+    st.query_params["session"] = session_id
+    st.query_params.pop("stage", None)
+
+
+def session_picker(sessions: Sequence[Session]) -> Session:
+    """A select box over ``sessions`` (at least one, newest first) and the session that it shows: the one in the address, else the one
+    chosen on another page, else the newest. The address always names it, so that a copied link shows the same tomorrow."""
+    by_id = {session.id: session for session in sessions}
+    asked = st.query_params.get("session") or st.session_state.get(CHOSEN)
+    if asked is not None and asked not in by_id:
+        named = f"`{asked}`" if SESSION_ID.fullmatch(asked) else "of that name"
+        st.warning(f"There is no session {named} here. This is the newest one instead.")
+    current = asked if asked in by_id else sessions[0].id
+    st.session_state[PICKER] = current
+    st.session_state[CHOSEN] = current
+    if st.query_params.get("session") != current:
+        st.query_params["session"] = current
+    st.selectbox(
+        "Session",
+        list(by_id),
+        key=PICKER,
+        format_func=lambda session_id: describe(by_id[session_id]),
+        on_change=lambda: choose(st.session_state[PICKER]),
+        help="Recorded sessions ship with the project and cannot be changed.",
+    )
+    return by_id[current]
+
+
+def describe(session: Session) -> str:
+    """``Quick session · running · 20260712-101500-quick``."""
+    kind = "recorded" if session.read_only else session.state().status
+    return f"{session.title} · {kind}" + (f" · {session.id}" if session.title != session.id else "")
+
+
+def status_badge(session: Session, state: State) -> None:
+    if session.read_only:
+        st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
+    else:
+        st.badge(state.status, color=STATUS_COLORS[state.status])  # type: ignore[arg-type]
+
+
+def problems(session: Session) -> None:
+    """Says which files of the session could not be read; the page shows the rest."""
+    if session.problems:
+        st.warning("Part of this session is damaged; the rest is shown.  \n" + "  \n".join(f"`{problem}`" for problem in session.problems))
+
+
+def store() -> SessionStore:
+    return SessionStore()
+
+
+def obstacles(spec: SessionSpec) -> list[str]:
+    """Why the session would fail: cells that cannot be drawn, boards that the lab model has no words for."""
+    found = []
+    config = spec.initial_config
+    if spec.policy == "lab-model":
+        found += [f"The lab model reads boards up to {MAX_SIDE}×{MAX_SIDE}; the config asks for {size}×{size}." for size in config.sizes if size > MAX_SIDE]
+    for size, cell in config.sizes.items():
+        reason = infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio)
+        if reason is not None:
+            found.append(reason)
+    return found
+
+
+def start(spec: SessionSpec) -> None:
+    """Starts a session in the background and goes to Train, or says why it cannot."""
+    try:
+        session = launcher.start(spec, store())
+    except (launcher.LaunchError, SessionError) as error:
+        st.error(f"Not started: {error}.")
+        return
+    st.session_state[CHOSEN] = session.id
+    st.switch_page(nav.path("train"), query_params={"session": session.id})
+
+
+def start_quick_button(width: Literal["stretch", "content"] = "content") -> None:
+    """Three stages with the shipped lab model on this machine."""
+    if st.button("Start the quick session", type="primary", key="start-quick", width=width, help="Three stages with the lab model, in under ten minutes on two cores."):
+        start(quick_spec())
+
+
+def nothing_yet(what: str) -> None:
+    """The empty state: one sentence and the button that makes it non-empty."""
+    st.info(what)
+    start_quick_button()
+
+
+def duration(seconds: float) -> str:
+    """``40 s``, ``3 min``, ``2 h 10 min``."""
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min" if minutes < 48 * 60 else f"{minutes // (24 * 60)} days"
+
+
+def ago(moment: float) -> str:
+    """How long ago a unix time was."""
+    return f"{duration(max(0.0, time.time() - moment))} ago"

@@ -1,0 +1,217 @@
+"""What a session's records say in words and rows: pure functions behind Home, Train and Story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import comb
+from typing import Literal
+
+import pandas as pd
+
+from core.engineer.schema import Claim, ProposalRecord, Repair
+from core.lake.config import KNOBS, EnvironmentConfig
+from core.ui.board import Track
+from core.ui.choices import recorded
+from core.ui.figures import Rate
+
+KNOB_LABELS = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
+KNOB_HELP = {
+    "share": "Part of all training boards that have this map size; the shares sum to 100 %.",
+    "hole_ratio": "Part of the cells that are holes.",
+    "wait_ratio": "Part of the boards that cannot be solved optimally without some agent waiting: the density of conflicts.",
+}
+CLEAR = 0.05
+"""A paired change is called clear below this p value."""
+
+
+# --- results ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BoardByBoard:
+    """How two validations differ on the boards that both hold."""
+
+    n: int
+    gained: int
+    """Boards that fail before and hold after."""
+    lost: int
+    before: float
+    after: float
+    p: float
+    """Two-sided exact McNemar test (Dwass 1957 form: gained against lost is a fair coin)."""
+
+    @property
+    def sentence(self) -> str:
+        """``On the same 120 boards it gained 22 and lost 9: more than chance explains (p = 0.03).``"""
+        what = "more than chance explains" if self.p < CLEAR else "chance could explain that"
+        shown = "p < 0.001" if self.p < 0.001 else f"p = {self.p:.2g}"
+        return f"On the same {self.n} boards it gained {self.gained} and lost {self.lost}: {what} ({shown})."
+
+
+def board_by_board(before: pd.DataFrame, after: pd.DataFrame, column: str = "valid") -> BoardByBoard:
+    """Compares two validations board by board; boards that only one of them holds are left out."""
+    both = before[["board_id", column]].merge(after[["board_id", column]], on="board_id", suffixes=("_before", "_after"))
+    old, new = both[f"{column}_before"].astype(bool), both[f"{column}_after"].astype(bool)
+    gained, lost = int((~old & new).sum()), int((old & ~new).sum())
+    n = len(both)
+    return BoardByBoard(n, gained, lost, float(old.mean()) if n else 0.0, float(new.mean()) if n else 0.0, sign_test(gained, lost))
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Two-sided p value of ``wins`` against ``losses`` under a fair coin; 1 where nothing differs."""
+    n = wins + losses
+    tail = sum(comb(n, k) for k in range(min(wins, losses) + 1)) / 2**n
+    return min(1.0, 2 * tail)
+
+
+def points(change: float) -> str:
+    """A change of a rate, signed, in percentage points: ``+9 points``."""
+    return f"{100 * change:+.0f} points".replace("-", "\N{MINUS SIGN}")
+
+
+# --- what the engineer did -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KnobRow:
+    """One knob of one map size before and after a proposal."""
+
+    size: int
+    knob: str
+    before: float | None
+    after: float | None
+    repair: Repair | None
+
+    @property
+    def change(self) -> float:
+        return 0.0 if self.before is None or self.after is None else self.after - self.before
+
+    @property
+    def words(self) -> str:
+        """The change as a sign and a word, never a colour alone: ``+10 up``."""
+        if self.before is None or self.after is None:
+            return "new" if self.before is None else "gone"
+        rounded = round(100 * self.change, 1)
+        if rounded == 0:
+            return "same"
+        amount = f"{rounded:+g}".replace("-", "\N{MINUS SIGN}")
+        return f"{amount} {'up' if rounded > 0 else 'down'}"
+
+
+def knob_rows(record: ProposalRecord) -> list[KnobRow]:
+    """Every knob of every size in both configs, ordered by size; the guard's last repair of a knob stands with it."""
+    return config_rows(record.config_before, record.config_after, record.guard.repairs)
+
+
+def config_rows(before: EnvironmentConfig, after: EnvironmentConfig, repairs: Sequence[Repair] = ()) -> list[KnobRow]:
+    mended = {(repair.size, repair.knob): repair for repair in repairs}
+    return [
+        KnobRow(
+            size,
+            knob,
+            getattr(before.sizes[size], knob) if size in before.sizes else None,
+            getattr(after.sizes[size], knob) if size in after.sizes else None,
+            mended.get((size, knob)),  # type: ignore[call-overload]
+        )
+        for size in sorted({*before.sizes, *after.sizes})
+        for knob in KNOBS
+    ]
+
+
+def what_changed(record: ProposalRecord) -> str:
+    """The proposal's effect in one sentence of the app: which ratios of which sizes moved, and whether shares did."""
+    if record.kept_because is not None:
+        return "gave no answer that could be used, and the previous config was kept"
+    rows = knob_rows(record)
+    parts = []
+    for knob in ("hole_ratio", "wait_ratio"):
+        for word, sign in (("raised", 1), ("lowered", -1)):
+            sizes = [row.size for row in rows if row.knob == knob and round(row.change * sign, 4) > 0]
+            if sizes:
+                parts.append(f"{word} the {KNOB_LABELS[knob]} of {_sizes(sizes)}")
+    shares = sorted((row for row in rows if row.knob == "share"), key=lambda row: row.change)
+    if shares and shares[-1].change > 0.005:
+        parts.append(f"gave more boards to {_sizes([row.size for row in shares if row.change > 0.005])}")
+    if not parts:
+        return "kept the config as it was"
+    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    named = [f"{size}×{size}" for size in sizes]
+    return named[0] if len(named) == 1 else ", ".join(named[:-1]) + " and " + named[-1]
+
+
+ClaimVerdict = Literal["as expected", "better than expected", "worse than expected", "not measured yet", "names no number"]
+
+
+@dataclass(frozen=True)
+class ClaimOutcome:
+    """A claim, and what the next stage measured on its map size."""
+
+    claim: Claim
+    verdict: ClaimVerdict
+    measured: Rate | None = None
+
+
+def claim_outcomes(claims: Sequence[Claim], following: pd.DataFrame | None) -> list[ClaimOutcome]:
+    """Scores each claim against the validation after the next stage: as expected where its number lies in the 95 % interval."""
+    return [_claim_outcome(claim, following) for claim in claims]
+
+
+def _claim_outcome(claim: Claim, following: pd.DataFrame | None) -> ClaimOutcome:
+    rows = following[following["size"] == claim.size] if following is not None else ()
+    if not len(rows):
+        return ClaimOutcome(claim, "names no number" if claim.expected is None else "not measured yet")
+    measured = Rate.of(int(rows["valid"].sum()), len(rows))
+    verdict: ClaimVerdict
+    if claim.expected is None:
+        verdict = "names no number"
+    elif claim.expected < measured.low:
+        verdict = "better than expected"
+    elif claim.expected > measured.high:
+        verdict = "worse than expected"
+    else:
+        verdict = "as expected"
+    return ClaimOutcome(claim, verdict, measured)
+
+
+def was_it_right(outcomes: Sequence[ClaimOutcome]) -> str:
+    """How the predictions fared, one count a map size: ``5 of 8 predictions held, 2 fell short, 1 was exceeded.``"""
+    by_size = {outcome.claim.size: outcome.verdict for outcome in outcomes}
+    scored = [verdict for verdict in by_size.values() if verdict in ("as expected", "better than expected", "worse than expected")]
+    if not scored:
+        return "Its predictions are not measured yet." if "not measured yet" in by_size.values() else "It predicted no numbers."
+    counts = [
+        (scored.count("as expected"), "held"),
+        (scored.count("worse than expected"), "fell short"),
+        (scored.count("better than expected"), "exceeded"),
+    ]
+    head = f"{counts[0][0]} of {len(scored)} predictions held"
+    tail = [f"{count} {word}" for count, word in counts[1:] if count]
+    return ", ".join([head, *tail]) + "."
+
+
+# --- boards ----------------------------------------------------------------------------------------------------------
+
+
+def answer_of(row: pd.Series, label: str) -> Track:
+    """What the model did on the board of one row of a validation or completions table, with the verdict on record."""
+    answer = recorded(row, label)
+    return Track(label, answer.paths, answer.verdict)
+
+
+def showcase(before: pd.DataFrame, after: pd.DataFrame) -> str | None:
+    """The id of a board that shows best what training did: it failed visibly before and is solved optimally after.
+
+    Prefers collisions and broken ice over plans that merely stop short, boards that need a wait, and boards of a size that reads well.
+    """
+    columns = ["board_id", "size", "agents", "needs_wait", "outcome"]
+    both = before[columns].merge(after[["board_id", "outcome"]], on="board_id", suffixes=("", "_after"))
+    turned = both[(both["outcome_after"] == "optimal") & ~both["outcome"].isin(["optimal", "suboptimal", "parse_error", "truncated", "missing_agent"])]
+    if turned.empty:
+        return None
+    visible = turned["outcome"].isin(["vertex_conflict", "edge_conflict", "hole"])
+    score = 3 * visible + 2 * turned["needs_wait"].astype(bool) + turned["agents"] - (turned["size"] - 6).abs()
+    return str(turned.loc[score.idxmax(), "board_id"])

@@ -1,0 +1,153 @@
+"""The look: colours that charts and boards share, the page frame, presenter mode.
+
+Streamlit's own colours are in ``.streamlit/config.toml``; what is here serves figures, pictures and the board component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.ui.nav import ROOT
+
+ABOUT = (
+    "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
+    "it redesigns the environment it trains on."
+)
+"""Shown by the menu, which Streamlit leaves out (with the choice of light and dark in it) where it has nothing to show."""
+
+AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
+"""Agents 0..4: the five Okabe-Ito colours without vermillion, which marks faults, and green, which marks goals reached.
+Their smallest CIE76 distance under protanopia, deuteranopia and tritanopia is 17; numbers and dark outlines carry the rest."""
+
+OUTCOME_COLORS = {
+    "optimal": "#00805C",
+    "suboptimal": "#7CC4A8",
+    "parse_error": "#5B6B7F",
+    "truncated": "#8896A8",
+    "missing_agent": "#B5C0CC",
+    "out_of_bounds": "#7A3E9D",
+    "hole": "#0072B2",
+    "illegal_jump": "#56B4E9",
+    "vertex_conflict": "#C2410C",
+    "edge_conflict": "#E69F00",
+    "goal_not_reached": "#F0D98C",
+}
+"""Verdict outcome -> colour, in the order in which charts stack them."""
+
+OUTCOME_WORDS = {
+    "optimal": "optimal",
+    "suboptimal": "valid, not optimal",
+    "valid": "valid",
+    "parse_error": "not readable as a plan",
+    "truncated": "cut off before its end",
+    "missing_agent": "an agent has no path",
+    "out_of_bounds": "walks off the board",
+    "hole": "walks into a hole",
+    "illegal_jump": "jumps over more than one cell",
+    "vertex_conflict": "two agents on one cell",
+    "edge_conflict": "two agents swap cells",
+    "goal_not_reached": "ends away from its goal",
+}
+"""Verdict outcome -> plain words."""
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours of one theme for figures and pictures."""
+
+    ground: str
+    surface: str
+    line: str
+    text: str
+    muted: str
+    accent: str
+    good: str
+    ice: str
+    """A frozen cell."""
+    hole: str
+    """A hole, hatched with ``hatch``."""
+    hatch: str
+    outline: str
+    """The edge of agents and goals: dark on light ice, light on dark."""
+
+
+LIGHT = Palette(
+    ground="#FBFDFF",
+    surface="#E9F2F9",
+    line="#CFDFEC",
+    text="#10233F",
+    muted="#5A6E86",
+    accent="#C2410C",
+    good="#00805C",
+    ice="#E9F3FB",
+    hole="#8FA6BD",
+    hatch="#6E879F",
+    outline="#10233F",
+)
+DARK = Palette(
+    ground="#0A1A2F",
+    surface="#12294A",
+    line="#284567",
+    text="#E6F0FA",
+    muted="#9DB3CB",
+    accent="#F2793A",
+    good="#4FCBA4",
+    ice="#1C3A60",
+    hole="#071221",
+    hatch="#2D4666",
+    outline="#E6F0FA",
+)
+
+
+def palette() -> Palette:
+    """The colours of the theme that the browser shows now."""
+    return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+def frame() -> None:
+    """Page config, logo, and the presenter toggle: what every page stands in. Called once by the entry point."""
+    st.set_page_config(
+        page_title="FrozenLab",
+        page_icon=str(ROOT / "assets" / "icon.svg"),
+        layout="wide",
+        menu_items={"About": ABOUT},
+    )
+    mode = "dark" if st.context.theme.type == "dark" else "light"
+    st.logo(str(ROOT / "assets" / f"logo-{mode}.svg"), size="large")
+    with st.container(key="frame", width="content"):
+        presenting = st.toggle(
+            "Presenter", key="presenter", bind="query-params", help="Larger letters, for a projector. Part of the address."
+        )
+    st.html(f"<style>{(ROOT / 'assets' / 'app.css').read_text(encoding='utf-8')}</style>")
+    if presenting:
+        st.html("<style>html{font-size:22px} h1{font-size:1.6rem !important}</style>")
+
+
+def question(text: str, lead: str = "") -> None:
+    """The question that a page answers, as its heading, and one sentence below it (which a presenter says)."""
+    st.title(text, anchor=False)
+    if lead and not st.session_state.get("presenter"):
+        st.markdown(f'<p class="lead">{lead}</p>', unsafe_allow_html=True)
+
+
+def bench(controls: float, hero: float) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The two places of a page: its controls at the left, and what it is about at the right. For a presenter the controls go below."""
+    if not st.session_state.get("presenter"):
+        left, right = st.columns([controls, hero], gap="large")
+        return left, right
+    above, below = st.container(), st.container()
+    return below, above
+
+
+def facts(entries: Sequence[tuple[str, str, str]]) -> None:
+    """A row of figures: (value, name, help on hover) each. All three are shown as text."""
+    cells = "".join(
+        f'<div title="{escape(help_, quote=True)}"><b>{escape(value)}</b><span>{escape(name)}</span></div>'
+        for value, name, help_ in entries
+    )
+    st.html(f'<div class="facts">{cells}</div>')

@@ -1,0 +1,269 @@
+"""Design: what should the model train on?"""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from core.lake.config import KNOBS, MAX_TEAM, PAPER_SIZES, ConfigError, EnvironmentConfig
+from core.lake.generator import GenerationError, generate, infeasible, natural_wait_rate, realised
+from core.lake.instance import Instance
+from core.lake.rules import judge, walk
+from core.sessions.store import SessionStore
+from core.ui import drafts, nav, theme
+from core.ui.board import Track, board_gallery, board_player
+
+nav.ensure_nav()
+state = st.session_state
+
+SHOWN = 12
+"""Boards of a sample that are drawn; the statistics count all of it."""
+DRAWING = "Drawing boards and solving them. The first time on a machine the solver is compiled, which takes about ten seconds."
+DEFAULT_CELL = {"share": 0.1, "hole_ratio": 0.2, "wait_ratio": 0.2}
+NAMES = {
+    "share": ("Share", "Part of all training boards that have this size. The shares sum to 100 %."),
+    "hole_ratio": ("Holes", "Part of the cells that are holes"),
+    "wait_ratio": ("Must wait", "Part of the boards that cannot be solved in the fewest steps without some agent waiting for another"),
+}
+BY_CHANCE = ("By chance", "Of random boards of this size, team and holes, this part must wait. The generator looks until it has the part asked for.")
+
+
+def slider(size: int, knob: str) -> str:
+    return f"design_{size}_{knob}"
+
+
+def put(config: EnvironmentConfig) -> None:
+    """Sets every control to ``config``."""
+    state.design_agents = config.agents
+    state.design_sizes = list(config.sizes)
+    state.design_exact = drafts.cells_of(config)
+    for size, knobs in state.design_exact.items():
+        for knob, value in knobs.items():
+            state[slider(size, knob)] = round(100 * value)
+
+
+def cells() -> drafts.Cells:
+    """What the controls say now."""
+    return {
+        size: {
+            knob: drafts.turned(state.design_exact.get(size, DEFAULT_CELL)[knob], state.get(slider(size, knob), round(100 * DEFAULT_CELL[knob])))
+            for knob in KNOBS
+        }
+        for size in sorted(state.design_sizes)
+    }  # fmt: skip
+
+
+@st.cache_data(max_entries=100, show_spinner=False)
+def sample(config: str, n: int, seed: int) -> list[Instance]:
+    return generate(EnvironmentConfig.from_json(config), n, seed, sum_of_costs=False)
+
+
+if "design_exact" not in state:
+    put(drafts.PRESETS["Quick session"][0])
+
+store = SessionStore()
+theme.question(
+    "What should the model train on?",
+    "Turn the knobs of each map size, and see boards drawn from them. A session starts here; its engineer goes on.",
+)
+desk, view = theme.bench(1.25, 1)
+
+
+# --- the desk -------------------------------------------------------------------------------------------------------------
+
+
+def presets() -> None:
+    def take() -> None:
+        if state.design_preset:
+            put(drafts.PRESETS[state.design_preset][0])
+        state.design_preset = None
+
+    st.pills(
+        "Begin from", drafts.PRESETS, key="design_preset", on_change=take,
+        help="  \n".join(f"**{name}**: {words}" for name, (_, words) in drafts.PRESETS.items()),
+    )  # fmt: skip
+
+
+def table() -> dict[int, str]:
+    """A row of knobs a size; returns size -> why it cannot be drawn, where it cannot."""
+    widths = [0.6, 2, 2, 2, 1.15]
+    for column, (name, words) in zip(st.columns(widths)[1:], [*NAMES.values(), BY_CHANCE], strict=True):
+        column.markdown(name, help=words)
+    wrong = {}
+    for size in sorted(state.design_sizes):
+        columns = st.columns(widths, vertical_alignment="center")
+        columns[0].markdown(f"**{size}×{size}**")
+        for column, knob in zip(columns[1:4], KNOBS, strict=True):
+            key = slider(size, knob)
+            state.setdefault(key, round(100 * DEFAULT_CELL[knob]))
+            column.slider(
+                f"{NAMES[knob][0]} of {size} by {size}", 0, 60 if knob == "hole_ratio" else 100, key=key, format="%d %%",
+                label_visibility="collapsed", persist_state="session",
+            )  # fmt: skip
+        knobs = cells()[size]
+        reason = infeasible(size, state.design_agents, knobs["hole_ratio"], knobs["wait_ratio"])
+        rate = natural_wait_rate(size, state.design_agents, knobs["hole_ratio"])
+        if reason:
+            wrong[size] = reason
+            columns[4].markdown(":red[**never**]", help=reason)
+        elif rate is not None:
+            columns[4].markdown(f":gray[{100 * rate:.0f} %]")
+    return wrong
+
+
+def balance(draft: drafts.Cells) -> bool:
+    """The shares as a bar; returns whether they sum to 1."""
+    total = sum(knobs["share"] for knobs in draft.values())
+    colors = theme.palette()
+    parts = "".join(
+        f'<i style="flex:{max(knobs["share"], 1e-4)} 0 0" title="{size}×{size}: {knobs["share"]:.1%}"><span>{size}</span></i>'
+        for size, knobs in draft.items()
+    )
+    st.html(f'<div class="shares" style="--part:{colors.line}" role="img" aria-label="Shares of the map sizes">{parts}</div>')
+    if abs(total - 1) <= 1e-6:
+        return True
+    words, button = st.columns([2, 1], vertical_alignment="center")
+    words.markdown(f":red[**The shares sum to {total:.0%}.**] They must sum to 100 %.")
+    button.button("Normalise", on_click=lambda: put(drafts.config_of(state.design_agents, drafts.normalised(draft))), width="stretch")
+    return False
+
+
+def library(config: EnvironmentConfig | None) -> None:
+    """Save, load, export."""
+
+    def take_upload() -> None:
+        state.design_load_error = ""
+        if state.design_upload is not None:
+            try:
+                put(drafts.read_upload(state.design_upload.getvalue()))
+            except ConfigError as error:
+                state.design_load_error = f"{state.design_upload.name}: {error}"
+
+    def take_saved() -> None:
+        state.design_load_error = ""
+        if state.design_saved:
+            try:
+                put(EnvironmentConfig.read(drafts.shelf(store)[state.design_saved]))
+            except (ConfigError, OSError) as error:
+                state.design_load_error = f"{state.design_saved}: {error}"
+
+    def keep() -> None:
+        try:
+            drafts.save(store, state.design_name, config)
+            state.design_kept = f"Saved as {state.design_name}."
+        except ConfigError as error:
+            state.design_kept = str(error)
+
+    row = st.container(horizontal=True)
+    with row.popover("Load"):
+        st.selectbox("Saved configs", drafts.shelf(store), index=None, key="design_saved", on_change=take_saved, placeholder="Choose one")
+        st.file_uploader("A config file", type="json", key="design_upload", on_change=take_upload, max_upload_size=1)
+    with row.popover("Save", disabled=config is None):
+        st.text_input("Name", key="design_name", max_chars=63, placeholder="small-and-crowded")
+        st.button("Save", on_click=keep, key="design_keep")
+        if state.get("design_kept"):
+            st.caption(state.pop("design_kept"))
+    row.download_button(
+        "Export JSON",
+        config.to_json() + "\n" if config else "",
+        "environment.json",
+        "application/json",
+        on_click="ignore",
+        disabled=config is None,
+    )
+    if state.get("design_load_error"):
+        st.error(f"This is no environment config. {state.design_load_error}")
+
+
+with desk:
+    presets()
+    sizes, team = st.columns([1.7, 1])
+    sizes.pills("Map sizes", PAPER_SIZES, selection_mode="multi", key="design_sizes", persist_state="session")
+    team.segmented_control(
+        "Agents",
+        range(1, MAX_TEAM + 1),
+        key="design_agents",
+        required=True,
+        persist_state="session",
+        help="The team on every training board",
+    )
+    wrong: dict[int, str] = {}
+    config: EnvironmentConfig | None = None
+    if not state.design_sizes:
+        st.info("Choose at least one map size.")
+    else:
+        wrong = table()
+        if balance(cells()):
+            config = drafts.config_of(state.design_agents, cells())
+    for size, reason in wrong.items():
+        st.error(f"{size}×{size}: {reason}")
+    ready = config is not None and not wrong
+    if st.button("Train with this config", type="primary", disabled=not ready, width="stretch") and config is not None:
+        state.design_config = config.to_json()
+        st.switch_page(nav.path("train"))
+    library(config)
+
+
+# --- the sample -----------------------------------------------------------------------------------------------------------
+
+
+def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFrame:
+    """Asked and drawn, a row a size."""
+    found = realised(instances)
+    rows = []
+    for size, asked in config.sizes.items():
+        drawn = found.get(size)
+        row = {"map": f"{size}×{size}", "boards": drawn.boards if drawn else 0}
+        for knob in KNOBS[1:]:
+            row |= {
+                f"{NAMES[knob][0]} asked": 100 * getattr(asked, knob),
+                f"{NAMES[knob][0]} drawn": 100 * getattr(drawn, knob) if drawn else None,
+            }
+        rows.append(row | {"mean makespan": drawn.mean_makespan if drawn else None})
+    return pd.DataFrame(rows)
+
+
+with view:
+    top = st.container(horizontal=True, vertical_alignment="bottom")
+    top.subheader("Boards drawn from it", anchor=False)
+    n = top.segmented_control(
+        "Boards", [12, 48, 192], default=48, required=True, key="design_n", persist_state="session", label_visibility="collapsed"
+    )
+    state.setdefault("design_seed", 0)
+
+    def another() -> None:
+        state.design_seed += 1
+
+    top.button("Draw others", on_click=another, shortcut="N")
+    if config is None or wrong:
+        st.info("Boards appear here as soon as the config can be drawn.")
+    else:
+        try:
+            with st.spinner(DRAWING, show_time=True):
+                instances = sample(config.to_json(), n, state.design_seed)
+        except GenerationError as error:
+            st.error(str(error))
+        else:
+            hero = st.container()
+            shown = instances[:SHOWN]
+            captions = [
+                f"{i.board.height}×{i.board.width}, {i.solution.makespan} step{'' if i.solution.makespan == 1 else 's'}{', wait' if i.solution.needs_wait else ''}" for i in shown
+            ]
+            longest = max(range(len(shown)), key=lambda i: shown[i].solution.makespan or 0)
+            pictures = [(i.board, caption) for i, caption in zip(shown, captions, strict=True)]
+            chosen = shown[board_gallery(pictures, key="design_gallery", size=92, default=longest)]
+            plan = chosen.solution.plan or ()
+            with hero:
+                verdict = judge(chosen.board, plan, chosen.solution.makespan)
+                board_player(
+                    chosen.board, [Track("Its optimal plan", walk(chosen.board, plan), verdict)], key="design_player", height=300, autoplay=True
+                )  # fmt: skip
+            percent = st.column_config.NumberColumn(format="%.0f %%")
+            st.dataframe(
+                compare(instances, config),
+                hide_index=True,
+                column_config={name: percent for name in ("Holes asked", "Holes drawn", "Must wait asked", "Must wait drawn")}
+                | {"mean makespan": st.column_config.NumberColumn(format="%.1f")},
+                alt="What was asked and what was drawn, by map size",
+            )
+            st.caption(f"n = {len(instances)} boards, seed {state.design_seed}. The same config and seed give the same boards.")

@@ -1,0 +1,121 @@
+"""Home: what FrozenLab is, and the sessions on this machine."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from core.lake.board import Board
+from core.sessions.state import PHASE_WORDS
+from core.sessions.store import Session
+from core.ui import markup, nav, sessions, theme
+from core.ui.board import board_player
+from core.ui.figures import overall, percent
+from core.ui.loop import loop_picture, told_stage
+from core.ui.story import answer_of, board_by_board, showcase
+from core.ui.timeline import rates_by_stage
+
+LISTED = 12
+"""Sessions shown before the reader asks for all."""
+
+
+def alive(session: Session) -> None:
+    """What training did, as one large number, beside a board that shows it."""
+    stages = [stage for stage in range(session.spec.stages) if session.validation(stage) is not None]
+    before, after = session.validation(None), session.validation(stages[-1]) if stages else None
+    if before is None or after is None:
+        return
+    was, now, change = overall(before), overall(after), board_by_board(before, after)
+    plural = f"{len(stages)} stage{'s' if len(stages) > 1 else ''} of training"
+    words, boards = st.columns([1, 1.5], gap="large", vertical_alignment="center")
+    with words:
+        st.html(
+            f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'
+            f'<p class="fl-big">{percent(was.value)}<span class="arrow">→</span><span class="to">{percent(now.value)}</span></p>'
+            f'<p class="fl-note">95 % intervals {was.interval} and {now.interval}, n = {now.n} held-out boards. {change.sentence}</p>'
+        )
+        took = ""
+        state = session.state()
+        if state.started and state.finished:
+            took = f" in {sessions.duration(state.finished - state.started)}"
+        st.markdown(
+            f"A small language model plans paths for a team on a frozen lake. It learned this by reinforcement{took}, "
+            "and between the stages **it rewrote the environment it trains on**."
+        )
+        with st.container(horizontal=True):
+            if st.button("Read its story", key="story", icon=":material/menu_book:"):
+                st.switch_page(nav.path("story"), query_params={"session": session.id})
+            if st.button("Watch the curves", key="curves", icon=":material/show_chart:"):
+                st.switch_page(nav.path("train"), query_params={"session": session.id})
+    with boards:
+        board_id = showcase(before, after)
+        if board_id is not None:
+            rows = [table[table["board_id"] == board_id].iloc[0] for table in (before, after)]
+            tracks = [answer_of(row, label) for row, label in zip(rows, ("before training", f"after stage {stages[-1] + 1}"), strict=True)]
+            board_player(Board.from_dict(json.loads(rows[0]["board"])), tracks, key="home-board", height=330, autoplay=True)
+
+
+def session_list(found: list[Session]) -> None:
+    st.subheader("Sessions on this machine", anchor=False)
+    shown = found if st.session_state.get("all_sessions") else found[:LISTED]
+    for session in shown:
+        session_row(session)
+    if len(found) > len(shown) and st.button(f"Show all {len(found)}", key="show-all"):
+        st.session_state["all_sessions"] = True
+        st.rerun()
+
+
+def session_row(session: Session) -> None:
+    state = session.state()
+    rates = rates_by_stage(state)
+    last = max((stage for stage in rates if stage is not None), default=None)
+    with st.container(border=True):
+        name, result, status, links = st.columns([2.2, 1.8, 1.2, 1.3], vertical_alignment="center")
+        name.markdown(f"**{markup.plain(session.title)}**")
+        name.caption(f"{session.spec.engineer} engineer · {session.spec.stages} stages · {sessions.ago(session.created)} · `{session.id}`")
+        if last is not None and None in rates:
+            result.markdown(f"**{percent(rates[None].value)} → {percent(rates[last].value)}** valid")
+            result.caption(f"now {rates[last].interval}, n = {rates[last].n}")
+        elif None in rates:
+            result.markdown(f"**{percent(rates[None].value)}** valid before training")
+            result.caption(f"{rates[None].interval}, n = {rates[None].n}")
+        else:
+            result.caption("no results yet")
+        with status:
+            sessions.status_badge(session, state)
+            if state.live:
+                st.caption(f"{PHASE_WORDS[state.phase]}, {percent(state.progress)}")
+        with links, st.container(horizontal=True, horizontal_alignment="right"):
+            st.page_link(nav.path("train"), label="Watch", query_params={"session": session.id})
+            if rates:
+                st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+nav.ensure_nav()
+head, action = st.columns([3.4, 0.9], vertical_alignment="bottom")
+with head:
+    theme.question("Can a model design what it learns from?", "FrozenLab trains a small language model to plan for several agents at once, and lets it engineer its own training environment.")
+markup.styles()
+with action:
+    sessions.start_quick_button(width="stretch")
+found = sessions.store().sessions()
+running = next((session for session in found if session.state().live), None)
+if running is not None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{markup.plain(running.title)}** is running: {PHASE_WORDS[running.state().phase]}, {percent(running.state().progress)} done.")
+        st.page_link(nav.path("train"), label="Watch it", query_params={"session": running.id})
+told = [session for session in found if told_stage(session) is not None]
+hero = next((session for session in told if session.state().status == "done"), told[0] if told else None)
+if hero is not None:
+    alive(hero)
+    st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
+    loop_picture(hero, key="loop")
+if found:
+    session_list(found)
+else:
+    st.info("No session has run here yet. The quick session takes under ten minutes on two cores and fills this page.")
+if hero is not None:
+    sessions.problems(hero)

@@ -1,0 +1,367 @@
+"""Play: how does the model plan on this board, and what is optimal?"""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from core.lake.board import MOVES, Board, BoardError, read_board
+from core.lake.config import MAX_TEAM, PAPER_SIZES
+from core.lake.generator import GenerationError
+from core.lake.rules import judge, walk
+from core.lake.solver import Solution, solve
+from core.sessions.planner import Planner, PlannerError
+from core.sessions.store import SessionStore
+from core.ui import choices, nav, theme
+from core.ui.board import Track, board_editor, board_picture, board_player
+from core.ui.gif import board_gif
+from core.ui.share import decode, encode
+
+nav.ensure_nav()
+state = st.session_state
+
+FIRST_SOLVE = "Solving. The first time on a machine the solver is compiled, which takes about ten seconds."
+FIRST_PLAN = "The model plans. The first time it is loaded, which takes some seconds."
+RULES = {
+    "parse_error": "A plan names one path for every agent in the model's dialect; this answer does not.",
+    "truncated": "The model has a limit of words for one answer; it was reached before every agent had its whole path.",
+    "missing_agent": "Every agent needs a path, even one that only waits.",
+    "out_of_bounds": "Agents stay on the board.",
+    "hole": "Holes are the hatched cells. Whoever enters one has fallen in.",
+    "illegal_jump": "In one step an agent goes to one of the four neighbouring cells, or waits.",
+    "vertex_conflict": "Two agents never stand on the same cell at the same time. An agent that has arrived still blocks its cell.",
+    "edge_conflict": "Two neighbouring agents cannot swap their cells in one step. Following another agent is fine.",
+    "goal_not_reached": "At the end every agent stands on its own goal.",
+}
+
+
+def load(board: Board) -> None:
+    """Makes ``board`` the one on the page, and the one that the editor starts from."""
+    state.play_board = state.play_base = board
+    state.play_revision = state.get("play_revision", 0) + 1
+
+
+def show(answer: choices.Recorded | None) -> None:
+    """Puts a recorded answer on the page."""
+    if answer is not None:
+        load(answer.board)
+        state.play_recorded = answer
+        state.play_planner = "Recorded"
+
+
+@st.cache_data(max_entries=500, show_spinner=False)
+def solution_of(code: str) -> Solution:
+    return solve(decode(code), sum_of_costs=True)
+
+
+def optimum_of(board: Board) -> Solution:
+    """The solution of the board on the page. While a new board is solved it stands still on the page already."""
+    known = state.get("play_solution")
+    if known is None or known[0] != board:
+        with st.spinner(FIRST_SOLVE, show_time=True):
+            if source != "Draw":
+                with stage:
+                    board_picture(board, size=420)
+            known = state.play_solution = board, solution_of(encode(board))
+    return known[1]
+
+
+# --- the board on the page: from the address, else as it was left, else the first ---------------------------------------
+
+code = st.query_params.get("board")
+problem = ""
+if code and (nav.arrived() or "play_board" not in state):
+    try:
+        load(decode(code))
+    except BoardError as error:
+        problem = f"The address holds no board: {error}. Here is another one."
+if "play_board" not in state:
+    load(choices.FIRST_BOARD)
+
+theme.question(
+    "How does the model plan on this board?", "Choose or draw a board, let a model plan it, and watch it beside the optimal plan."
+)
+if problem:
+    st.warning(problem)
+controls, hero = theme.bench(1, 2.6)
+
+
+# --- choosing a board ---------------------------------------------------------------------------------------------------
+
+
+def random_controls() -> None:
+    def want() -> None:
+        state.play_draw = True
+
+    def another() -> None:
+        state.play_seed += 1
+        want()
+
+    keep = {"on_change": want, "persist_state": "session"}
+    kinds = {"any": None, "must wait": True, "need not wait": False}
+    sizes, teams = st.columns(2)
+    sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
+    teams.slider("Agents", 1, MAX_TEAM, 2, key="play_agents", **keep)
+    holes, conflict = st.columns(2)
+    holes.slider("Holes", 0, 50, 20, format="%d %%", key="play_holes", help="Part of the cells that are holes", **keep)
+    kind = conflict.selectbox(
+        "Conflict", kinds, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
+    )
+    number, button = st.columns([1, 1], vertical_alignment="bottom")
+    number.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
+    button.button("Another", on_click=another, width="stretch", shortcut="N")
+    if state.pop("play_draw", False):
+        try:
+            with st.spinner(FIRST_SOLVE, show_time=True):
+                load(choices.random_board(state.play_size, state.play_agents, state.play_holes / 100, kinds[kind], state.play_seed))
+        except GenerationError as error:
+            st.warning(f"No such board: {error}")
+
+
+def session_controls(store: SessionStore) -> None:
+    sessions = {f"{session.title} ({session.id})": session for session in store.sessions()}
+    if not sessions:
+        st.info("No session has run yet.")
+        st.page_link(nav.path("train"), label="Start one")
+        return
+    session = sessions[st.selectbox("Session", sessions, key="play_session", persist_state="session")]
+    tables = choices.validations(session)
+    if not tables:
+        st.info("This session has not validated yet.")
+        return
+    label = st.selectbox("Validation", tables, key="play_validation")
+    table = tables[label]
+    teams, sizes = sorted(table["agents"].unique()), sorted(table["size"].unique())
+    outcomes = [name for name in theme.OUTCOME_WORDS if (table["outcome"] == name).any()]
+    columns = st.columns(2)
+    team = columns[0].selectbox("Agents", ["all", *teams], key="play_filter_agents")
+    size = columns[1].selectbox("Map size", ["all", *sizes], key="play_filter_size")
+    outcome = st.selectbox(
+        "Outcome", ["all", *outcomes], format_func=lambda name: theme.OUTCOME_WORDS.get(name, name), key="play_filter_outcome"
+    )
+    for column, wanted in (("agents", team), ("size", size), ("outcome", outcome)):
+        if wanted != "all":
+            table = table[table[column] == wanted]
+    rows = {row["board_id"]: row for _, row in table.iterrows()}
+
+    def pick() -> None:
+        if state.play_row is not None:
+            show(choices.recorded(rows[state.play_row], f"{session.title}, {label}"))
+
+    st.selectbox(
+        f"Board (of {len(rows)})",
+        rows,
+        index=None,
+        format_func=lambda name: f"{name} · {theme.OUTCOME_WORDS[rows[name]['outcome']]}",
+        placeholder="Choose a board",
+        key="play_row",
+        on_change=pick,
+    )
+
+
+def paste_controls() -> None:
+    def use() -> None:
+        try:
+            load(read_board(state.play_text))
+            state.play_paste_error = ""
+        except BoardError as error:
+            state.play_paste_error = str(error)
+
+    st.text_area(
+        "Text or JSON",
+        height=220,
+        max_chars=20_000,
+        placeholder=choices.FIRST_BOARD.to_text(),
+        key="play_text",
+        help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
+    )
+    st.button("Use this board", on_click=use, width="stretch")
+    if state.get("play_paste_error"):
+        st.error(state.play_paste_error)
+
+
+def draw_controls() -> None:
+    st.markdown(
+        "- Press and drag over cells to **paint** holes or ice.\n"
+        "- **Drag** a disc (start) or a square (goal) to another cell.\n"
+        "- With the keyboard: arrows, space for a hole, enter to pick up and put down."
+    )
+
+
+store = SessionStore()
+board_place, plan_place = controls.columns(2, gap="large") if state.get("presenter") else (controls, controls)
+with board_place:
+    st.subheader("Board", anchor=False)
+    source = st.segmented_control(
+        "Where the board comes from", ["Random", "Session", "Paste", "Draw"], default="Random", required=True,
+        label_visibility="collapsed", width="stretch", key="play_source", persist_state="session",
+    )  # fmt: skip
+    if source == "Random":
+        random_controls()
+    elif source == "Session":
+        session_controls(store)
+    elif source == "Paste":
+        paste_controls()
+    else:
+        draw_controls()
+
+with hero:
+    facts_slot = st.container()
+    if source == "Draw":
+        state.play_board = board_editor(state.play_base, key="play_editor", revision=state.play_revision, height=440)
+    elif state.play_base != state.play_board:
+        load(state.play_board)
+    stage = st.empty()
+
+board: Board = state.play_board
+code = encode(board)
+if st.query_params.get("board") != code:
+    st.query_params["board"] = code
+
+
+# --- the optimum --------------------------------------------------------------------------------------------------------
+
+with facts_slot:
+    solution = optimum_of(board)
+    figures = [
+        (f"{board.height}×{board.width}", "map", "Rows and columns"),
+        (str(board.team), "agent" if board.team == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
+        (f"{board.hole_ratio:.0%}", "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
+    ]
+    if solution.status == "solved":
+        figures += [
+            (str(solution.makespan), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
+            (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum over the agents of the step at which each arrives for good"),
+            ("yes" if solution.needs_wait else "no", "must wait", "Whether every plan of the best makespan makes some agent wait before it arrives"),
+        ]  # fmt: skip
+    else:
+        figures.append(("none" if solution.status == "unsolvable" else "unknown", "optimal plan", "What the exact solver found"))
+    theme.facts(figures)
+    if solution.status == "unsolvable":
+        st.warning("This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.")
+    elif solution.status == "undecided":
+        st.warning("The solver gave up within its budget: the optimum of this board is not known. Plans are still judged.")
+
+optimum = solution.makespan
+tracks: list[Track] = []
+completion: str | None = None
+
+
+# --- who plans ----------------------------------------------------------------------------------------------------------
+
+
+def model_controls() -> None:
+    models = choices.models(store)
+    if not models:
+        st.info("There is no model on this machine yet.")
+        return
+    model = st.selectbox(
+        "Model", models, key="play_model", persist_state="session", help="The shipped model, and every checkpoint of every session"
+    )
+    way = st.segmented_control(
+        "Answer", ["Greedy", "Sampled"], default="Greedy", required=True, key="play_way", width="stretch", persist_state="session",
+        help="Greedy takes the most probable word each time. Sampled draws several answers, as training does.",
+    )  # fmt: skip
+    many = way == "Sampled"
+    count = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
+    temperature = st.slider("Temperature", 0.1, 1.5, 1.0, 0.1, key="play_temperature", persist_state="session") if many else 0.0
+    asked = st.button("Let the model plan", type="primary", width="stretch", shortcut="M")
+    follow = st.toggle(
+        "Plan every board I show", key="play_follow", persist_state="session", help="Asks the model anew whenever the board changes"
+    )
+    wanted = (code, str(models[model]), count, temperature)
+    if (asked or follow and state.get("play_wanted") != wanted) and source != "Draw" or asked:
+        try:
+            with st.spinner(FIRST_PLAN, show_time=True):
+                state.play_answers = Planner.shared().plan(
+                    models[model],
+                    board,
+                    optimal_makespan=optimum,
+                    temperature=temperature,
+                    completions=count,
+                    seed=state.get("play_seed", 0),
+                )
+            state.play_wanted, state.play_answered, state.play_chosen = wanted, model, 0
+        except PlannerError as error:
+            st.error(f"The model could not be asked: {error}")
+
+
+def your_controls() -> None:
+    st.caption("One letter a step: " + " ".join(MOVES) + " (up, down, left, right, wait). An agent whose letters have ended waits.")
+    motions = tuple(
+        st.text_input(f"Agent {i}", key=f"play_motions_{i}", max_chars=200, placeholder="RRDDW", persist_state="session").strip().upper()
+        for i in range(board.team)
+    )
+    if not any(motions):
+        return
+    try:
+        tracks.append(Track("Your plan", walk(board, motions), judge(board, motions, optimum)))
+    except ValueError as error:
+        st.error(str(error))
+
+
+saved: choices.Recorded | None = state.get("play_recorded")
+if saved is not None and saved.board != board:
+    saved = None
+with plan_place:
+    st.subheader("Plan", anchor=False)
+    options = ["Model", "You", *(["Recorded"] if saved else [])]
+    if state.get("play_planner") not in options:
+        state.play_planner = "Model"
+    planner = st.segmented_control("Who plans", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
+    if planner == "Model":
+        model_controls()
+    elif planner == "You":
+        your_controls()
+    elif saved is not None:
+        st.caption(f"The answer of {saved.label}, as it was recorded, to board {saved.board_id}.")
+
+answers = state.get("play_answers") if planner == "Model" and state.get("play_wanted", ("",))[0] == code else None
+if answers:
+    chosen = min(state.get("play_chosen", 0), len(answers) - 1)
+    answer = answers[chosen]
+    name = state.play_answered.rsplit(" (", 1)[0]
+    tracks.append(Track(name if len(answers) == 1 else f"{name}, answer {chosen + 1}", answer.paths, answer.verdict))
+    completion = answer.completion
+elif saved is not None and planner == "Recorded":
+    tracks.append(Track(saved.label, saved.paths, saved.verdict))
+    completion = saved.completion
+if solution.plan is not None:
+    tracks.append(Track("Exact solver", walk(board, solution.plan), judge(board, solution.plan, optimum)))
+if source == "Draw" and planner == "Model" and not answers:
+    tracks = []
+
+
+# --- watching ------------------------------------------------------------------------------------------------------------
+
+with hero:
+    if source != "Draw" or tracks:
+        with stage.container():
+            if answers and len(answers) > 1:
+                valid, best = (sum(test(answer.verdict) for answer in answers) for test in (lambda v: v.valid, lambda v: bool(v.optimal)))
+                signs = ["★" if answer.verdict.optimal else "✓" if answer.verdict.valid else "✗" for answer in answers]
+                st.segmented_control(
+                    f"{valid} of {len(answers)} answers are valid (✓), {best} optimal (★). Choose one to watch:",
+                    range(len(answers)), format_func=lambda i: f"{i + 1} {signs[i]}", key="play_chosen", required=True,
+                )  # fmt: skip
+            ghost = walk(board, solution.plan) if solution.plan else None
+            board_player(board, tracks, key="play_player", ghost=ghost, height=440, autoplay=len(tracks) > 1)
+    else:
+        stage.empty()
+    first = tracks[0].verdict if tracks else None
+    if first is not None and first.fault is not None:
+        st.caption(f"**The rule.** {RULES[first.fault]}")
+
+    row = st.container(horizontal=True)
+    with row.popover("Share"):
+        st.write("This address opens this board:")
+        st.code(f"{st.context.url}?board={code}" if st.context.url else f"?board={code}", language=None)
+    row.download_button("JSON", json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
+    row.download_button("Text", board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
+    if tracks:
+        colors = theme.palette()
+        row.download_button("GIF", lambda: board_gif(board, tracks, colors), "plans.gif", "image/gif", on_click="ignore")
+    if completion is not None:
+        with st.expander("The model's answer, to the letter"):
+            st.code(completion or "(empty)", language=None, wrap_lines=True)

@@ -1,0 +1,368 @@
+"""Train: start a session and watch it."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from pydantic import ValidationError
+
+from core.engineer.schema import ENGINEERS, SECTIONS
+from core.lake.board import Board
+from core.lake.config import ConfigError, EnvironmentConfig, first_error
+from core.lake.suites import SuiteSpec
+from core.sessions import launcher
+from core.sessions.presets import quick_spec
+from core.sessions.spec import SessionSpec
+from core.sessions.state import PHASE_WORDS, State
+from core.sessions.store import Session
+from core.training.settings import TrainingSettings
+from core.ui import markup, nav, sessions, theme
+from core.ui.board import board_player
+from core.ui.figures import StageCurve, percent, size_label, training_curves, valid_by_size
+from core.ui.story import answer_of
+from core.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
+
+TICK = 2.0
+"""Seconds between looks at a live session."""
+NEW = "train_new"
+"""Session-state entry: the form is open."""
+ENGINEER_WORDS = {
+    "policy": "policy · the model that is being trained",
+    "base": "base · the model before any training",
+    "rules": "rules · transparent rules over the evidence",
+    "uniform": "uniform · every size equally, always",
+    "random": "random · shares and ratios at random",
+    "fixed": "fixed · keeps the first config",
+}
+FROM_QUICK, FROM_DESIGN, FROM_FILE = "the quick session", "the Design page", "a file"
+SHOWN_EVENTS = 40
+
+
+# --- the form --------------------------------------------------------------------------------------------------------
+
+
+def new_session_form(found: list[Session]) -> None:
+    """Every setting of a session; quick by default."""
+    quick = quick_spec()
+    left, right = st.columns([1.25, 1], gap="large")
+    with left:
+        config = pick_config(found, quick)
+        st.subheader("The engineer", anchor=False)
+        engineer = st.selectbox(
+            "Who writes the next config", ENGINEERS, format_func=ENGINEER_WORDS.__getitem__, key="form_engineer",
+            help="Between two stages the engineer reads the evidence and proposes the next environment config.",
+        )  # fmt: skip
+        sections = st.pills(
+            "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
+            help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
+        )  # fmt: skip
+        st.subheader("Training", anchor=False)
+        a, b, c, d = st.columns(4)
+        stages = a.number_input("Stages", 1, 50, quick.stages, key="form_stages", help="Train, validate, propose; so many times.")
+        steps = b.number_input("Steps a stage", 1, 5000, quick.training.steps, key="form_steps", help="Optimizer steps of GRPO in one stage.")
+        boards = c.number_input("Boards a step", 1, 1024, quick.training.boards_per_step, key="form_boards", help="Different boards in one step.")
+        plans = d.number_input(
+            "Plans a board", 2, 64, quick.training.completions_per_board, key="form_plans", help="Plans sampled for each board: the group that GRPO compares."
+        )
+        a, b, c, d = st.columns(4)
+        rate = a.number_input(
+            "Learning rate", 1e-6, 1e-2, quick.training.learning_rate, step=1e-5, format="%.1e", key="form_rate", help="3e-4 with few boards a step destroyed the policy in our trials."
+        )
+        temperature = b.number_input("Temperature", 0.1, 2.0, quick.training.temperature, step=0.1, key="form_temperature", help="Of the sampled training plans. Validation is greedy.")
+        per_cell = c.number_input("Held-out boards", 5, 1000, quick.suite.boards_per_cell, key="form_per_cell", help="For each map size and team size; more boards, narrower intervals, slower validation.")
+        seed = d.number_input("Seed", 0, 2**31 - 1, 0, key="form_seed", help="The same spec gives the same boards everywhere.")
+    with right:
+        st.subheader("What will run", anchor=False)
+        title = st.text_input("Title", quick.title if config == quick.initial_config else "", max_chars=120, key="form_title")
+        if config is None:
+            return
+        try:
+            spec = SessionSpec(
+                title=title,
+                engineer=engineer,
+                sections=tuple(name for name in SECTIONS if name in (sections or ())),
+                stages=stages,
+                initial_config=config,
+                training=TrainingSettings(steps=steps, boards_per_step=boards, completions_per_board=plans, learning_rate=rate, temperature=temperature),
+                suite=SuiteSpec(agents=quick.suite.agents, sizes=tuple(config.sizes), boards_per_cell=per_cell, seed=quick.suite.seed),
+                seed=seed,
+            )  # fmt: skip
+        except ValidationError as error:
+            st.error(first_error(error))
+            return
+        preview(spec, found)
+
+
+def pick_config(found: list[Session], quick: SessionSpec) -> EnvironmentConfig | None:
+    """The config of the first stage: from the preset, from Design, from a file, or the last one of a session. None: not chosen yet."""
+    st.subheader("The first environment config", anchor=False)
+    designed = st.session_state.get("design_config")
+    sources = [FROM_QUICK, *([FROM_DESIGN] if designed else []), FROM_FILE, *(session.id for session in found)]
+    titles = {session.id: f"{session.title}, its last config" for session in found}
+    if "form_source" not in st.session_state and designed:
+        st.session_state["form_source"] = FROM_DESIGN
+    source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
+    config: EnvironmentConfig | None = quick.initial_config
+    try:
+        if source == FROM_DESIGN:
+            config = EnvironmentConfig.from_json(designed or "")
+        elif source == FROM_FILE:
+            upload = st.file_uploader("Config file", type="json", key="form_file", help="As Design saves it, or as DESIGN.md describes.")
+            config = EnvironmentConfig.from_json(upload.getvalue().decode("utf-8", "replace")) if upload else None
+        elif source != FROM_QUICK:
+            config = last_config(next(session for session in found if session.id == source))
+    except ConfigError as error:
+        st.error(f"This is not a config: {error}")
+        return None
+    if config is not None:
+        st.html(markup.config_list(config))
+    return config
+
+
+def last_config(session: Session) -> EnvironmentConfig:
+    """The newest config of a session: what its engineer proposed last."""
+    records = [session.proposal(stage) for stage in range(session.spec.stages)]
+    return next((record.config_after for record in reversed(records) if record is not None), session.spec.initial_config)
+
+
+def preview(spec: SessionSpec, found: list[Session]) -> None:
+    training = spec.training
+    samples = training.steps * training.boards_per_step * training.completions_per_board
+    st.markdown(
+        f"**{spec.stages} stages** of {training.steps} steps: {samples:,} sampled plans on {training.steps * training.boards_per_step:,} boards a stage, "
+        f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes with {' and '.join(map(str, spec.suite.agents))} agents."
+    )
+    guess = expected_seconds(spec, found)
+    st.caption("No session on this machine tells yet how long that takes." if guess is None else f"About {sessions.duration(guess[0])} of training, judging by {guess[1]}.")
+    wrong = sessions.obstacles(spec)
+    if wrong:
+        st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
+    if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", disabled=bool(wrong)):
+        st.session_state.pop(NEW, None)
+        sessions.start(spec)
+    text = spec.model_dump_json(indent=2)
+    st.caption("The same from the command line:")
+    st.code("frozenlab run spec.json", language="bash")
+    st.download_button("Download spec.json", text, "spec.json", "application/json", on_click="ignore", key="form_spec")
+    with st.expander("spec.json"):
+        st.code(text, language="json")
+
+
+def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:
+    """Training time of ``spec`` by the newest session that measured its steps: seconds, and that session's title."""
+    for session in found:
+        metrics = session.metrics(0)
+        if len(metrics) and "seconds" in metrics:
+            theirs, ours = (s.training.boards_per_step * s.training.completions_per_board for s in (session.spec, spec))
+            return float(metrics["seconds"].median()) * ours / theirs * spec.training.steps * spec.stages, session.title
+    return None
+
+
+# --- the live view ---------------------------------------------------------------------------------------------------
+
+
+def watch(session: Session, live: bool) -> None:
+    """The chosen session: one live part, which looks again every TICK seconds while the session runs and *Live* is on."""
+    running = session.state().live
+    st.fragment(session_view, run_every=TICK if running and live else None)(session.id, running)
+
+
+def session_view(session_id: str, was_running: bool) -> None:
+    session = sessions.store().open(session_id)
+    state = session.state()
+    mark = timeline(marks(session, state), key="train-thread")
+    progress(session, state)
+    left, right = st.columns([1.75, 1], gap="large")
+    with left:
+        curves(session, state)
+    with right:
+        newest_plan(session, state, mark)
+    below_left, below_right = st.columns([1.75, 1], gap="large")
+    with below_left:
+        by_size(session, mark)
+    with below_right:
+        event_log(session)
+    sessions.problems(session)
+    if was_running and not state.live:
+        if state.status == "done":
+            st.toast(f"{session.title} is done.", icon=":material/check_circle:")
+        st.rerun()
+
+
+def progress(session: Session, state: State) -> None:
+    """The bar, what happens now, time left, and how fresh that is."""
+    if state.status == "done":
+        first, last = (rates_by_stage(state).get(stage) for stage in (None, session.spec.stages - 1))
+        if first and last:
+            st.html(
+                f'<p class="fl-answer">Valid plans went from {percent(first.value)} to <b>{percent(last.value)}</b>.</p>'
+                f'<p class="fl-note">95 % intervals {first.interval} and {last.interval}, n = {last.n} held-out boards.</p>'
+            )
+        return
+    now = PHASE_WORDS[state.phase]
+    where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in ("starting", "baseline") else now.capitalize()
+    if state.phase == "training":
+        where += f", step {state.step} of {state.steps}"
+    told = [where, f"{percent(state.progress)} of the session"]
+    if state.seconds_left is not None and state.status == "running":
+        told.append(f"about {sessions.duration(state.seconds_left)} left")
+    st.progress(min(max(state.progress, 0.0), 1.0), text=" · ".join(told))
+    heard = f"Heard from the worker {sessions.ago(state.heartbeat)}." if state.heartbeat else "The worker has not reported yet."
+    if state.status == "stalled":
+        st.warning(f"The worker lives but is silent. {heard} It may be swapping; stop it if it does not come back.")
+    elif state.status == "crashed":
+        st.error("The worker is gone without a word (killed, or the machine went down). Resume goes on from the last finished step.")
+    elif state.status == "failed":
+        st.error("The session failed. What it said last is in its worker.log.")
+        st.code(state.error or "no reason given", language=None, wrap_lines=True)
+    elif state.status == "stopped":
+        st.info("Stopped. Resume goes on where it stopped.")
+    else:
+        st.caption(heard)
+
+
+def curves(session: Session, state: State) -> None:
+    st.subheader("Learning", anchor=False, help="Thin: single steps. Thick: a running mean. Diamonds: validation on held-out boards, with 95 % intervals.")
+    checks = rates_by_stage(state)
+    stages = [
+        StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage)) for stage in range(session.spec.stages)
+    ]
+    drawn = training_curves(checks.get(None), stages)
+    st.plotly_chart(drawn.figure, key="curves", alt=drawn.alt, config={"displayModeBar": False})
+
+
+def newest_plan(session: Session, state: State, mark: Mark) -> None:
+    """The last plan that the model sampled, in the chosen stage or the present one."""
+    stages = [mark.id - 1] if mark.id else []
+    stages += [stage for stage in range(state.stage, -1, -1) if stage not in stages]
+    if state.live:
+        stages.sort(reverse=True)
+    for stage in stages:
+        table = session.completions(stage)
+        if table is not None and len(table):
+            row = table.iloc[-1]
+            st.subheader("Newest sampled plan" if state.live else "A sampled plan", anchor=False, help="Drawn at the training temperature, mistakes and all.")
+            track = answer_of(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
+            board_player(Board.from_dict(json.loads(row["board"])), [track], key="newest", height=300, autoplay=state.live)
+            with st.expander(f"Its words (reward {row['reward']:.2f})"):
+                st.code(row["completion"] or " ", language=None, wrap_lines=True)
+            return
+    st.subheader("Newest sampled plan", anchor=False)
+    st.caption("The first one comes after a few training steps.")
+
+
+def by_size(session: Session, mark: Mark) -> None:
+    """Valid rate of the sampled plans by map size in the chosen stage."""
+    if not mark.id:
+        return
+    metrics = session.metrics(mark.id - 1)
+    if len(metrics):
+        st.subheader(f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps.")
+        drawn = valid_by_size(metrics, session.spec.training.steps)
+        st.plotly_chart(drawn.figure, key="by-size", alt=drawn.alt, config={"displayModeBar": False})
+
+
+def event_log(session: Session) -> None:
+    st.subheader("Log", anchor=False)
+    events = [event for event in session.events()[0] if event.get("kind") != "step"][-SHOWN_EVENTS:]
+    with st.container(height=260, border=False):
+        st.html(markup.log([(float(event.get("time", 0)), event_words(event)) for event in reversed(events)]))
+
+
+def event_words(event: dict[str, Any]) -> str:
+    """One event as a line of the log; an unknown kind is shown as it stands."""
+    stage = event.get("stage")
+    name = stage_name(stage if isinstance(stage, int) else None)
+    match event.get("kind"):
+        case "started":
+            return f"Started: {event.get('stages')} stages, engineer {event.get('engineer')}."
+        case "resumed":
+            return "Resumed."
+        case "baseline" | "validated":
+            when = "Before training" if stage is None else f"After {name.lower()}"
+            return f"{when}: {percent(event.get('valid', 0.0))} valid, {percent(event.get('optimal', 0.0))} optimal, n = {event.get('n')}."
+        case "stage":
+            return f"{name}: {event.get('boards')} boards drawn."
+        case "proposed":
+            kept = event.get("kept_because")
+            return f"After {name.lower()} the previous config was kept: {kept}" if kept else f"After {name.lower()} the engineer changed {event.get('changes')} values."
+        case "stopped":
+            return "Stopped."
+        case "failed":
+            return f"Failed: {event.get('error')}"
+        case "done":
+            return "Done."
+        case kind:
+            return f"{kind} {json.dumps({k: v for k, v in event.items() if k not in ('time', 'kind')})}"
+
+
+# --- stop and resume -------------------------------------------------------------------------------------------------
+
+
+@st.dialog("Stop this session?")
+def confirm_stop(session: Session) -> None:
+    st.write("It stops after the step it is in and keeps everything it has. You can resume it later.")
+    yes, no = st.columns(2)
+    if yes.button("Stop it", type="primary", key="stop-yes", width="stretch"):
+        try:
+            launcher.stop(session)
+        except launcher.LaunchError as error:
+            st.session_state["train_error"] = str(error)
+        st.rerun()
+    if no.button("Let it run", key="stop-no", width="stretch"):
+        st.rerun()
+
+
+def try_resume(session: Session) -> None:
+    try:
+        launcher.resume(session, sessions.store())
+    except launcher.LaunchError as error:
+        st.session_state["train_error"] = str(error)
+
+
+def controls(session: Session, state: State) -> bool:
+    """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        sessions.status_badge(session, state)
+        st.caption(f"{session.spec.engineer} engineer · {session.spec.stages} stages · seed {session.spec.seed} · began {sessions.ago(session.created)}")
+        live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
+        if state.live and not session.read_only and st.button("Stop", key="stop", icon=":material/stop:"):
+            confirm_stop(session)
+        if state.status in ("stopped", "failed", "crashed") and not session.read_only:
+            st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,))
+        st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
+    if "train_error" in st.session_state:
+        st.error(st.session_state.pop("train_error"))
+    return live
+
+
+# --- the page --------------------------------------------------------------------------------------------------------
+
+nav.ensure_nav()
+found = sessions.store().sessions()
+if "design_config" in st.session_state and st.session_state["design_config"] != st.session_state.get("design_seen"):
+    st.session_state["design_seen"] = st.session_state["design_config"]
+    st.session_state[NEW] = True
+    st.session_state["form_source"] = FROM_DESIGN
+writing = st.session_state.get(NEW, False) or not found
+
+head, picker, action = st.columns([2.4, 1, 0.5], vertical_alignment="bottom")
+with head:
+    theme.question("What should run?" if writing else "Is the model learning?")
+markup.styles()
+if writing:
+    if found and action.button("Back", key="form_back", width="stretch"):
+        st.session_state.pop(NEW, None)
+        st.rerun()
+    new_session_form(found)
+else:
+    with picker:
+        session = sessions.session_picker(found)
+    if action.button("New session", type="primary", key="new", width="stretch"):
+        st.session_state[NEW] = True
+        st.rerun()
+    watch(session, controls(session, session.state()))

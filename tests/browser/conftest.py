@@ -1,0 +1,158 @@
+"""The real app on a free port, and a Chromium page that watches for errors and for requests that leave this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+START_WITHIN = 60.0  # seconds; a cold machine compiles byte code first
+EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
+"""Streamlit's own client asks for these below the page's path first, on every deep link."""
+
+expect.set_options(timeout=30_000)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+@dataclass
+class App:
+    """A Streamlit server of this project with its own sessions folder."""
+
+    sessions: Path
+    log: Path
+    port: int
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        """Starts the server and waits until it answers. Call it again after :meth:`stop` for a server on the same port."""
+        command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(self.port)]
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [*command, "--server.fileWatcherType", "none"],
+                cwd=ROOT,
+                env=os.environ | {"FROZENLAB_SESSIONS": str(self.sessions)},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        deadline = time.monotonic() + START_WITHIN
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2) as reply:
+                    if reply.read() == b"ok":
+                        return
+            except OSError:
+                time.sleep(0.1)
+        raise AssertionError(f"the app did not start:\n{self.log.read_text(errors='replace')}")
+
+    def stop(self, with_signal: int = signal.SIGTERM) -> None:
+        """Ends the server's process group; sessions that it started have groups of their own and go on."""
+        if self.process is not None and self.process.poll() is None:
+            os.killpg(self.process.pid, with_signal)
+            self.process.wait(timeout=20)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="module")
+def new_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], App]]:
+    """Starts fresh servers, each with an empty sessions folder, and ends them after the module's tests."""
+    apps = []
+
+    def start() -> App:
+        folder = tmp_path_factory.mktemp("app")
+        sessions = folder / "sessions"
+        sessions.mkdir()
+        apps.append(App(sessions, folder / "server.log", _free_port()))
+        apps[-1].start()
+        return apps[-1]
+
+    yield start
+    for app in apps:
+        app.stop()
+
+
+@pytest.fixture(scope="module")
+def app(new_app: Callable[[], App]) -> App:
+    """One server for all tests of a module."""
+    return new_app()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The system's Chromium if there is one, else the one that playwright installed."""
+    system = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=system, args=["--no-sandbox", "--disable-gpu"])
+        yield chromium
+        chromium.close()
+
+
+@dataclass
+class Watch:
+    """What went wrong on a page. A test that provokes an error may clear it."""
+
+    errors: list[str] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)
+    """Requests to other machines."""
+
+    def on(self, page: Page) -> None:
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", self._console)
+        page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        expected = "404" in message.text and EXPECTED_404.search(message.location["url"])
+        if message.type == "error" and not expected:
+            self.errors.append(f"{message.text} ({message.location['url']})")
+
+    def _request(self, request: Request) -> None:
+        if not re.match(r"(https?|wss?)://127\.0\.0\.1[:/]|data:|blob:", request.url):
+            self.left.append(request.url)
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def page(browser: Browser, watch: Watch) -> Iterator[Page]:
+    """A page of 1440x900 that fails its test on a console error, a script error, or a request that leaves this machine."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.set_default_timeout(30_000)
+    watch.on(page)
+    yield page
+    context.close()
+    assert not watch.errors and not watch.left

@@ -1,0 +1,176 @@
+"""Play and Design in a real browser: the deep link into a cold server, the player, the editor, the gallery, the look in the dark."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from core.lake.board import read_board
+from core.ui.share import decode, encode
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App, Watch
+
+CROSSING = read_board("S F F\nF F F\ns F g\nF F G")
+"""Small, and its agents meet if they hurry."""
+
+
+def board_of(page: Page) -> str:
+    """The board in the address, in the text form."""
+    return decode(page.url.split("board=")[1].split("&")[0]).to_text()
+
+
+def player(page: Page) -> Locator:
+    expect(page.locator(".player .stage canvas").first).to_be_visible()
+    return page.locator(".player")
+
+
+def pixels(page: Page) -> list[str]:
+    """What the canvases of the player show, one text each."""
+    return page.locator(".player canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")
+
+
+def expect_soon(page: Page, holds: Callable[[], bool]) -> None:
+    """For what no locator can say: waits until ``holds``, at most ten seconds."""
+    for _ in range(100):
+        if holds():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it did not happen")
+
+
+@pytest.mark.parametrize("name, question", [("play", "How does the model plan"), ("design", "What should the model train on")])
+def test_a_deep_link_into_a_cold_server_opens_the_page_in_the_app(new_app: Callable[[], App], page: Page, name: str, question: str) -> None:
+    page.goto(f"{new_app().url}/{name}?presenter=true")
+    expect(page.get_by_role("heading", name=question)).to_be_visible()
+    expect(page.get_by_role("link", name="Home", exact=True)).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page.locator("html")).to_have_css("font-size", "22px")
+    expect(page.locator(".streamlit-wide")).to_have_count(1)
+
+
+def test_the_player_plays_steps_and_marks_the_first_fault(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    player(page)
+    page.get_by_role("radio", name="You").click()
+    page.get_by_label("Agent 0").fill("DDRRD")
+    page.get_by_label("Agent 0").press("Enter")
+    expect(page.locator(".player figure")).to_have_count(2)
+    caption = page.get_by_text("Step 2: agents 0 and 1 are both on (2, 0).")
+    expect(caption).to_be_visible()
+    ring = page.locator(".player .ring")
+    page.get_by_role("button", name="Pause").click()
+    page.locator(".player").press("Home")
+    expect(page.locator(".clock")).to_have_text("step 0 / 5")
+    expect(ring).to_be_hidden()
+    start = pixels(page)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".clock")).to_have_text("step 2 / 5")
+    expect(ring).to_be_visible()
+    assert pixels(page)[0] != start[0] and pixels(page)[1] != start[1]
+    page.keyboard.press("Space")
+    expect(page.locator(".clock")).to_have_text("step 5 / 5")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    before = pixels(page)
+    page.get_by_role("button", name="Optimal ghost").click()
+    assert pixels(page)[0] != before[0] and pixels(page)[1] == before[1], "the ghost lies over the other plan only"
+    page.get_by_label("Time step").fill("1.5")
+    expect(page.locator(".clock")).to_have_text("step 1 / 5")
+    expect(ring).to_be_hidden()
+
+
+def test_readers_who_want_calm_get_no_motion(app: App, browser: Browser, watch: Watch) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    watch.on(page)
+    page.goto(f"{app.url}/design")
+    player(page)
+    expect(page.locator(".clock")).to_contain_text("step 0")
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    context.close()
+    assert not watch.errors and not watch.left
+
+
+def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.get_by_role("radio", name="Draw").click()
+
+    def cell(r: int, c: int) -> Locator:
+        return page.locator(f'.cell[data-r="{r}"][data-c="{c}"]')
+
+    def drag(*cells: tuple[int, int]) -> None:
+        cell(*cells[0]).hover()
+        page.mouse.down()
+        for place in cells[1:]:
+            cell(*place).hover()
+        page.mouse.up()
+
+    def expect_board(*rows: str) -> None:
+        page.wait_for_url(f"**board={encode(read_board(chr(10).join(rows)))}*")
+
+    drag((0, 1), (0, 2), (1, 2))
+    expect_board("S H H", "F F H", "s F g", "F F G")
+    drag((2, 0), (3, 0))
+    expect_board("S H H", "F F H", "F F g", "s F G")
+    cell(0, 1).focus()
+    for key in ("ArrowDown", "Space", "ArrowLeft", "ArrowUp", "Enter", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+    expect_board("F H H", "S H H", "F F g", "s F G")
+    page.get_by_label("One agent more").click()
+    page.get_by_label("One row more").click()
+    expect_board("A H H", "S H H", "F F g", "s a G", "F F F")
+
+
+def test_rapid_strokes_are_not_lost(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.get_by_role("radio", name="Draw").click()
+    for r, c in ((0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (2, 1)):
+        page.locator(f'.cell[data-r="{r}"][data-c="{c}"]').click()
+    walled = "S H H\nH H H\ns H g\nH H G"
+    page.wait_for_url(f"**board={encode(read_board(walled))}*")
+    expect(page.get_by_text("cannot be solved")).to_be_visible()
+    expect(page.locator(".cell.hole")).to_have_count(8)
+
+
+def test_the_files_of_a_board_are_what_they_say(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    player(page)
+    contents = {}
+    for name in ("JSON", "Text", "GIF"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name, exact=True).click()
+        contents[name] = download.value.path().read_bytes()
+    assert read_board(contents["Text"].decode()) == CROSSING
+    assert read_board(json.dumps(json.loads(contents["JSON"]))) == CROSSING
+    assert contents["GIF"].startswith(b"GIF89a")
+
+
+def test_a_board_of_the_gallery_is_played_and_follows_the_theme(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/design")
+    gallery = page.locator(".gallery button")
+    expect(gallery).to_have_count(12)
+    expect(page.locator('.gallery button[aria-pressed="true"]')).to_have_count(1)
+    other = next(i for i in range(12) if gallery.nth(i).get_attribute("aria-pressed") == "false")
+    gallery.nth(other).click()
+    expect(gallery.nth(other)).to_have_attribute("aria-pressed", "true")
+    steps = re.search(r"(\d+) step", gallery.nth(other).inner_text())
+    assert steps is not None
+    expect(page.locator(".clock")).to_have_text(re.compile(rf"step {steps[1]} / {steps[1]}"))
+    light = pixels(page), gallery.first.locator("canvas").evaluate("canvas => canvas.toDataURL()")
+    page.emulate_media(color_scheme="dark")
+    expect(page.locator("[data-testid=stApp]")).to_have_css("background-color", "rgb(10, 26, 47)")
+    expect_soon(page, lambda: pixels(page) != light[0])
+    expect_soon(page, lambda: gallery.first.locator("canvas").evaluate("canvas => canvas.toDataURL()") != light[1])
+
+
+def test_a_config_goes_from_design_to_train(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/design")
+    expect(page.locator(".gallery button")).to_have_count(12)
+    page.get_by_role("button", name="Train with this config").click()
+    page.wait_for_url("**/train*")

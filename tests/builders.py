@@ -1,0 +1,190 @@
+"""Builds what tests need in small: a complete session folder without any training, on real boards and judged by the real rules."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+
+from core.engineer.engineers import ask
+from core.engineer.evidence import StageMeasurements, describe
+from core.engineer.proposal_dialect import render_context, render_proposal
+from core.engineer.rules import propose
+from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section
+from core.lake.board import MOVES
+from core.lake.config import EnvironmentConfig
+from core.lake.generator import generate, realised
+from core.lake.instance import Instance
+from core.lake.rules import Paths, walk
+from core.lake.suites import SuiteSpec
+from core.policy.evaluation import COLUMNS, answer_row, frame
+from core.policy.plan_dialect import render_plan
+from core.sessions.files import append_line, write_parquet, write_text
+from core.sessions.spec import SessionSpec
+from core.sessions.state import State, Status, ValidRate
+from core.sessions.store import EnvironmentRecord, Session, SessionStore
+from core.training.settings import TrainingSettings
+
+BEGAN = 1_780_000_000.0
+"""When built sessions began (unix seconds)."""
+
+
+def small_spec(
+    stages: int = 3,
+    sizes: tuple[int, ...] = (3, 4, 5, 6),
+    sections: tuple[Section, ...] = ("behaviour", "failures", "statistics", "preserved"),
+    boards_per_size: int = 12,
+    **fields: Any,
+) -> SessionSpec:
+    """A spec whose session could be run in a minute; the history section is off."""
+    return SessionSpec(
+        title=fields.pop("title", "Built session"),
+        stages=stages,
+        sections=sections,
+        initial_config=EnvironmentConfig.uniform(sizes, agents=2),
+        training=TrainingSettings(steps=8, boards_per_step=8, completions_per_board=4),
+        suite=SuiteSpec(agents=(2,), sizes=sizes, boards_per_cell=boards_per_size, seed=7),
+        **fields,
+    )
+
+
+def build_session(
+    root: Path,
+    spec: SessionSpec | None = None,
+    session_id: str = "built",
+    *,
+    status: Status = "done",
+    finished_stages: int | None = None,
+    broken_stage: int | None = None,
+) -> Session:
+    """A session folder in ``root`` as a worker would have left it.
+
+    Args:
+        finished_stages: stages that are complete; the one after them is in the middle of its training. Default: all.
+        broken_stage: after this stage no answer of the engineer could be used.
+    """
+    spec = spec or small_spec()
+    session = SessionStore(root).create(spec, session_id)
+    finished = spec.stages if finished_stages is None else finished_stages
+    suite = generate(spec.initial_config, spec.suite.boards_per_cell * len(spec.suite.sizes), seed=spec.suite.seed, sum_of_costs=True)
+    events = [{"kind": "started", "engineer": spec.engineer, "stages": spec.stages}]
+    rates: list[ValidRate] = []
+
+    def validated(stage: int | None, table: pd.DataFrame) -> None:
+        folder = session.dir / "baseline" if stage is None else session.stage_dir(stage)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_parquet(folder / "validation.parquet", table)
+        rates.append(ValidRate(stage=stage, valid=table["valid"].mean(), optimal=table["optimal"].mean(), n=len(table)))
+        events.append({"kind": "baseline" if stage is None else "validated", **rates[-1].model_dump()})
+
+    before = answers(suite, skill=0.0, seed=spec.seed)
+    validated(None, before)
+    config, last = spec.initial_config, None
+    for stage in range(min(finished + 1, spec.stages)):
+        complete = stage < finished
+        folder = session.stage_dir(stage)
+        folder.mkdir(parents=True, exist_ok=True)
+        boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed=stage)
+        record = EnvironmentRecord(stage=stage, seed=stage, config=config, realised=realised(boards))
+        write_text(folder / "environment.json", record.model_dump_json())
+        events.append({"kind": "stage", "stage": stage, "boards": len(boards)})
+        _train(session, boards, stage, spec.training.steps if complete else spec.training.steps // 2)
+        if not complete:
+            break
+        after = answers(suite, skill=(stage + 1) / spec.stages, seed=spec.seed)
+        validated(stage, after)
+        measured = StageMeasurements(stage, config, record.realised, session.metrics(stage), after, before, last)
+        context = describe(measured, spec.sections)
+        context = context.model_copy(update={"prompt": render_context(context)})
+        last = _broken(spec, context, config) if stage == broken_stage else _proposed(spec, context, config)
+        write_text(folder / "context.json", context.model_dump_json())
+        write_text(folder / "proposal.json", last.model_dump_json())
+        events.append({"kind": "proposed", "stage": stage, "changes": len(last.changes), "kept_because": last.kept_because})
+        config, before = last.config_after, after
+    done = status == "done"
+    running = status in ("running", "queued", "stalled")
+    state = State(
+        status=status, phase="done" if done else "training", stage=min(finished, spec.stages - 1), step=spec.training.steps // (1 if done else 2),
+        steps=spec.training.steps, progress=1.0 if done else (finished + 0.5) / spec.stages, seconds_left=90.0 if running else None,
+        heartbeat=BEGAN + 300, started=BEGAN, finished=None if running else BEGAN + 300, rates=rates,
+    )  # fmt: skip
+    write_text(session.dir / "state.json", state.model_dump_json())
+    if not running:
+        events.append({"kind": status})
+    for i, event in enumerate(events):
+        append_line(session.dir / "events.jsonl", {"time": BEGAN + 10 * i} | event)
+    return Session(session.dir)
+
+
+def answers(suite: list[Instance], skill: float, seed: int) -> pd.DataFrame:
+    """A validation table of an imagined policy: small boards are easy, and ``skill`` (0..1) helps. What it gets right stays right."""
+    rows = []
+    for i, instance in enumerate(suite):
+        rng = random.Random(f"{seed}-{i}")
+        ease = 1.15 - 0.13 * instance.board.size
+        rows.append(answer_row(instance, completion(_plan(instance, rng.random() < ease + 0.45 * skill, rng))))  # type: ignore[arg-type]
+    return frame(rows)
+
+
+def completion(paths: Paths) -> SimpleNamespace:
+    text = render_plan(paths)
+    return SimpleNamespace(text=text, tokens=len(text.split()) + 1, finished=True)
+
+
+def _plan(instance: Instance, good: bool, rng: random.Random) -> Paths:
+    """The optimal plan, or one with a few moves of one agent replaced."""
+    plan = list(instance.solution.plan or ())
+    if not good:
+        agent = rng.randrange(len(plan))
+        moves = list(plan[agent])
+        for _ in range(2):
+            moves[rng.randrange(len(moves))] = rng.choice([letter for letter in MOVES])
+        plan[agent] = "".join(moves)
+    return walk(instance.board, tuple(plan))
+
+
+def _train(session: Session, boards: list[Instance], stage: int, steps: int) -> None:
+    """Metrics and sampled completions of the first ``steps`` steps."""
+    training, rng, kept = session.spec.training, random.Random(stage), []
+    for step in range(1, steps + 1):
+        drawn = boards[(step - 1) * training.boards_per_step :][: training.boards_per_step]
+        skill = (stage + step / training.steps) / session.spec.stages
+        rows = [answer_row(b, completion(_plan(b, rng.random() < 1.15 - 0.13 * b.board.size + 0.45 * skill, rng))) for b in drawn]  # type: ignore[arg-type]
+        table = pd.DataFrame(rows)
+        figures: dict[str, float] = {
+            "step": step, "reward": float(table["valid"].mean() * 0.8 + 0.1), "valid": float(table["valid"].mean()), "optimal": float(table["optimal"].mean()),
+            "entropy": 0.3 - 0.02 * step, "length": float(table["tokens"].mean()), "reward_std": 0.2, "learning_rate": training.learning_rate, "grad_norm": 1.0, "seconds": 2.0,
+        }  # fmt: skip
+        for size, part in table.groupby("size"):
+            figures |= {f"valid_{size}": float(part["valid"].mean()), f"optimal_{size}": float(part["optimal"].mean())}
+        append_line(session.stage_dir(stage) / "metrics.jsonl", figures)
+        kept += [row | {"training_step": step, "reward": 1.0 if row["valid"] else 0.1} for row in rows]
+    write_parquet(session.stage_dir(stage) / "completions.parquet", pd.DataFrame(kept).astype(COLUMNS))
+
+
+class _Told:
+    """An engineer that says what the rules say, in the lab dialect, as the lab model does."""
+
+    def __init__(self, name: EngineerName) -> None:
+        self.name = name
+
+    def answer(self, context: Context, seed: int) -> str:
+        return render_proposal(context, propose(context))
+
+    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+        return propose(context)
+
+
+def _proposed(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:
+    return ask(_Told(spec.engineer), context, config, max_step=0.05, min_share=spec.guard.min_share, seed=0)
+
+
+def _broken(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:
+    attempts = tuple(Attempt(raw="size3 size3 ![x](http://example.com/x)", error="word 2 is 'size3', expected now", tokens=3, seconds=0.1) for _ in range(2))
+    return ProposalRecord(
+        stage=context.stage, engineer=spec.engineer, attempts=attempts, proposal=None, guard=GuardReport(rejected=attempts[-1].error),
+        config_before=config, config_after=config, changes=(), kept_because=f"no answer could be used after 2 attempts: {attempts[-1].error}",
+    )  # fmt: skip

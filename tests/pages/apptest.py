@@ -1,0 +1,26 @@
+"""Running a page without a browser."""
+
+from __future__ import annotations
+
+from streamlit.testing.v1 import AppTest
+
+from core.ui import nav
+
+TIMEOUT = 30.0
+
+
+def open_page(name: str, **query: str) -> AppTest:
+    """The page as a fresh visitor with this address sees it."""
+    app = AppTest.from_file(str(nav.ROOT / "streamlit_app.py"), default_timeout=TIMEOUT)
+    if name != "home":
+        app.switch_page(nav.path(name))
+    for key, value in query.items():
+        app.query_params[key] = value
+    return app.run()
+
+
+def words(app: AppTest) -> str:
+    """Everything the page says in text elements, HTML included."""
+    parts = [element.value for kind in ("title", "subheader", "markdown", "caption", "text", "code", "info", "warning", "error") for element in getattr(app, kind)]
+    parts += [element.proto.body for element in app.get("html")]
+    return "\n".join(parts)

@@ -1,0 +1,191 @@
+"""The Play page without a browser: every way to choose a board, the optimum, and who plans."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.lake.board import Board, read_board
+from core.lake.rules import judge, walk
+from core.sessions.planner import PlannedAnswer, Planner, PlannerError
+from core.ui import choices
+from core.ui.share import encode
+from core.ui.theme import OUTCOME_WORDS
+from tests.builders import build_session
+
+PAGE = str(Path(__file__).parents[2] / "pages" / "play.py")
+SMALL = read_board("S F G\nF F F\ng F s")
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    at = AppTest.from_file(PAGE, default_timeout=120)
+    at.session_state["_nav"] = True
+    return at
+
+
+def players(at: AppTest) -> list[dict]:
+    """What the board players of the page were given."""
+    found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [data for data in found if "tracks" in data]
+
+
+def board(at: AppTest) -> Board:
+    return at.session_state["play_board"]
+
+
+def test_it_opens_on_a_board_with_its_optimum_and_puts_it_into_the_address(page: AppTest) -> None:
+    page.run()
+    assert not page.exception and board(page) == choices.FIRST_BOARD
+    assert page.query_params["board"] == encode(choices.FIRST_BOARD)
+    (player,) = players(page)
+    assert [track["outcome"] for track in player["tracks"]] == ["optimal"]
+
+
+def test_an_address_opens_its_board(page: AppTest) -> None:
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+    assert board(page) == SMALL and not page.warning
+
+
+def test_an_address_that_is_no_board_is_said_and_not_fatal(page: AppTest) -> None:
+    page.query_params["board"] = "<script>"
+    page.run()
+    assert not page.exception and "holds no board" in page.warning[0].value
+    assert board(page) == choices.FIRST_BOARD
+
+
+def test_random_boards_follow_the_controls_and_the_seed(page: AppTest) -> None:
+    page.run()
+    page.slider(key="play_size").set_value(4).run()
+    first = board(page)
+    assert (first.height, first.width, first.team) == (4, 4, 2)
+    next(button for button in page.button if button.label == "Another").click().run()
+    assert board(page) != first and page.session_state["play_seed"] == 1
+    page.number_input(key="play_seed").set_value(0).run()
+    assert board(page) == first
+
+
+def test_a_team_that_has_no_room_is_refused_in_words(page: AppTest) -> None:
+    page.run()
+    page.slider(key="play_size").set_value(3).run()
+    page.slider(key="play_agents").set_value(5).run()
+    assert not page.exception and "5 agents" in page.warning[0].value
+
+
+def test_a_pasted_board_is_read_or_its_error_shown(page: AppTest) -> None:
+    page.run()
+    page.segmented_control(key="play_source").set_value("Paste").run()
+    use = next(i for i, button in enumerate(page.button) if button.label == "Use this board")
+    page.text_area(key="play_text").set_value("S F X").run()
+    page.button[use].click().run()
+    assert "'X'" in page.error[0].value and board(page) == choices.FIRST_BOARD
+    page.text_area(key="play_text").set_value(json.dumps(SMALL.to_dict())).run()
+    page.button[use].click().run()
+    assert board(page) == SMALL and not page.error
+
+
+def test_a_board_that_cannot_be_solved_says_so(page: AppTest) -> None:
+    page.query_params["board"] = encode(read_board("S H G\nF H F\nF H F"))
+    page.run()
+    assert "cannot be solved" in page.warning[0].value and players(page)
+
+
+def test_your_plan_is_judged_beside_the_optimum(page: AppTest) -> None:
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+    page.segmented_control(key="play_planner").set_value("You").run()
+    page.text_input(key="play_motions_0").set_value("rr").run()
+    page.text_input(key="play_motions_1").set_value("LL").run()
+    assert [track["outcome"] for track in players(page)[0]["tracks"]] == ["optimal", "optimal"]
+    page.text_input(key="play_motions_1").set_value("RL").run()
+    (yours, _) = players(page)[0]["tracks"]
+    assert yours["outcome"] == "fault" and yours["fault"]["time"] == 1
+    assert any("stay on the board" in caption.value for caption in page.caption)
+    page.text_input(key="play_motions_1").set_value("LX").run()
+    assert "'X'" in page.error[0].value
+
+
+def answer(board: Board, motions: tuple[str, ...], makespan: int | None) -> PlannedAnswer:
+    return PlannedAnswer(" ".join(motions), walk(board, motions), judge(board, motions, makespan))
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict]:
+    """A planner that answers without a model; the requests it got."""
+    requests: list[dict] = []
+
+    def plan(self: Planner, checkpoint: Path, board: Board, **settings: float) -> list[PlannedAnswer]:
+        requests.append({"board": board, **settings})
+        if len(requests) == 3:
+            raise PlannerError("it died")
+        plans = [("RR", "LL"), ("RR", "L"), ("RRW", "WLL")][: int(settings["completions"])]
+        return [answer(board, motions, settings["optimal_makespan"]) for motions in plans]
+
+    monkeypatch.setattr(Planner, "plan", plan)
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "model.safetensors").touch()
+    monkeypatch.setattr(choices, "policy_folder", lambda name: model)
+    return requests
+
+
+def test_the_model_plans_and_its_answers_are_shown(page: AppTest, asked: list[dict]) -> None:
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+
+    def let_it_plan() -> None:
+        next(button for button in page.button if button.label == "Let the model plan").click().run()
+        assert not page.exception
+
+    let_it_plan()
+    assert asked[0]["completions"] == 1 and asked[0]["temperature"] == 0 and asked[0]["optimal_makespan"] == 2
+    assert [track["outcome"] for track in players(page)[0]["tracks"]] == ["optimal", "optimal"]
+    page.segmented_control(key="play_way").set_value("Sampled").run()
+    page.slider(key="play_count").set_value(3).run()
+    let_it_plan()
+    assert "2 of 3 answers are valid" in page.segmented_control(key="play_chosen").label
+    page.segmented_control(key="play_chosen").set_value(1).run()
+    assert players(page)[0]["tracks"][0]["badge"] == "ends away from its goal"
+    let_it_plan()
+    assert "it died" in page.error[0].value
+
+
+def test_an_answer_of_another_board_is_not_shown(page: AppTest, asked: list[dict]) -> None:
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+    next(button for button in page.button if button.label == "Let the model plan").click().run()
+    page.slider(key="play_size").set_value(4).run()
+    assert len(players(page)[0]["tracks"]) == 1 and len(asked) == 1
+
+
+def test_drawing_takes_the_board_of_the_browser(page: AppTest) -> None:
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+    page.segmented_control(key="play_source").set_value("Draw").run()
+    (editor,) = [json.loads(e.proto.json) for e in page.get("bidi_component") if "sides" in json.loads(e.proto.json)]
+    page.session_state["play_editor"] = {
+        "edit": {"base": editor["base"], "seq": 1, "rows": ["FFF", "FHF", "FFF"], "agents": editor["board"]["agents"]}
+    }
+    page.run()
+    assert board(page).holes == ((1, 1),) and page.query_params["board"] == encode(board(page))
+    page.segmented_control(key="play_source").set_value("Random").run()
+    assert board(page).holes == ((1, 1),)
+
+
+def test_a_recorded_answer_is_shown_with_the_verdict_on_record(page: AppTest, tmp_path: Path) -> None:
+    session = build_session(tmp_path)
+    page.run()
+    page.segmented_control(key="play_source").set_value("Session").run()
+    page.selectbox(key="play_session").set_value(f"{session.title} ({session.id})").run()
+    page.selectbox(key="play_filter_size").set_value(5).run()
+    row = session.validation(2).query("size == 5").iloc[0]
+    page.selectbox(key="play_row").set_value(row["board_id"]).run()
+    assert not page.exception and board(page) == Board.from_dict(json.loads(row["board"]))
+    recorded, solver = players(page)[0]["tracks"]
+    assert recorded["badge"] == OUTCOME_WORDS[row["outcome"]] and solver["outcome"] == "optimal"
+    assert any(row["completion"] in code.value for code in page.code)

@@ -1,0 +1,93 @@
+"""The lab dialect for boards and plans."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.lake.board import Agent, Board, Cell
+from core.policy.answer import judge_answer
+from core.policy.plan_dialect import DialectError, max_plan_words, parse_plan, render_board, render_plan
+from core.policy.vocabulary import WORDS
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> Board:
+    height, width = draw(st.integers(2, 10)), draw(st.integers(2, 10))
+    cells = draw(st.permutations([(r, c) for r in range(height) for c in range(width)]))
+    team = draw(st.integers(1, min(5, len(cells) // 2)))
+    holes = set(cells[2 * team : draw(st.integers(2 * team, len(cells)))])
+    rows = tuple("".join("H" if (r, c) in holes else "F" for c in range(width)) for r in range(height))
+    return Board(rows, tuple(Agent(cells[2 * i], cells[2 * i + 1]) for i in range(team)))
+
+
+def crossing() -> Board:
+    """Agent 0 goes along the top row, agent 1 along the bottom row."""
+    return Board.from_text("S F G\ns F g")
+
+
+@given(boards())
+def test_a_prompt_is_made_of_vocabulary_words_and_tells_boards_apart(board: Board) -> None:
+    words = render_board(board).split()
+    assert set(words) <= set(WORDS)
+    assert words.count("moves") == 1 and words[-1] == "moves"
+    holes = words[words.index("holes") + 1 : words.index("agent0")]
+    assert len(holes) == len(board.holes)
+    moved = Board(board.rows, (Agent(board.agents[0].goal, board.agents[0].start), *board.agents[1:]))
+    assert render_board(moved) != render_board(board)
+
+
+@given(boards(), st.data())
+def test_a_plan_survives_the_way_through_words(board: Board, data: st.DataObject) -> None:
+    steps = data.draw(st.integers(0, 8))
+    any_cell = st.tuples(st.integers(0, 9), st.integers(0, 9))
+    paths = tuple((agent.start, *data.draw(st.lists(any_cell, min_size=steps, max_size=steps))) for agent in board.agents)
+    answer = parse_plan(board, render_plan(paths), finished=True)
+    assert answer.paths == paths and answer.fault is None
+
+
+def test_the_prompt_lists_holes_and_agents() -> None:
+    board = Board.from_text("S F G\ns H g")
+    assert render_board(board) == "<plan> h2 w3 k2 holes r1c1 agent0 r0c0 r0c2 agent1 r1c0 r1c2 moves"
+
+
+def test_paths_of_unequal_length_are_filled_up_by_waiting() -> None:
+    paths: tuple[tuple[Cell, ...], ...] = (((0, 0), (0, 1), (0, 2)), ((1, 0), (1, 1)))
+    assert render_plan(paths) == "r0c1 r1c1 r0c2 r1c1"
+
+
+@pytest.mark.parametrize(
+    ("completion", "finished", "fault"),
+    [
+        ("r0c1 moves", True, "parse_error"),
+        ("r0c1 moves", False, "parse_error"),
+        ("r0c1 r1c1", False, "truncated"),
+        ("r0c1 r1c1 r0c2", True, "missing_agent"),
+        ("", True, "goal_not_reached"),
+        ("r0c1 r1c1 r0c2 r1c2", True, None),
+        ("r0c1 r1c1 r0c2 r9c9", True, "out_of_bounds"),
+        ("r0c1 r1c1 r1c1 r1c1", True, "vertex_conflict"),
+        ("r0c2 r1c1 r0c2 r1c2", True, "illegal_jump"),
+    ],
+)
+def test_the_fault_of_an_answer(completion: str, finished: bool, fault: str | None) -> None:
+    board = crossing()
+    verdict = judge_answer(board, parse_plan(board, completion, finished), optimal_makespan=2)
+    assert verdict.fault == fault
+    assert verdict.valid == (fault is None)
+    assert bool(verdict.optimal) == (fault is None)
+    assert len(verdict.on_goal) == board.team
+
+
+def test_boards_without_words_are_refused() -> None:
+    with pytest.raises(DialectError, match="1x11"):
+        render_board(Board(("F" * 11,), (Agent((0, 0), (0, 1)),)))
+    six = tuple(Agent((0, i), (1, i)) for i in range(6))
+    with pytest.raises(DialectError, match="6 agents"):
+        render_board(Board(("F" * 6, "F" * 6), six))
+
+
+def test_the_word_limit_leaves_room_for_every_agent_and_the_end() -> None:
+    board = crossing()
+    assert max_plan_words(board) > 2 * board.team and max_plan_words(board) % board.team == 1

@@ -1,0 +1,200 @@
+"""Loading, saving and generating with the lab model's network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.lake.board import Board
+from core.policy.lab_model import build_network, build_tokenizer
+from core.policy.plan_dialect import max_plan_words, render_board
+from core.policy.policy import LAB_MODEL, Policy, PolicyError, load_policy
+from core.policy.vocabulary import CELLS, END, WORDS
+
+BOARDS = [
+    Board.from_text("S F G\ns F g"),
+    Board.from_text("S F F F\nF H F G\ns F F g\nF F F F"),
+    Board.from_text("S G H\nF F F\ns g F"),
+    Board.from_text("S F F F F F F G"),
+    Board.from_text("S s A\nG g a\nF F F"),
+]
+
+
+def tiny_policy(seed: int = 0) -> Policy:
+    return Policy(build_network(seed, hidden=32, layers=2, intermediate=64).eval(), build_tokenizer())
+
+
+def test_the_tokenizer_has_one_token_a_word_in_the_vocabularys_order() -> None:
+    tokenizer = build_tokenizer()
+    assert tokenizer(" ".join(WORDS))["input_ids"] == list(range(len(WORDS)))
+    assert tokenizer.decode(range(5, len(WORDS))) == " ".join(WORDS[5:])
+    assert (tokenizer.pad_token_id, tokenizer.eos_token_id) == (WORDS.index("<pad>"), WORDS.index("<end>"))
+    assert tokenizer.padding_side == "left"
+
+
+def test_the_default_network_is_small() -> None:
+    assert 1.0e6 < build_network().num_parameters() < 1.5e6
+
+
+def test_the_same_seed_builds_the_same_network_and_leaves_the_global_stream_alone() -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    weights = [build_network(3, hidden=32, layers=1, intermediate=32).model.embed_tokens.weight for _ in range(2)]
+    assert torch.equal(*weights)
+    assert torch.equal(torch.rand(1), expected)
+
+
+def test_a_saved_policy_loads_with_equal_weights_and_answers(tmp_path: Path) -> None:
+    policy = tiny_policy()
+    policy.save(tmp_path / "checkpoint")
+    loaded = load_policy(str(tmp_path / "checkpoint"))
+    for (name, left), (_, right) in zip(policy.model.state_dict().items(), loaded.model.state_dict().items(), strict=True):
+        assert torch.equal(left, right), name
+    assert loaded.plan(BOARDS) == policy.plan(BOARDS)
+    assert {file.name for file in tmp_path.iterdir()} == {"checkpoint"}
+
+
+def test_saving_over_a_checkpoint_replaces_it_and_keeps_other_files(tmp_path: Path) -> None:
+    tiny_policy(0).save(tmp_path)
+    (tmp_path / "README.md").write_text("card")
+    tiny_policy(1).save(tmp_path)
+    assert Policy.load(tmp_path).plan(BOARDS) == tiny_policy(1).plan(BOARDS)
+    assert (tmp_path / "README.md").read_text() == "card"
+
+
+@pytest.mark.parametrize("missing", ["config.json", "model.safetensors", "tokenizer.json"])
+def test_an_incomplete_checkpoint_is_named(tmp_path: Path, missing: str) -> None:
+    tiny_policy().save(tmp_path)
+    (tmp_path / missing).unlink()
+    with pytest.raises(PolicyError, match=missing):
+        Policy.load(tmp_path)
+
+
+def test_other_architectures_and_damaged_weights_are_refused(tmp_path: Path) -> None:
+    tiny_policy().save(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "llama"}))
+    with pytest.raises(PolicyError, match="llama"):
+        Policy.load(tmp_path)
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "model.safetensors").write_bytes(b"\x00" * 64)
+    with pytest.raises(PolicyError, match="cannot be read"):
+        Policy.load(tmp_path)
+
+
+def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
+    tiny_policy().save(tmp_path)
+    text = (tmp_path / "tokenizer.json").read_text().replace('"r0c0"', '"cell0"')
+    (tmp_path / "tokenizer.json").write_text(text)
+    with pytest.raises(PolicyError, match="another vocabulary"):
+        Policy.load(tmp_path)
+
+
+def test_greedy_plans_agree_with_the_plain_forward_pass() -> None:
+    policy = tiny_policy()
+    planned = policy.plan(BOARDS)
+    for board, (completion,) in zip(BOARDS, planned, strict=True):
+        ids = policy.tokenizer(render_board(board))["input_ids"]
+        words: list[str] = []
+        while len(words) < max_plan_words(board) and END not in words:
+            with torch.inference_mode():
+                logits = policy.model(input_ids=torch.tensor([ids])).logits[0, -1]
+            ids = [*ids, int(logits.argmax())]
+            words.append(WORDS[ids[-1]])
+        assert completion.tokens == len(words)
+        assert completion.finished == (words[-1] == END)
+        assert completion.text.split() == [word for word in words if word != END]
+
+
+def test_plans_do_not_depend_on_the_batch() -> None:
+    policy = tiny_policy()
+    for temperature in (0.0, 1.0):
+        together = policy.plan(BOARDS, temperature=temperature, completions=3, seed=1, batch_size=64)
+        alone = policy.plan(BOARDS, temperature=temperature, completions=3, seed=1, batch_size=1)
+        assert together == alone
+
+
+def test_the_seed_decides_the_draws() -> None:
+    policy = tiny_policy()
+    first, again, other = (policy.plan(BOARDS, temperature=1, completions=2, seed=seed) for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
+    assert any(left != right for left, right in first)
+
+
+def test_drawn_words_follow_the_models_distribution() -> None:
+    policy = tiny_policy()
+    board = BOARDS[0]
+    with torch.inference_mode():
+        logits = policy.model(input_ids=torch.tensor([policy.tokenizer(render_board(board))["input_ids"]])).logits[0, -1]
+    # At this temperature the likeliest first word has about an even chance.
+    temperature = float((logits.max() - logits.topk(2).values[1]).clamp(min=1e-3))
+    expected = float((logits / temperature).softmax(0).max())
+    drawn = policy.plan([board], temperature=temperature, completions=2000, batch_size=2000)[0]
+    likeliest = WORDS[int(logits.argmax())]
+    share = sum(completion.text.split()[:1] == [likeliest] for completion in drawn) / len(drawn)
+    assert share == pytest.approx(expected, abs=0.05)
+
+
+def test_progress_counts_boards() -> None:
+    done: list[int] = []
+    tiny_policy().plan(BOARDS, batch_size=2, on_progress=done.append)
+    assert done == [2, 4, 5]
+
+
+class CellsThenEnd:
+    """Three cells of row 0, the last of which must be r0c9."""
+
+    def allowed(self, words: list[str]) -> list[str]:
+        return [list(CELLS[:5]), list(CELLS[:5]), ["r0c9"], []][len(words)]
+
+
+class Endless:
+    def allowed(self, words: list[str]) -> list[str]:
+        return ["r0c0", "r0c1"]
+
+
+class Foreign:
+    def allowed(self, words: list[str]) -> list[str]:
+        return ["tree", "r0c0"]
+
+
+def test_constrained_text_obeys_its_grammar_and_seed() -> None:
+    policy, prompt = tiny_policy(), render_board(BOARDS[0])
+    texts = [policy.complete_constrained(prompt, CellsThenEnd(), temperature=2.0, seed=seed) for seed in range(20)]
+    for text in texts:
+        words = text.split()
+        assert set(words[:2]) <= set(CELLS[:5]) and words[2:] == ["r0c9"]
+    assert len(set(texts)) > 1
+    assert texts[7] == policy.complete_constrained(prompt, CellsThenEnd(), temperature=2.0, seed=7)
+
+
+def test_constrained_greedy_text_takes_the_likeliest_allowed_word() -> None:
+    policy, prompt = tiny_policy(), render_board(BOARDS[1])
+    text = policy.complete_constrained(prompt, CellsThenEnd())
+    ids = policy.tokenizer(prompt)["input_ids"]
+    for word in text.split()[:2]:
+        with torch.inference_mode():
+            logits = policy.model(input_ids=torch.tensor([ids])).logits[0, -1]
+        among = [WORDS.index(cell) for cell in CELLS[:5]]
+        assert word == WORDS[max(among, key=lambda i: float(logits[i]))]
+        ids = [*ids, WORDS.index(word)]
+
+
+def test_a_grammar_without_end_or_with_foreign_words_is_an_error() -> None:
+    policy, prompt = tiny_policy(), render_board(BOARDS[0])
+    with pytest.raises(ValueError, match="did not end"):
+        policy.complete_constrained(prompt, Endless())
+    with pytest.raises(ValueError, match="tree"):
+        policy.complete_constrained(prompt, Foreign())
+
+
+def test_the_shipped_model_loads_and_moves_legally_on_an_easy_board() -> None:
+    policy = load_policy("lab-model")
+    (completion,) = policy.plan([BOARDS[0]])[0]
+    assert completion.finished and completion.text == "r0c1 r1c1 r0c2 r1c2"
+    assert (LAB_MODEL / "model.safetensors").stat().st_size < 10_000_000

@@ -1,0 +1,121 @@
+"""The whole loop with the shipped lab model, in small: what it writes, that a seed fixes it, and that stopping loses nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.engineer.schema import EngineerName
+from core.lake.config import EnvironmentConfig
+from core.lake.suites import SuiteSpec
+from core.sessions.recorder import Recorder
+from core.sessions.spec import SessionSpec
+from core.sessions.store import STOP_FILE, Session, SessionStore
+from core.sessions.worker import run_recorded
+from core.training.settings import TrainingSettings
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+
+
+def small_spec(engineer: EngineerName = "policy", seed: int = 3) -> SessionSpec:
+    return SessionSpec(
+        title="small",
+        engineer=engineer,
+        stages=2,
+        initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
+        training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
+        seed=seed,
+    )
+
+
+def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
+    """Runs the session; the first event that ``when`` picks asks it to stop."""
+    (session.dir / STOP_FILE).unlink(missing_ok=True)
+
+    def on_event(event: dict) -> None:
+        if when(event):
+            (session.dir / STOP_FILE).touch()
+
+    return run_recorded(session, Recorder(session, on_event))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    session = SessionStore(tmp_path_factory.mktemp("whole")).create(small_spec(), "whole")
+    assert finish(session) == 0
+    return session
+
+
+def weights(session: Session) -> list[bytes]:
+    return [(session.stage_dir(stage) / "policy" / "model.safetensors").read_bytes() for stage in range(2)]
+
+
+def test_the_folder_holds_everything(whole: Session) -> None:
+    for stage in range(2):
+        names = {path.name for path in whole.stage_dir(stage).iterdir()}
+        assert names == {
+            "environment.json", "metrics.jsonl", "completions.parquet", "validation.parquet", "context.json", "proposal.json", "policy",
+        }  # fmt: skip
+        assert len(whole.metrics(stage)) == 3
+        assert len(whole.validation(stage)) == 10
+        assert len(whole.completions(stage)) == 3 * 4 * 4
+        assert whole.context(stage).prompt.startswith("<engineer>")
+        assert whole.proposal(stage).attempts[-1].error is None
+        assert whole.environment(stage).config.agents == 2
+    assert whole.environment(1).config == whole.proposal(0).config_after
+    assert whole.validation(None)["board_id"].tolist() == whole.validation(0)["board_id"].tolist()
+    assert not (whole.stage_dir(1) / "policy" / "optimizer.pt").exists()
+    assert whole.problems == []
+
+
+def test_the_state_tells_the_end_and_the_rates(whole: Session) -> None:
+    state = whole.state()
+    assert (state.status, state.phase, state.progress) == ("done", "done", 1.0)
+    assert [rate.stage for rate in state.rates] == [None, 0, 1]
+    kinds = [event["kind"] for event in whole.events()[0]]
+    assert kinds[0] == "started"
+    assert kinds[-1] == "done"
+    assert kinds.count("step") == 6
+
+
+def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) -> None:
+    again = SessionStore(tmp_path).create(small_spec(), "again")
+    assert finish(again) == 0
+    assert weights(again) == weights(whole)
+    for stage in range(2):
+        assert again.environment(stage) == whole.environment(stage)
+        assert again.validation(stage).equals(whole.validation(stage))
+        assert again.proposal(stage).config_after == whole.proposal(stage).config_after
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [("step", 0, 2), ("step", 1, 1), ("validated", 0, None), ("baseline", None, None)],
+    ids=["in a stage", "in the second stage", "after validation", "at the base"],
+)
+def test_stop_and_resume_end_where_an_uninterrupted_run_ends(whole: Session, tmp_path: Path, moment: tuple) -> None:
+    session = SessionStore(tmp_path).create(small_spec(), "halted")
+    assert finish(session, lambda event: (event["kind"], event.get("stage"), event.get("step")) == moment) == 3
+    assert session.state().status == "stopped"
+    assert finish(session) == 0
+    assert weights(session) == weights(whole)
+    assert [len(session.metrics(stage)) for stage in range(2)] == [3, 3]
+    assert [len(session.completions(stage)) for stage in range(2)] == [48, 48]
+    assert session.proposal(1).config_after == whole.proposal(1).config_after
+
+
+def test_the_base_engineer_is_not_touched_by_training(whole: Session, tmp_path: Path) -> None:
+    session = SessionStore(tmp_path).create(small_spec("base"), "base")
+    assert finish(session) == 0
+    assert session.proposal(1).engineer == "base"
+
+
+def test_a_policy_that_cannot_be_read_fails_with_the_reason(tmp_path: Path) -> None:
+    spec = small_spec().model_copy(update={"policy": str(tmp_path / "nowhere")})
+    session = SessionStore(tmp_path).create(spec, "broken")
+    assert finish(session) == 1
+    assert session.state().status == "failed"
+    assert "nowhere" in (session.state().error or "")

@@ -1,0 +1,118 @@
+"""The command line: other programs call it, so its JSON, exit codes and reasons are a contract."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.cli import main
+
+BOARD = "S F F g\nF H F F\nF F H F\ns F F G\n"
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> str:
+    path = tmp_path / "board.txt"
+    path.write_text(BOARD)
+    return str(path)
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict:
+    """The JSON a command prints."""
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def reason(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The one line on stderr with which a command refuses bad input."""
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err.removeprefix("frozenlab: ").strip()
+
+
+def test_solve(capsys: pytest.CaptureFixture[str], board: str) -> None:
+    solved = answer(capsys, "solve", board)
+    assert {key: solved[key] for key in ("solvable", "makespan", "sum_of_costs")} == {"solvable": True, "makespan": 6, "sum_of_costs": 12}
+    assert set(solved) == {"solvable", "makespan", "sum_of_costs", "needs_wait", "plan"}
+    assert answer(capsys, "judge", board, json.dumps(solved["plan"]))["optimal"]
+
+
+def test_an_unsolvable_board_is_an_answer_not_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text("S H G\nF H F")
+    assert answer(capsys, "solve", str(tmp_path / "b.txt"))["solvable"] is False
+
+
+def test_judge_names_the_first_fault(capsys: pytest.CaptureFixture[str], board: str) -> None:
+    verdict = answer(capsys, "judge", board, '["DDD", "W"]')
+    assert verdict == {
+        "valid": False, "optimal": False, "fault": "vertex_conflict", "step": 3, "agents": [0, 1], "cell": [3, 0],
+        "makespan": None, "sum_of_costs": None,
+    }  # fmt: skip
+
+
+def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config, out = tmp_path / "c.json", tmp_path / "boards.jsonl"
+    config.write_text('{"agents": 2, "sizes": {"4": {"share": 0.5}, "5": {"share": 0.5, "wait_ratio": 0.5}}}')
+    told = answer(capsys, "generate", str(config), "--n", "8", "--seed", "1", "--out", str(out), "--soc")
+    assert told["sizes"]["5"]["wait_ratio"] == 0.5
+    boards = [json.loads(line) for line in out.read_text().splitlines()]
+    assert len(boards) == 8
+    assert all(board["optimal"]["sum_of_costs"] >= board["optimal"]["makespan"] for board in boards)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("solve", "nowhere.txt"), "nowhere.txt cannot be read: No such file or directory"),
+        (("judge", "BOARD", "[1]"), 'the plan must be a JSON list of motion strings, one an agent, like ["RRD", "WDL"]'),
+        (("judge", "BOARD", '["RX"]'), "agent 0: 'X' is no action; use U D L R W"),
+        (("judge", "BOARD", '["R", "R", "R"]'), "the plan has 3 motion strings, the board has 2 agents"),
+        (("run",), "give either a spec file or --quick"),
+        (("status", "nobody"), "there is no session 'nobody'"),
+        (("evaluate", "lab-model", "--suite", "none", "--out", "x"), "there is no suite 'none' and no such file; the suites are"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str], board: str, arguments: tuple[str, ...], said: str) -> None:
+    assert reason(capsys, *(board if argument == "BOARD" else argument for argument in arguments)).startswith(said)
+
+
+def test_a_call_that_cannot_be_parsed_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", "config.json", "--n", "many"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "frozenlab: argument --n: invalid int value: 'many'\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"sizes": {}}', "sizes is empty; name at least one map size"),
+        ('{"sizes": {"4": {"share": 0.5}}}', "the shares sum to 0.5; they must sum to 1"),
+        ('{"sizes": {"4": {"share": 2}}}', "sizes.4.share: Input should be less than or equal to 1 (given: 2)"),
+        ('{"agents": 3, "sizes": {"3": {"share": 1, "hole_ratio": 0.5}}}', "size 3"),
+        ("{", "not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
+    ],
+)
+def test_bad_configs_name_what_is_wrong_and_write_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
+) -> None:
+    config, out = tmp_path / "c.json", tmp_path / "boards.jsonl"
+    config.write_text(text)
+    assert reason(capsys, "generate", str(config), "--n", "4", "--out", str(out)).startswith(said)
+    assert not out.exists()
+
+
+def test_a_bad_spec_names_the_key(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tmp_path / "spec.json"
+    spec.write_text('{"stages": 0}')
+    assert reason(capsys, "run", str(spec)).startswith(f"{spec}: stages: Input should be greater than or equal to 1 (given: 0)")
+
+
+def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None:
+    report = answer(capsys, "doctor")
+    assert report["can"]["lab-model"] is True
+    assert {"Python", "packages", "lab model", "GPU"} <= {check["what"] for check in report["checks"]}

@@ -1,0 +1,114 @@
+"""The Python half of the board components: marks of faults, sentences, edits from the browser, pictures."""
+
+import xml.etree.ElementTree as ElementTree
+from io import BytesIO
+
+import pytest
+from PIL import Image
+
+from core.lake.board import read_board
+from core.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
+from core.ui import board as ui
+from core.ui.gif import board_gif
+from core.ui.theme import DARK, LIGHT, OUTCOME_COLORS, OUTCOME_WORDS
+
+BOARD = read_board("S F F\nH F F\ng s G")
+
+
+def marked(*motions: str) -> tuple[Verdict, dict | None]:
+    paths = walk(BOARD, motions)
+    verdict = judge_paths(BOARD, paths)
+    return verdict, ui._mark(BOARD, ui.complete(BOARD, paths), verdict)
+
+
+def test_a_valid_plan_has_no_mark() -> None:
+    verdict, mark = marked("RRDD", "L")
+    assert verdict.valid and mark is None
+    assert "after 4 steps" in ui.fault_sentence(verdict)
+
+
+@pytest.mark.parametrize(
+    ("motions", "time", "marks"),
+    [
+        (("D", "L"), 1, [(1, 0)]),  # into the hole
+        (("U", "L"), 1, [(-1, 0)]),  # off the board: half a cell beside it is still seen
+        (("RD", "WU"), 2, [(1, 1)]),  # both on one cell
+        (("RDD", "WWU"), 2.5, [(1.5, 1.0)]),  # they swap: halfway, in time and place
+        (("RR", "L"), 2, [(0, 2)]),  # not on the goal
+    ],
+)
+def test_the_first_fault_is_marked_where_it_happens(motions: tuple[str, ...], time: float, marks: list) -> None:
+    verdict, mark = marked(*motions)
+    assert mark == {"time": time, "marks": marks}
+    assert verdict.fault in FAULTS
+
+
+def test_an_agent_without_a_path_stands_on_its_start() -> None:
+    paths: Paths = (((0, 0), (0, 1)), ())
+    assert ui.complete(BOARD, paths) == (((0, 0), (0, 1)), ((2, 1),))
+    verdict = judge_paths(BOARD, paths)
+    assert ui._mark(BOARD, ui.complete(BOARD, paths), verdict) == {"time": 0, "marks": [(2, 1)]}
+    assert ui.fault_sentence(verdict) == "The answer gives agent 1 no path."
+
+
+def test_a_path_far_off_the_board_is_held_beside_it() -> None:
+    paths = ui.complete(BOARD, (((0, 0), (-1, 0), (-7, 0)), ((2, 1),)))
+    assert paths is not None and paths[0] == ((0, 0), (-1, 0), (-1, 0))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_has_words_and_a_colour(fault: str) -> None:
+    sentence = ui.fault_sentence(Verdict(fault, 3, (0, 1), (1, 2)))  # type: ignore[arg-type]
+    assert sentence.endswith(".") and "None" not in sentence
+    assert fault in OUTCOME_WORDS and fault in OUTCOME_COLORS
+
+
+def edit(**changes: object) -> dict:
+    return {"base": "x", "seq": 1, "rows": ["FFF", "FHF", "FFF"], "agents": [{"start": [0, 0], "goal": [2, 2]}]} | changes
+
+
+def test_an_edit_of_the_same_base_is_read() -> None:
+    board = ui._read_edit(edit(), "x")
+    assert board is not None and board.holes == ((1, 1),)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        edit(base="another"),  # a late echo of a board that is no longer the one
+        edit(rows=["FFF", "FF"]),
+        edit(agents=[{"start": [0, 0], "goal": [0, 0]}]),
+        edit(agents=[{"start": [1, 1], "goal": [0, 0]}]),
+        edit(rows=["F" * 3] * 900),
+        {},
+    ],
+)
+def test_an_edit_that_is_no_board_is_not_taken(broken: dict) -> None:
+    assert ui._read_edit(broken, "x") is None
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_the_picture_is_well_formed_and_shows_everything(colors: ui.Palette) -> None:
+    svg = ElementTree.fromstring(ui.board_svg(BOARD, walk(BOARD, ("RRDD", "L")), colors=colors))
+    space = "{http://www.w3.org/2000/svg}"
+    assert len(svg.findall(f"{space}circle")) == len(svg.findall(f"{space}polyline")) == BOARD.team
+    assert sum(rect.get("fill") == "url(#hatch)" for rect in svg.findall(f"{space}rect")) == 1
+    assert svg.get("width") == "120"
+
+
+def test_paths_of_a_table_are_read() -> None:
+    assert ui.paths_from_json("[[[0, 0], [0, 1]]]") == (((0, 0), (0, 1)),)
+    assert ui.paths_from_json("null") is ui.paths_from_json(None) is None
+
+
+def test_the_gif_moves_and_loops() -> None:
+    paths = walk(BOARD, ("RRDD", "L"))
+    tracks = [ui.Track("Model", paths, judge_paths(BOARD, paths)), ui.Track("No plan", None)]
+    image = Image.open(BytesIO(board_gif(BOARD, tracks, LIGHT, side=120)))
+    assert image.format == "GIF" and image.n_frames == 4 * 4 + 1 and image.info["loop"] == 0
+    assert image.width > 2 * 120
+
+
+def test_boards_of_any_shape_are_drawn() -> None:
+    svg = ui.board_svg(read_board("S G\nF F\nF F\nF F"), colors=LIGHT)
+    assert 'width="60" height="120"' in svg

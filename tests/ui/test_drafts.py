@@ -1,0 +1,59 @@
+"""Configs on the desk and on the shelf."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.lake.config import ConfigError, EnvironmentConfig
+from core.lake.generator import infeasible
+from core.sessions.store import SessionStore
+from core.ui import drafts
+
+CONFIG = EnvironmentConfig.uniform((4, 6, 9), agents=3)
+
+
+def test_a_config_survives_the_desk() -> None:
+    assert drafts.config_of(3, drafts.cells_of(CONFIG)) == CONFIG
+
+
+@given(st.dictionaries(st.integers(3, 10), st.floats(0, 1), min_size=1))
+def test_normalised_shares_make_a_config(shares: dict[int, float]) -> None:
+    cells = {size: {"share": share, "hole_ratio": 0.2, "wait_ratio": 0.2} for size, share in shares.items()}
+    drafts.config_of(2, drafts.normalised(cells))
+
+
+@given(st.floats(0, 1), st.integers(0, 100))
+def test_a_slider_keeps_the_exact_value_until_it_is_moved(exact: float, percent: int) -> None:
+    assert drafts.turned(exact, round(100 * exact)) == exact
+    assert abs(drafts.turned(exact, percent) - percent / 100) <= 0.005 + 1e-12
+
+
+@pytest.mark.parametrize("name", drafts.PRESETS)
+def test_presets_can_be_drawn(name: str) -> None:
+    config, words = drafts.PRESETS[name]
+    assert words
+    for size, cell in config.sizes.items():
+        assert infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio) is None
+
+
+def test_the_shelf(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    assert drafts.shelf(store) == {}
+    drafts.save(store, "mine", CONFIG)
+    assert EnvironmentConfig.read(drafts.shelf(store)["mine"]) == CONFIG
+    assert store.sessions() == SessionStore(tmp_path / "nowhere").sessions()  # configs are no sessions
+
+
+@pytest.mark.parametrize("name", ["", "../up", "A", "a/b", "-a", "x" * 64])
+def test_a_bad_name_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ConfigError, match="no name"):
+        drafts.save(SessionStore(tmp_path), name, CONFIG)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"[]", b'{"sizes": {"4": {"share": 2}}}', b'{"sizes": {"4": {"share": 1}}, "x": 1}'])
+def test_a_bad_upload_is_a_one_line_error(data: bytes) -> None:
+    with pytest.raises(ConfigError) as error:
+        drafts.read_upload(data)
+    assert "\n" not in str(error.value)

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core.lake.rules import FAULTS
+from core.sessions.store import Session
+from core.ui.figures import OUTCOME_ORDER, Rate, Series, StageCurve, faults_by_size, overall, rates_by_size, rates_over_stages, training_curves, valid_by_size
+from core.ui.theme import OUTCOME_WORDS
+from core.ui.timeline import stage_name
+from tests.builders import build_session
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return build_session(tmp_path_factory.mktemp("figures"))
+
+
+def series(session: Session, stage: int | None) -> Series:
+    return Series(stage_name(stage), session.validation(stage))
+
+
+def test_every_outcome_of_the_rules_can_be_drawn_and_named() -> None:
+    for outcome in ("optimal", "suboptimal", "valid", *FAULTS):
+        assert outcome in OUTCOME_ORDER
+        assert outcome in OUTCOME_WORDS
+
+
+def test_a_rate_of_nothing_may_be_anything() -> None:
+    assert Rate.of(0, 0) == Rate(0.0, 0.0, 1.0, 0)
+
+
+def test_rates_by_size_draws_before_and_after_with_their_intervals(session: Session) -> None:
+    chart = rates_by_size(series(session, None), series(session, 2))
+    valid_before, _, valid_after, _ = chart.figure.data
+    after = session.validation(2)
+    assert valid_after.y[0] == after[after["size"] == 3]["valid"].mean()
+    for trace in (valid_before, valid_after):
+        for size, n, low, high in trace.customdata:
+            assert n == 12
+            assert 0 <= low <= high <= 1
+            assert size in (3, 4, 5, 6)
+    assert "n = 48" in chart.alt
+
+
+def test_the_base_stands_alone(session: Session) -> None:
+    chart = rates_by_size(None, series(session, None))
+    assert [trace.name for trace in chart.figure.data] == ["Before training"] * 2
+
+
+def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session) -> None:
+    chart = faults_by_size([series(session, None), series(session, 0)])
+    first = [trace for trace in chart.figure.data if trace.xaxis == "x"]
+    for column in range(4):
+        assert sum(trace.y[column] for trace in first) == pytest.approx(1)
+    failed = session.validation(None)
+    for trace in first:
+        for size, outcome, boards, n in trace.customdata:
+            assert boards == ((failed["size"] == size) & (failed["outcome"] == outcome)).sum()
+            assert n == 12
+    order = [trace.customdata[0][1] for trace in first]
+    assert order == sorted(order, key=OUTCOME_ORDER.index)
+
+
+def test_curves_place_each_stage_after_the_one_before(session: Session) -> None:
+    stages = [StageCurve(stage_name(i), session.metrics(i), 8, overall(session.validation(i))) for i in range(3)]
+    figure = training_curves(overall(session.validation(None)), stages).figure
+    thick = [trace for trace in figure.data if trace.name == "valid plans while training"]
+    assert [list(trace.x)[0] for trace in thick] == [1, 9, 17]
+    diamonds = next(trace for trace in figure.data if trace.name.startswith("validation"))
+    assert list(diamonds.x) == [0, 8, 16, 24]
+
+
+def test_curves_of_a_session_that_has_only_begun_say_so() -> None:
+    chart = training_curves(None, [StageCurve("Stage 1", pd.DataFrame(), 30, None)])
+    assert "none yet" in chart.alt
+
+
+def test_small_multiples_have_one_panel_a_size(session: Session) -> None:
+    moments = [series(session, stage) for stage in (None, 0, 1, 2)]
+    figure = rates_over_stages(moments).figure
+    assert [note.text for note in figure.layout.annotations] == ["3×3", "4×4", "5×5", "6×6"]
+    assert len([trace for trace in figure.data if trace.mode == "lines+markers"]) == 4
+    training = valid_by_size(session.metrics(0), 8)
+    assert [note.text for note in training.figure.layout.annotations] == ["3×3", "4×4", "5×5", "6×6"]
+
+
+def test_all_figures_have_words(session: Session, tmp_path: Path) -> None:
+    both = series(session, None), series(session, 1)
+    for chart in (rates_by_size(*both), faults_by_size(both), rates_over_stages(both)):
+        assert len(chart.alt) > 40

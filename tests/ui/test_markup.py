@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from core.engineer.schema import Claim, Context, Evidence, Repair
+from core.ui import markup
+from core.ui.story import ClaimOutcome, KnobRow
+
+EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
+
+
+def test_no_text_becomes_markup() -> None:
+    context = Context(stage=0, agents=2, sizes=(4,), sections={"failures": (Evidence(id="F4", section="failures", size=4, text=EVIL),)})
+    repair = Repair(size=4, knob="share", proposed=0.1, used=0.2, reason=EVIL + '"')
+    pieces = [
+        markup.quote(EVIL, EVIL),
+        markup.evidence_sections(context, {"F4"})["failures"],
+        markup.claims_table([ClaimOutcome(Claim(size=4, knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), "not measured yet")]),
+        markup.config_table([KnobRow(4, knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")]),
+        markup.repairs_table([repair]),
+        markup.log([(0.0, EVIL)]),
+    ]
+    for piece in pieces:
+        assert "<img" not in piece
+        assert "&lt;img" in piece
+
+
+def test_plain_text_keeps_its_letters_and_loses_its_markdown() -> None:
+    assert markup.plain("size3 [x](y)") == r"size3 \[x\]\(y\)"
+
+
+def test_cited_lines_are_marked_in_words() -> None:
+    lines = tuple(Evidence(id=f"F{size}", section="failures", size=size, text="told") for size in (4, 5))
+    context = Context(stage=0, agents=2, sizes=(4, 5), sections={"failures": lines})
+    html = markup.evidence_sections(context, {"F5"})
+    assert html["failures"].count(">cited<") == 1
+    assert html["history"] == ""

@@ -1,0 +1,45 @@
+"""A board survives its code, and codes from an address are not trusted."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.lake.board import Agent, Board, BoardError
+from core.ui.share import decode, encode
+
+
+@st.composite
+def boards(draw: st.DrawFn) -> Board:
+    height, width = draw(st.integers(2, 12)), draw(st.integers(2, 12))
+    cells = [(r, c) for r in range(height) for c in range(width)]
+    order = draw(st.permutations(cells))
+    team = draw(st.integers(1, min(6, len(cells) // 2)))
+    holes = set(order[2 * team : 2 * team + draw(st.integers(0, len(cells) - 2 * team))])
+    rows = tuple("".join("H" if (r, c) in holes else "F" for c in range(width)) for r in range(height))
+    return Board(rows, tuple(Agent(order[2 * i], order[2 * i + 1]) for i in range(team)))
+
+
+@given(boards())
+def test_a_board_survives_its_code(board: Board) -> None:
+    code = encode(board)
+    assert decode(code) == board
+    assert code.replace("-", "").replace("_", "").isalnum()
+
+
+def test_the_code_of_a_large_board_is_short() -> None:
+    board = Board(("F" * 10,) * 10, tuple(Agent((0, i), (9, i)) for i in range(5)))
+    assert len(encode(board)) <= 38
+
+
+@given(st.text(max_size=60) | st.text("ABCabc019-_", max_size=60))
+def test_any_text_is_a_board_or_a_board_error(text: str) -> None:
+    with suppress(BoardError):
+        decode(text)
+
+
+def test_a_cut_code_says_so() -> None:
+    code = encode(Board(("F" * 6,) * 6, (Agent((0, 0), (5, 5)),)))
+    with pytest.raises(BoardError, match=r"cut off|too long"):
+        decode(code[:-4])

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from core.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
+from core.lake.config import EnvironmentConfig, SizeConfig, diff
+from core.ui.story import board_by_board, claim_outcomes, config_rows, showcase, sign_test, was_it_right, what_changed
+
+
+def table(valid: list[bool], size: int = 4, outcomes: list[str] | None = None) -> pd.DataFrame:
+    n = len(valid)
+    return pd.DataFrame(
+        {
+            "board_id": [f"b{i}" for i in range(n)], "size": [size] * n, "agents": [2] * n, "needs_wait": [False] * n, "valid": valid,
+            "outcome": outcomes or ["optimal" if v else "hole" for v in valid],
+        }
+    )  # fmt: skip
+
+
+def config(**hole: float) -> EnvironmentConfig:
+    sizes = {int(name[1:]): SizeConfig(share=1 / len(hole), hole_ratio=ratio) for name, ratio in hole.items()}
+    return EnvironmentConfig(sizes=sizes)
+
+
+def record(before: EnvironmentConfig, after: EnvironmentConfig, **fields: object) -> ProposalRecord:
+    return ProposalRecord(
+        stage=0, engineer="rules", attempts=(), proposal=None, guard=GuardReport(), config_before=before, config_after=after,
+        changes=tuple(diff(before, after)), **fields,
+    )  # fmt: skip
+
+
+def test_boards_are_compared_one_by_one() -> None:
+    before, after = table([True, False, False, False]), table([False, True, True, False])
+    change = board_by_board(before, after)
+    assert (change.n, change.gained, change.lost, change.before, change.after) == (4, 2, 1, 0.25, 0.5)
+    assert "gained 2 and lost 1: chance could explain that" in change.sentence
+
+
+def test_boards_that_only_one_table_holds_do_not_count() -> None:
+    assert board_by_board(table([True, True, True]), table([True])).n == 1
+
+
+@pytest.mark.parametrize(("wins", "losses", "p"), [(0, 0, 1.0), (5, 5, 1.0), (6, 0, 2 / 64), (1, 7, 2 * 9 / 256)])
+def test_the_sign_test_is_exact(wins: int, losses: int, p: float) -> None:
+    assert sign_test(wins, losses) == pytest.approx(p)
+    assert sign_test(losses, wins) == pytest.approx(p)
+
+
+def test_a_change_is_told_with_sign_and_word() -> None:
+    rows = {row.knob: row for row in config_rows(config(s4=0.2), config(s4=0.25)) if row.size == 4}
+    assert rows["hole_ratio"].words == "+5 up"
+    assert rows["share"].words == "same"
+    down = config_rows(config(s4=0.25), config(s4=0.2))
+    assert "−5 down" in [row.words for row in down]
+
+
+def test_a_size_that_comes_or_goes_is_new_or_gone() -> None:
+    rows = config_rows(config(s4=0.2), config(s5=0.2))
+    assert {(row.size, row.words) for row in rows} == {(4, "gone"), (5, "new")}
+
+
+def test_the_guards_repair_stands_with_its_knob() -> None:
+    repair = Repair(size=4, knob="hole_ratio", proposed=0.9, used=0.4, reason="too far")
+    rows = config_rows(config(s4=0.2), config(s4=0.4), [repair])
+    assert [row.knob for row in rows if row.repair] == ["hole_ratio"]
+
+
+def test_what_changed_names_sizes() -> None:
+    told = what_changed(record(config(s4=0.2, s5=0.2, s6=0.3), config(s4=0.3, s5=0.3, s6=0.2)))
+    assert told == "raised the hole ratio of 4×4 and 5×5 and lowered the hole ratio of 6×6"
+
+
+def test_an_unchanged_config_is_told_apart_from_an_unusable_answer() -> None:
+    same = config(s4=0.2)
+    assert what_changed(record(same, same)) == "kept the config as it was"
+    assert "no answer that could be used" in what_changed(record(same, same, kept_because="broken"))
+
+
+def claim(expected: float | None, size: int = 4) -> Claim:
+    return Claim(size=size, knob="hole_ratio", before=0.2, after=0.3, expected=expected)
+
+
+@pytest.mark.parametrize(
+    ("expected", "verdict"),
+    [(0.5, "as expected"), (0.9, "worse than expected"), (0.1, "better than expected"), (None, "names no number")],
+)
+def test_a_claim_is_scored_by_the_interval(expected: float | None, verdict: str) -> None:
+    measured = table([True] * 20 + [False] * 20)
+    assert claim_outcomes([claim(expected)], measured)[0].verdict == verdict
+
+
+def test_a_claim_waits_for_its_stage() -> None:
+    assert claim_outcomes([claim(0.5)], None)[0].verdict == "not measured yet"
+    assert claim_outcomes([claim(0.5, size=9)], table([True]))[0].verdict == "not measured yet"
+
+
+def test_predictions_are_counted_once_a_size() -> None:
+    measured = table([True] * 20 + [False] * 20)
+    outcomes = claim_outcomes([claim(0.5), claim(0.5), claim(0.5, size=9)], measured)
+    assert was_it_right(outcomes) == "1 of 1 predictions held."
+    assert was_it_right(claim_outcomes([claim(0.95)], measured)) == "0 of 1 predictions held, 1 fell short."
+    assert was_it_right(claim_outcomes([claim(0.5)], None)) == "Its predictions are not measured yet."
+
+
+def test_the_showcase_is_a_board_that_turned_from_a_visible_fault_to_optimal() -> None:
+    before = table([False, False, True], outcomes=["goal_not_reached", "vertex_conflict", "optimal"])
+    after = table([True, True, True])
+    assert showcase(before, after) == "b1"
+    assert showcase(after, after) is None

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.ui.loop import told_stage, turn
+from core.ui.timeline import marks
+from tests.builders import build_session, small_spec
+
+
+def test_a_finished_session_is_a_thread_of_done_stages(tmp_path: Path) -> None:
+    session = build_session(tmp_path)
+    thread = marks(session, session.state())
+    assert [(mark.id, mark.title, mark.state) for mark in thread] == [
+        (0, "Before training", "done"), (1, "Stage 1", "done"), (2, "Stage 2", "done"), (3, "Stage 3", "done"),
+    ]  # fmt: skip
+    assert thread[1].value == f"{100 * session.validation(0)['valid'].mean():.0f} % valid"
+    assert "n = 48" in thread[1].detail
+    assert thread[2].link == f"{len(session.proposal(0).changes)} changes"
+
+
+def test_an_unfinished_one_shows_where_it_stands(tmp_path: Path) -> None:
+    session = build_session(tmp_path, status="stopped", finished_stages=1, broken_stage=0)
+    thread = marks(session, session.state())
+    assert [mark.state for mark in thread] == ["done", "done", "stopped", "waiting"]
+    assert thread[2].progress == 0.5
+    assert thread[2].link == "config kept"
+
+
+def test_the_loop_shows_a_turn_whose_config_was_used(tmp_path: Path) -> None:
+    session = build_session(tmp_path, small_spec(stages=3))
+    assert told_stage(session) == 1
+    picture = turn(session, 1)
+    assert [card["title"] for card in picture["cards"]][0] == "Environment config"
+    shares = picture["cards"][0]["figure"]["values"]
+    assert abs(sum(shares) - 1) < 1e-6
+    assert picture["cards"][4]["figure"]["text"] == session.proposal(1).proposal.summary
+
+
+def test_a_session_without_a_proposal_has_no_turn_to_show(tmp_path: Path) -> None:
+    assert told_stage(build_session(tmp_path, status="stopped", finished_stages=0)) is None
