@@ -81,8 +81,9 @@ class Player {
   }
 
   build() {
-    const { tracks, steps, height, ghost } = this.data;
+    const { tracks, steps, height, ghost, board, margin } = this.data;
     this.box.style.setProperty("--board-height", `${height / 16}rem`);
+    this.box.style.setProperty("--ratio", (board.rows.length + 2 * margin) / (board.rows[0].length + 2 * margin));
     this.views = tracks.map((track) => {
       const figure = document.createElement("figure");
       const add = (tag, name, text, parent = figure) => {

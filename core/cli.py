@@ -195,7 +195,11 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
 
 
 def print_event(event: dict[str, Any]) -> None:
-    rest = " ".join(f"{key}={value:.3f}" if isinstance(value, float) else f"{key}={value}" for key, value in event.items() if key not in ("time", "kind"))
+    rest = " ".join(
+        f"{key}={value:.3f}" if isinstance(value, float) else f"{key}={value}"
+        for key, value in event.items()
+        if key not in ("time", "kind")
+    )
     print(f"{event['kind']:>10}  {rest}", flush=True)
 
 

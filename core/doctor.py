@@ -19,7 +19,8 @@ MEMORY_NEEDED = 3 * 2**30
 
 
 def examine() -> dict[str, Any]:
-    """``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool}}``; advice is empty where nothing is to do."""
+    """``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool}}``; advice is empty where nothing
+    is to do."""
     python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
@@ -36,10 +37,15 @@ def examine() -> dict[str, Any]:
         check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
         check("GPU", gpu is not None, gpu or "none", "only large Hugging Face models need one"),
         check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
-        check("Chromium", chromium is not None, "found" if chromium else "not found", "only the browser tests need it: make test installs it"),
+        check(
+            "Chromium", chromium is not None, "found" if chromium else "not found", "only the browser tests need it: make test installs it"
+        ),
     ]
     ready = {entry["what"]: entry["ok"] for entry in checks}
-    can = {"lab-model": all(ready[what] for what in ("Python", "packages", "lab model", "free memory")), "gpu": ready["GPU"] and ready["vLLM"]}
+    can = {
+        "lab-model": all(ready[what] for what in ("Python", "packages", "lab model", "free memory")),
+        "gpu": ready["GPU"] and ready["vLLM"],
+    }
     return {"checks": checks, "can": can}
 
 

@@ -25,7 +25,10 @@ NAMES = {
     "hole_ratio": ("Holes", "Part of the cells that are holes"),
     "wait_ratio": ("Must wait", "Part of the boards that cannot be solved in the fewest steps without some agent waiting for another"),
 }
-BY_CHANCE = ("By chance", "Of random boards of this size, team and holes, this part must wait. The generator looks until it has the part asked for.")
+BY_CHANCE = (
+    "Chance",
+    "Of random boards of this size, team and holes, this part must wait. The generator looks until it has the part asked for.",
+)
 
 
 def slider(size: int, knob: str) -> str:
@@ -44,13 +47,17 @@ def put(config: EnvironmentConfig) -> None:
 
 def cells() -> drafts.Cells:
     """What the controls say now."""
-    return {
-        size: {
-            knob: drafts.turned(state.design_exact.get(size, DEFAULT_CELL)[knob], state.get(slider(size, knob), round(100 * DEFAULT_CELL[knob])))
-            for knob in KNOBS
-        }
-        for size in sorted(state.design_sizes)
-    }  # fmt: skip
+    return {size: {knob: value(size, knob) for knob in KNOBS} for size in sorted(state.design_sizes)}
+
+
+def most(size: int, knob: str) -> int:
+    """The end of a slider, in percent. Boards beyond 60 % holes hardly exist, but a config that was loaded may ask for them."""
+    return 60 if knob == "hole_ratio" and state.design_exact.get(size, DEFAULT_CELL)[knob] <= 0.6 else 100
+
+
+def value(size: int, knob: str) -> float:
+    exact = state.design_exact.get(size, DEFAULT_CELL)[knob]
+    return drafts.turned(exact, state.get(slider(size, knob), round(100 * exact)))
 
 
 @st.cache_data(max_entries=100, show_spinner=False)
@@ -97,7 +104,7 @@ def table() -> dict[int, str]:
             key = slider(size, knob)
             state.setdefault(key, round(100 * DEFAULT_CELL[knob]))
             column.slider(
-                f"{NAMES[knob][0]} of {size} by {size}", 0, 60 if knob == "hole_ratio" else 100, key=key, format="%d %%",
+                f"{NAMES[knob][0]} of {size} by {size}", 0, most(size, knob), key=key, format="%d %%",
                 label_visibility="collapsed", persist_state="session",
             )  # fmt: skip
         knobs = cells()[size]
@@ -147,7 +154,7 @@ def library(config: EnvironmentConfig | None) -> None:
             except (ConfigError, OSError) as error:
                 state.design_load_error = f"{state.design_saved}: {error}"
 
-    def keep() -> None:
+    def keep(config: EnvironmentConfig) -> None:
         try:
             drafts.save(store, state.design_name, config)
             state.design_kept = f"Saved as {state.design_name}."
@@ -160,12 +167,12 @@ def library(config: EnvironmentConfig | None) -> None:
         st.file_uploader("A config file", type="json", key="design_upload", on_change=take_upload, max_upload_size=1)
     with row.popover("Save", disabled=config is None):
         st.text_input("Name", key="design_name", max_chars=63, placeholder="small-and-crowded")
-        st.button("Save", on_click=keep, key="design_keep")
+        st.button("Save", on_click=keep, args=(config,), key="design_keep")
         if state.get("design_kept"):
             st.caption(state.pop("design_kept"))
     row.download_button(
         "Export JSON",
-        config.to_json() + "\n" if config else "",
+        lambda: config.to_json() + "\n" if config else "",
         "environment.json",
         "application/json",
         on_click="ignore",
@@ -178,7 +185,9 @@ def library(config: EnvironmentConfig | None) -> None:
 with desk:
     presets()
     sizes, team = st.columns([1.7, 1])
-    sizes.pills("Map sizes", PAPER_SIZES, selection_mode="multi", key="design_sizes", persist_state="session")
+    sizes.pills(
+        "Map sizes", sorted({*PAPER_SIZES, *state.design_exact}), selection_mode="multi", key="design_sizes", persist_state="session"
+    )
     team.segmented_control(
         "Agents",
         range(1, MAX_TEAM + 1),
@@ -189,14 +198,17 @@ with desk:
     )
     wrong: dict[int, str] = {}
     config: EnvironmentConfig | None = None
+    drawable: EnvironmentConfig | None = None  # the boards beside the knobs need no balance
     if not state.design_sizes:
         st.info("Choose at least one map size.")
     else:
         wrong = table()
         if balance(cells()):
             config = drafts.config_of(state.design_agents, cells())
-    for size, reason in wrong.items():
-        st.error(f"{size}×{size}: {reason}")
+        if not wrong:
+            drawable = config or drafts.config_of(state.design_agents, drafts.normalised(cells()))
+    for reason in wrong.values():
+        st.error(reason[0].upper() + reason[1:])
     ready = config is not None and not wrong
     if st.button("Train with this config", type="primary", disabled=not ready, width="stretch") and config is not None:
         state.design_config = config.to_json()
@@ -207,6 +219,9 @@ with desk:
 # --- the sample -----------------------------------------------------------------------------------------------------------
 
 
+HOLES, WAITS = "holes, asked → drawn", "must wait, asked → drawn"
+
+
 def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFrame:
     """Asked and drawn, a row a size."""
     found = realised(instances)
@@ -214,13 +229,16 @@ def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFram
     for size, asked in config.sizes.items():
         drawn = found.get(size)
         row = {"map": f"{size}×{size}", "boards": drawn.boards if drawn else 0}
-        for knob in KNOBS[1:]:
-            row |= {
-                f"{NAMES[knob][0]} asked": 100 * getattr(asked, knob),
-                f"{NAMES[knob][0]} drawn": 100 * getattr(drawn, knob) if drawn else None,
-            }
+        for knob, name in (("hole_ratio", HOLES), ("wait_ratio", WAITS)):
+            row[name] = f"{getattr(asked, knob):.0%} → {getattr(drawn, knob):.0%}" if drawn else f"{getattr(asked, knob):.0%} → –"
         rows.append(row | {"mean makespan": drawn.mean_makespan if drawn else None})
     return pd.DataFrame(rows)
+
+
+def caption(instance: Instance) -> str:
+    board, solution = instance.board, instance.solution
+    steps = "1 step" if solution.makespan == 1 else f"{solution.makespan} steps"
+    return f"{board.height}×{board.width}, {steps}{', wait' if solution.needs_wait else ''}"
 
 
 with view:
@@ -235,35 +253,29 @@ with view:
         state.design_seed += 1
 
     top.button("Draw others", on_click=another, shortcut="N")
-    if config is None or wrong:
+    if drawable is None:
         st.info("Boards appear here as soon as the config can be drawn.")
     else:
         try:
             with st.spinner(DRAWING, show_time=True):
-                instances = sample(config.to_json(), n, state.design_seed)
+                instances = sample(drawable.to_json(), n, state.design_seed)
         except GenerationError as error:
             st.error(str(error))
         else:
             hero = st.container()
             shown = instances[:SHOWN]
-            captions = [
-                f"{i.board.height}×{i.board.width}, {i.solution.makespan} step{'' if i.solution.makespan == 1 else 's'}{', wait' if i.solution.needs_wait else ''}" for i in shown
-            ]
             longest = max(range(len(shown)), key=lambda i: shown[i].solution.makespan or 0)
-            pictures = [(i.board, caption) for i, caption in zip(shown, captions, strict=True)]
+            pictures = [(instance.board, caption(instance)) for instance in shown]
             chosen = shown[board_gallery(pictures, key="design_gallery", size=92, default=longest)]
             plan = chosen.solution.plan or ()
             with hero:
                 verdict = judge(chosen.board, plan, chosen.solution.makespan)
-                board_player(
-                    chosen.board, [Track("Its optimal plan", walk(chosen.board, plan), verdict)], key="design_player", height=300, autoplay=True
-                )  # fmt: skip
-            percent = st.column_config.NumberColumn(format="%.0f %%")
+                track = Track("Its optimal plan", walk(chosen.board, plan), verdict)
+                board_player(chosen.board, [track], key="design_player", height=300, autoplay=True)
             st.dataframe(
-                compare(instances, config),
+                compare(instances, drawable),
                 hide_index=True,
-                column_config={name: percent for name in ("Holes asked", "Holes drawn", "Must wait asked", "Must wait drawn")}
-                | {"mean makespan": st.column_config.NumberColumn(format="%.1f")},
+                column_config={"mean makespan": st.column_config.NumberColumn(format="%.1f")},
                 alt="What was asked and what was drawn, by map size",
             )
             st.caption(f"n = {len(instances)} boards, seed {state.design_seed}. The same config and seed give the same boards.")

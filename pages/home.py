@@ -97,7 +97,10 @@ def session_row(session: Session) -> None:
 nav.ensure_nav()
 head, action = st.columns([3.4, 0.9], vertical_alignment="bottom")
 with head:
-    theme.question("Can a model design what it learns from?", "FrozenLab trains a small language model to plan for several agents at once, and lets it engineer its own training environment.")
+    theme.question(
+        "Can a model design what it learns from?",
+        "FrozenLab trains a small language model to plan for several agents at once, and lets it engineer its own training environment.",
+    )
 markup.styles()
 with action:
     sessions.start_quick_button(width="stretch")
@@ -105,7 +108,9 @@ found = sessions.store().sessions()
 running = next((session for session in found if session.state().live), None)
 if running is not None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{markup.plain(running.title)}** is running: {PHASE_WORDS[running.state().phase]}, {percent(running.state().progress)} done.")
+        st.markdown(
+            f"**{markup.plain(running.title)}** is running: {PHASE_WORDS[running.state().phase]}, {percent(running.state().progress)} done."
+        )
         st.page_link(nav.path("train"), label="Watch it", query_params={"session": running.id})
 told = [session for session in found if told_stage(session) is not None]
 hero = next((session for session in told if session.state().status == "done"), told[0] if told else None)

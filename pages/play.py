@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import streamlit as st
 
-from core.lake.board import MOVES, Board, BoardError, read_board
+from core.lake.board import MOVES, START_LETTERS, Board, BoardError, read_board
 from core.lake.config import MAX_TEAM, PAPER_SIZES
 from core.lake.generator import GenerationError
 from core.lake.rules import judge, walk
@@ -69,9 +70,9 @@ def optimum_of(board: Board) -> Solution:
 
 # --- the board on the page: from the address, else as it was left, else the first ---------------------------------------
 
-code = st.query_params.get("board")
 problem = ""
-if code and (nav.arrived() or "play_board" not in state):
+code = st.query_params.get("board")
+if (nav.arrived() or "play_board" not in state) and code:
     try:
         load(decode(code))
     except BoardError as error:
@@ -98,7 +99,7 @@ def random_controls() -> None:
         state.play_seed += 1
         want()
 
-    keep = {"on_change": want, "persist_state": "session"}
+    keep: dict[str, Any] = {"on_change": want, "persist_state": "session"}
     kinds = {"any": None, "must wait": True, "need not wait": False}
     sizes, teams = st.columns(2)
     sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
@@ -209,7 +210,7 @@ with board_place:
 with hero:
     facts_slot = st.container()
     if source == "Draw":
-        state.play_board = board_editor(state.play_base, key="play_editor", revision=state.play_revision, height=440)
+        state.play_board = board_editor(state.play_base, key="play_editor", revision=state.play_revision, height=480)
     elif state.play_base != state.play_board:
         load(state.play_board)
     stage = st.empty()
@@ -232,8 +233,8 @@ with facts_slot:
     if solution.status == "solved":
         figures += [
             (str(solution.makespan), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
-            (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum over the agents of the step at which each arrives for good"),
-            ("yes" if solution.needs_wait else "no", "must wait", "Whether every plan of the best makespan makes some agent wait before it arrives"),
+            (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
+            ("yes" if solution.needs_wait else "no", "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
         ]  # fmt: skip
     else:
         figures.append(("none" if solution.status == "unsolvable" else "unknown", "optimal plan", "What the exact solver found"))
@@ -271,7 +272,7 @@ def model_controls() -> None:
         "Plan every board I show", key="play_follow", persist_state="session", help="Asks the model anew whenever the board changes"
     )
     wanted = (code, str(models[model]), count, temperature)
-    if (asked or follow and state.get("play_wanted") != wanted) and source != "Draw" or asked:
+    if asked or (follow and source != "Draw" and state.get("play_wanted") != wanted):
         try:
             with st.spinner(FIRST_PLAN, show_time=True):
                 state.play_answers = Planner.shared().plan(
@@ -346,7 +347,7 @@ with hero:
                     range(len(answers)), format_func=lambda i: f"{i + 1} {signs[i]}", key="play_chosen", required=True,
                 )  # fmt: skip
             ghost = walk(board, solution.plan) if solution.plan else None
-            board_player(board, tracks, key="play_player", ghost=ghost, height=440, autoplay=len(tracks) > 1)
+            board_player(board, tracks, key="play_player", ghost=ghost, height=600, autoplay=len(tracks) > 1)
     else:
         stage.empty()
     first = tracks[0].verdict if tracks else None
@@ -357,8 +358,9 @@ with hero:
     with row.popover("Share"):
         st.write("This address opens this board:")
         st.code(f"{st.context.url}?board={code}" if st.context.url else f"?board={code}", language=None)
-    row.download_button("JSON", json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
-    row.download_button("Text", board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
+    row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
+    if board.team <= len(START_LETTERS):
+        row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
     if tracks:
         colors = theme.palette()
         row.download_button("GIF", lambda: board_gif(board, tracks, colors), "plans.gif", "image/gif", on_click="ignore")

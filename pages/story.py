@@ -71,7 +71,9 @@ def results(label: str, before: pd.DataFrame | None, after: pd.DataFrame, before
         earlier = None if before is None else Series(before_label, before)
         chart(rates_by_size(earlier, Series(label, after)), "rates")
     with right:
-        st.subheader("First faults by map size", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards.")
+        st.subheader(
+            "First faults by map size", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
+        )
         panels = [Series(label, after)] if before is None else [Series(before_label, before), Series(label, after)]
         chart(faults_by_size(panels), "faults", on_select=follow_bar, selection_mode="points")
 
@@ -169,7 +171,9 @@ def show_board(row: pd.Series, label: str, before: pd.DataFrame | None, before_l
     earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
     title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
     title.markdown(f"**{row['board_id']}** · {size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes")
-    compare = option.toggle("Also before", key="also_before", disabled=earlier is None or earlier.empty, help="Puts the plan from before this stage beside it.")
+    compare = option.toggle(
+        "Also before", key="also_before", disabled=earlier is None or earlier.empty, help="Puts the plan from before this stage beside it."
+    )
     link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
     if compare and earlier is not None and len(earlier):
         tracks.insert(0, answer_of(earlier.iloc[0], before_label))
@@ -185,7 +189,9 @@ def what_it_saw(context: Context, record: ProposalRecord | None) -> None:
     claims = record.proposal.claims if record is not None and record.proposal is not None else ()
     cited = {name for claim in claims for name in claim.evidence}
     lines = markup.evidence_sections(context, cited)
-    labels = [f"{section} · {len(context.sections[section])} lines" if section in context.sections else f"{section} · off" for section in SECTIONS]
+    labels = [
+        f"{section} · {len(context.sections[section])} lines" if section in context.sections else f"{section} · off" for section in SECTIONS
+    ]
     for tab, section in zip(st.tabs(labels), SECTIONS, strict=True):
         with tab:
             st.caption(markup.SECTION_HELP[section].capitalize() + ".")
@@ -206,7 +212,14 @@ def what_it_said(record: ProposalRecord, following: pd.DataFrame | None, stage: 
     if record.kept_because is not None:
         st.warning(f"**The previous config was kept.** {markup.plain(record.kept_because)}", icon=":material/undo:")
     if record.proposal is not None:
-        st.html(markup.quote(record.proposal.summary, f"{ENGINEERS[record.engineer]}, after {stage_name(stage).lower()}; to the letter in the raw answer below" if record.attempts[-1].raw else ENGINEERS[record.engineer]))
+        st.html(
+            markup.quote(
+                record.proposal.summary,
+                f"{ENGINEERS[record.engineer]}, after {stage_name(stage).lower()}; to the letter in the raw answer below"
+                if record.attempts[-1].raw
+                else ENGINEERS[record.engineer],
+            )
+        )
         if record.proposal.claims:
             st.html(markup.claims_table(claim_outcomes(record.proposal.claims, following)))
     for number, attempt in enumerate(record.attempts, start=1):
@@ -274,6 +287,8 @@ if here is not None:
         what_it_changed(record, after)
 moments = [Series(stage_name(i), table) for i in (None, *range(session.spec.stages)) if (table := session.validation(i)) is not None]
 if len(moments) > 1:
-    st.subheader("The whole session, size by size", anchor=False, help="Valid rate before training (0) and after each stage, with 95 % intervals.")
+    st.subheader(
+        "The whole session, size by size", anchor=False, help="Valid rate before training (0) and after each stage, with 95 % intervals."
+    )
     chart(rates_over_stages(moments), "over-stages")
 sessions.problems(session)

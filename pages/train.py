@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
@@ -22,7 +20,7 @@ from core.sessions.store import Session
 from core.training.settings import TrainingSettings
 from core.ui import markup, nav, sessions, theme
 from core.ui.board import board_player
-from core.ui.figures import StageCurve, percent, size_label, training_curves, valid_by_size
+from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
 from core.ui.story import answer_of
 from core.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 
@@ -63,17 +61,48 @@ def new_session_form(found: list[Session]) -> None:
         st.subheader("Training", anchor=False)
         a, b, c, d = st.columns(4)
         stages = a.number_input("Stages", 1, 50, quick.stages, key="form_stages", help="Train, validate, propose; so many times.")
-        steps = b.number_input("Steps a stage", 1, 5000, quick.training.steps, key="form_steps", help="Optimizer steps of GRPO in one stage.")
-        boards = c.number_input("Boards a step", 1, 1024, quick.training.boards_per_step, key="form_boards", help="Different boards in one step.")
+        steps = b.number_input(
+            "Steps a stage", 1, 5000, quick.training.steps, key="form_steps", help="Optimizer steps of GRPO in one stage."
+        )
+        boards = c.number_input(
+            "Boards a step", 1, 1024, quick.training.boards_per_step, key="form_boards", help="Different boards in one step."
+        )
         plans = d.number_input(
-            "Plans a board", 2, 64, quick.training.completions_per_board, key="form_plans", help="Plans sampled for each board: the group that GRPO compares."
+            "Plans a board",
+            2,
+            64,
+            quick.training.completions_per_board,
+            key="form_plans",
+            help="Plans sampled for each board: the group that GRPO compares.",
         )
         a, b, c, d = st.columns(4)
         rate = a.number_input(
-            "Learning rate", 1e-6, 1e-2, quick.training.learning_rate, step=1e-5, format="%.1e", key="form_rate", help="3e-4 with few boards a step destroyed the policy in our trials."
+            "Learning rate",
+            1e-6,
+            1e-2,
+            quick.training.learning_rate,
+            step=1e-5,
+            format="%.1e",
+            key="form_rate",
+            help="3e-4 with few boards a step destroyed the policy in our trials.",
         )
-        temperature = b.number_input("Temperature", 0.1, 2.0, quick.training.temperature, step=0.1, key="form_temperature", help="Of the sampled training plans. Validation is greedy.")
-        per_cell = c.number_input("Held-out boards", 5, 1000, quick.suite.boards_per_cell, key="form_per_cell", help="For each map size and team size; more boards, narrower intervals, slower validation.")
+        temperature = b.number_input(
+            "Temperature",
+            0.1,
+            2.0,
+            quick.training.temperature,
+            step=0.1,
+            key="form_temperature",
+            help="Of the sampled training plans. Validation is greedy.",
+        )
+        per_cell = c.number_input(
+            "Held-out boards",
+            5,
+            1000,
+            quick.suite.boards_per_cell,
+            key="form_per_cell",
+            help="For each map size and team size; more boards, narrower intervals, slower validation.",
+        )
         seed = d.number_input("Seed", 0, 2**31 - 1, 0, key="form_seed", help="The same spec gives the same boards everywhere.")
     with right:
         st.subheader("What will run", anchor=False)
@@ -87,7 +116,9 @@ def new_session_form(found: list[Session]) -> None:
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),
                 stages=stages,
                 initial_config=config,
-                training=TrainingSettings(steps=steps, boards_per_step=boards, completions_per_board=plans, learning_rate=rate, temperature=temperature),
+                training=TrainingSettings(
+                    steps=steps, boards_per_step=boards, completions_per_board=plans, learning_rate=rate, temperature=temperature
+                ),
                 suite=SuiteSpec(agents=quick.suite.agents, sizes=tuple(config.sizes), boards_per_cell=per_cell, seed=quick.suite.seed),
                 seed=seed,
             )  # fmt: skip
@@ -133,11 +164,16 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     training = spec.training
     samples = training.steps * training.boards_per_step * training.completions_per_board
     st.markdown(
-        f"**{spec.stages} stages** of {training.steps} steps: {samples:,} sampled plans on {training.steps * training.boards_per_step:,} boards a stage, "
-        f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes with {' and '.join(map(str, spec.suite.agents))} agents."
+        f"**{spec.stages} stages** of {training.steps} steps: {samples:,} sampled plans on {training.steps * training.boards_per_step:,} "
+        f"boards a stage, then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
+        f"with {' and '.join(map(str, spec.suite.agents))} agents."
     )
     guess = expected_seconds(spec, found)
-    st.caption("No session on this machine tells yet how long that takes." if guess is None else f"About {sessions.duration(guess[0])} of training, judging by {guess[1]}.")
+    st.caption(
+        "No session on this machine tells yet how long that takes."
+        if guess is None
+        else f"About {sessions.duration(guess[0])} of training, judging by {guess[1]}."
+    )
     wrong = sessions.obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
@@ -165,16 +201,11 @@ def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, st
 # --- the live view ---------------------------------------------------------------------------------------------------
 
 
-def watch(session: Session, live: bool) -> None:
-    """The chosen session: one live part, which looks again every TICK seconds while the session runs and *Live* is on."""
-    running = session.state().live
-    st.fragment(session_view, run_every=TICK if running and live else None)(session.id, running)
-
-
-def session_view(session_id: str, was_running: bool) -> None:
+def session_view(session_id: str, drawn_status: str) -> None:
+    """Everything that moves: the page's one live part. Draws the whole page anew when the status is no longer ``drawn_status``."""
     session = sessions.store().open(session_id)
     state = session.state()
-    mark = timeline(marks(session, state), key="train-thread")
+    mark = timeline(marks(session, state), key="train-thread", follow=True)
     progress(session, state)
     left, right = st.columns([1.75, 1], gap="large")
     with left:
@@ -187,9 +218,9 @@ def session_view(session_id: str, was_running: bool) -> None:
     with below_right:
         event_log(session)
     sessions.problems(session)
-    if was_running and not state.live:
+    if state.status != drawn_status:
         if state.status == "done":
-            st.toast(f"{session.title} is done.", icon=":material/check_circle:")
+            st.toast(f"{markup.plain(session.title)} is done.", icon=":material/check_circle:")
         st.rerun()
 
 
@@ -226,10 +257,15 @@ def progress(session: Session, state: State) -> None:
 
 
 def curves(session: Session, state: State) -> None:
-    st.subheader("Learning", anchor=False, help="Thin: single steps. Thick: a running mean. Diamonds: validation on held-out boards, with 95 % intervals.")
+    st.subheader(
+        "Learning",
+        anchor=False,
+        help="Thin: single steps. Thick: a running mean. Diamonds: validation on held-out boards, with 95 % intervals.",
+    )
     checks = rates_by_stage(state)
     stages = [
-        StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage)) for stage in range(session.spec.stages)
+        StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
+        for stage in range(session.spec.stages)
     ]
     drawn = training_curves(checks.get(None), stages)
     st.plotly_chart(drawn.figure, key="curves", alt=drawn.alt, config={"displayModeBar": False})
@@ -245,7 +281,11 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
         table = session.completions(stage)
         if table is not None and len(table):
             row = table.iloc[-1]
-            st.subheader("Newest sampled plan" if state.live else "A sampled plan", anchor=False, help="Drawn at the training temperature, mistakes and all.")
+            st.subheader(
+                "Newest sampled plan" if state.live else "A sampled plan",
+                anchor=False,
+                help="Drawn at the training temperature, mistakes and all.",
+            )
             track = answer_of(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
             board_player(Board.from_dict(json.loads(row["board"])), [track], key="newest", height=300, autoplay=state.live)
             with st.expander(f"Its words (reward {row['reward']:.2f})"):
@@ -261,7 +301,9 @@ def by_size(session: Session, mark: Mark) -> None:
         return
     metrics = session.metrics(mark.id - 1)
     if len(metrics):
-        st.subheader(f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps.")
+        st.subheader(
+            f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps."
+        )
         drawn = valid_by_size(metrics, session.spec.training.steps)
         st.plotly_chart(drawn.figure, key="by-size", alt=drawn.alt, config={"displayModeBar": False})
 
@@ -289,7 +331,11 @@ def event_words(event: dict[str, Any]) -> str:
             return f"{name}: {event.get('boards')} boards drawn."
         case "proposed":
             kept = event.get("kept_because")
-            return f"After {name.lower()} the previous config was kept: {kept}" if kept else f"After {name.lower()} the engineer changed {event.get('changes')} values."
+            return (
+                f"After {name.lower()} the previous config was kept: {kept}"
+                if kept
+                else f"After {name.lower()} the engineer changed {event.get('changes')} values."
+            )
         case "stopped":
             return "Stopped."
         case "failed":
@@ -307,14 +353,17 @@ def event_words(event: dict[str, Any]) -> str:
 def confirm_stop(session: Session) -> None:
     st.write("It stops after the step it is in and keeps everything it has. You can resume it later.")
     yes, no = st.columns(2)
-    if yes.button("Stop it", type="primary", key="stop-yes", width="stretch"):
-        try:
-            launcher.stop(session)
-        except launcher.LaunchError as error:
-            st.session_state["train_error"] = str(error)
+    if yes.button("Stop it", type="primary", key="stop-yes", width="stretch", on_click=try_stop, args=(session,)):
         st.rerun()
     if no.button("Let it run", key="stop-no", width="stretch"):
         st.rerun()
+
+
+def try_stop(session: Session) -> None:
+    try:
+        launcher.stop(session)
+    except launcher.LaunchError as error:
+        st.session_state["train_error"] = str(error)
 
 
 def try_resume(session: Session) -> None:
@@ -328,7 +377,10 @@ def controls(session: Session, state: State) -> bool:
     """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
     with st.container(horizontal=True, vertical_alignment="center"):
         sessions.status_badge(session, state)
-        st.caption(f"{session.spec.engineer} engineer · {session.spec.stages} stages · seed {session.spec.seed} · began {sessions.ago(session.created)}")
+        st.caption(
+            f"{session.spec.engineer} engineer · {session.spec.stages} stages · seed {session.spec.seed} · "
+            f"began {sessions.ago(session.created)}"
+        )
         live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
         if state.live and not session.read_only and st.button("Stop", key="stop", icon=":material/stop:"):
             confirm_stop(session)
@@ -365,4 +417,6 @@ else:
     if action.button("New session", type="primary", key="new", width="stretch"):
         st.session_state[NEW] = True
         st.rerun()
-    watch(session, controls(session, session.state()))
+    state = session.state()
+    live = controls(session, state)
+    st.fragment(session_view, run_every=TICK if live else None)(session.id, state.status)

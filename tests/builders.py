@@ -107,7 +107,8 @@ def build_session(
     done = status == "done"
     running = status in ("running", "queued", "stalled")
     state = State(
-        status=status, phase="done" if done else "training", stage=min(finished, spec.stages - 1), step=spec.training.steps // (1 if done else 2),
+        status=status, phase="done" if done else "training", stage=min(finished, spec.stages - 1),
+        step=spec.training.steps // (1 if done else 2),
         steps=spec.training.steps, progress=1.0 if done else (finished + 0.5) / spec.stages, seconds_left=90.0 if running else None,
         heartbeat=BEGAN + 300, started=BEGAN, finished=None if running else BEGAN + 300, rates=rates,
     )  # fmt: skip
@@ -121,17 +122,14 @@ def build_session(
 
 def answers(suite: list[Instance], skill: float, seed: int) -> pd.DataFrame:
     """A validation table of an imagined policy: small boards are easy, and ``skill`` (0..1) helps. What it gets right stays right."""
-    rows = []
-    for i, instance in enumerate(suite):
-        rng = random.Random(f"{seed}-{i}")
-        ease = 1.15 - 0.13 * instance.board.size
-        rows.append(answer_row(instance, completion(_plan(instance, rng.random() < ease + 0.45 * skill, rng))))  # type: ignore[arg-type]
-    return frame(rows)
+    return frame([_answer(instance, skill, random.Random(f"{seed}-{i}")) for i, instance in enumerate(suite)])
 
 
-def completion(paths: Paths) -> SimpleNamespace:
+def _answer(instance: Instance, skill: float, rng: random.Random) -> dict[str, Any]:
+    """One row: right with a chance that falls with the board's size and rises with ``skill``."""
+    paths = _plan(instance, rng.random() < 1.15 - 0.13 * instance.board.size + 0.45 * skill, rng)
     text = render_plan(paths)
-    return SimpleNamespace(text=text, tokens=len(text.split()) + 1, finished=True)
+    return answer_row(instance, SimpleNamespace(text=text, tokens=len(text.split()) + 1, finished=True))  # type: ignore[arg-type]
 
 
 def _plan(instance: Instance, good: bool, rng: random.Random) -> Paths:
@@ -152,11 +150,13 @@ def _train(session: Session, boards: list[Instance], stage: int, steps: int) -> 
     for step in range(1, steps + 1):
         drawn = boards[(step - 1) * training.boards_per_step :][: training.boards_per_step]
         skill = (stage + step / training.steps) / session.spec.stages
-        rows = [answer_row(b, completion(_plan(b, rng.random() < 1.15 - 0.13 * b.board.size + 0.45 * skill, rng))) for b in drawn]  # type: ignore[arg-type]
+        rows = [_answer(board, skill, rng) for board in drawn]
         table = pd.DataFrame(rows)
         figures: dict[str, float] = {
-            "step": step, "reward": float(table["valid"].mean() * 0.8 + 0.1), "valid": float(table["valid"].mean()), "optimal": float(table["optimal"].mean()),
-            "entropy": 0.3 - 0.02 * step, "length": float(table["tokens"].mean()), "reward_std": 0.2, "learning_rate": training.learning_rate, "grad_norm": 1.0, "seconds": 2.0,
+            "step": step, "reward": float(table["valid"].mean() * 0.8 + 0.1), "reward_std": 0.2,
+            "valid": float(table["valid"].mean()), "optimal": float(table["optimal"].mean()),
+            "entropy": 0.3 - 0.02 * step, "length": float(table["tokens"].mean()),
+            "learning_rate": training.learning_rate, "grad_norm": 1.0, "seconds": 2.0,
         }  # fmt: skip
         for size, part in table.groupby("size"):
             figures |= {f"valid_{size}": float(part["valid"].mean()), f"optimal_{size}": float(part["optimal"].mean())}
@@ -183,8 +183,12 @@ def _proposed(spec: SessionSpec, context: Context, config: EnvironmentConfig) ->
 
 
 def _broken(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:
-    attempts = tuple(Attempt(raw="size3 size3 ![x](http://example.com/x)", error="word 2 is 'size3', expected now", tokens=3, seconds=0.1) for _ in range(2))
+    attempts = tuple(
+        Attempt(raw="size3 size3 ![x](http://example.com/x)", error="word 2 is 'size3', expected now", tokens=3, seconds=0.1)
+        for _ in range(2)
+    )
     return ProposalRecord(
         stage=context.stage, engineer=spec.engineer, attempts=attempts, proposal=None, guard=GuardReport(rejected=attempts[-1].error),
-        config_before=config, config_after=config, changes=(), kept_because=f"no answer could be used after 2 attempts: {attempts[-1].error}",
+        config_before=config, config_after=config, changes=(),
+        kept_because=f"no answer could be used after 2 attempts: {attempts[-1].error}",
     )  # fmt: skip

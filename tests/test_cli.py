@@ -97,9 +97,7 @@ def test_a_call_that_cannot_be_parsed_is_refused_in_one_line(capsys: pytest.Capt
         ("{", "not JSON: Expecting property name enclosed in double quotes at line 1, column 2"),
     ],
 )
-def test_bad_configs_name_what_is_wrong_and_write_nothing(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str
-) -> None:
+def test_bad_configs_name_what_is_wrong_and_write_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path, text: str, said: str) -> None:
     config, out = tmp_path / "c.json", tmp_path / "boards.jsonl"
     config.write_text(text)
     assert reason(capsys, "generate", str(config), "--n", "4", "--out", str(out)).startswith(said)

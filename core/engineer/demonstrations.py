@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.engineer import lines, rules
+from core.engineer.evidence import TEACHES, WORKS
 from core.engineer.proposal_dialect import render_context, render_proposal
 from core.engineer.schema import SECTIONS, Context, Evidence, Section
 from core.lake.config import PAPER_SIZES, SizeConfig
@@ -38,9 +39,7 @@ def draw_context(rng: np.random.Generator) -> Context:
     shares = rng.dirichlet(np.full(count, 3.0))
     has_history = rng.random() < HISTORY_CHANCE
     told: dict[Section, list[Evidence]] = {section: [] for section in SECTIONS}
-    told["behaviour"].append(
-        lines.behaviour_whole(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60))
-    )
+    told["behaviour"].append(lines.behaviour_whole(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
     for size, share in zip(sizes, shares, strict=True):
         valid = float(np.clip(strength - slope * (size - 3) + rng.normal(0, 0.12), 0, 1))
         for line in draw_lines(rng, size, float(share), valid, has_history):
@@ -65,8 +64,8 @@ def draw_lines(rng: np.random.Generator, size: int, share: float, valid: float, 
     cell = SizeConfig(share=share, hole_ratio=grid(rng, 0.5), wait_ratio=grid(rng, 0.9))
     drawn = {"boards": 100.0, "hole_ratio": cell.hole_ratio, "wait_ratio": cell.wait_ratio, "makespan": rng.uniform(1, 2.2) * size}
     yield lines.statistics(size, cell.share, cell.hole_ratio, cell.wait_ratio, drawn)
-    gain = rng.normal(0.02, 0.06)
-    if 0.2 <= sampled <= 0.8 and gain >= 0:
+    gain = rng.normal(0.03, 0.06)
+    if TEACHES[0] <= sampled <= TEACHES[1] and gain >= WORKS:
         yield lines.preserved(size, valid, gain)
     if has_history:
         changes = {}

@@ -69,9 +69,7 @@ class ModelEngineer:
         return parse_proposal(context, config, raw)
 
 
-def ask(
-    engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_step: float, min_share: float, seed: int
-) -> ProposalRecord:
+def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_step: float, min_share: float, seed: int) -> ProposalRecord:
     """Asks for the next config; an unusable answer is asked for once more, then ``config`` is kept and the record says why."""
     attempts: list[Attempt] = []
     proposal: Proposal | None = None

@@ -20,6 +20,8 @@ from core.lake.rules import FAULTS
 
 TEACHES = (0.2, 0.8)
 """Sampled valid rates between these leave most groups mixed, so that GRPO has something to compare (the 80/20 rule)."""
+WORKS = 0.05
+"""Held-out gain of a stage from which on a size's config is said to work; less is within the noise of a small suite."""
 CASES_PER_SIZE = 2
 
 
@@ -124,19 +126,24 @@ def statistics_lines(stage: StageMeasurements) -> Iterator[Evidence]:
         drawn = stage.realised.get(size)
         if drawn is None:
             continue
-        figures = {"boards": drawn.boards, "hole_ratio": drawn.hole_ratio, "wait_ratio": drawn.wait_ratio, "makespan": drawn.mean_makespan or 0.0}
+        figures = {
+            "boards": drawn.boards,
+            "hole_ratio": drawn.hole_ratio,
+            "wait_ratio": drawn.wait_ratio,
+            "makespan": drawn.mean_makespan or 0.0,
+        }
         yield lines.statistics(size, cell.share, cell.hole_ratio, cell.wait_ratio, figures)
 
 
 def preserved_lines(stage: StageMeasurements) -> Iterator[Evidence]:
-    """Sizes whose held-out valid rate did not fall while their samples still mix success and failure."""
+    """Sizes whose held-out valid rate rose by WORKS while their samples still mix success and failure."""
     for size in stage.config.sizes:
         after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
         sampled = sampled_valid(stage, size)
         if after.empty or before.empty or sampled is None:
             continue
         gain = float(after["valid"].mean() - before["valid"].mean())
-        if gain >= 0 and TEACHES[0] <= sampled[0] <= TEACHES[1]:
+        if gain >= WORKS and TEACHES[0] <= sampled[0] <= TEACHES[1]:
             yield lines.preserved(size, float(after["valid"].mean()), gain)
 
 

@@ -13,14 +13,17 @@ def guard(
     """A config that can be drawn, close enough to ``previous``, with the report of every repair.
 
     The map sizes and the team are the session's: a size that the proposal leaves out keeps its values, a new one is dropped. Ratios move
-    at most ``max_step`` a stage; a size that the generator cannot draw keeps its previous ratios; shares stay above ``min_share`` and sum to 1.
+    at most ``max_step`` a stage; a size that the generator cannot draw keeps its previous ratios; shares stay above ``min_share`` and
+    sum to 1.
     """
     repairs: list[Repair] = []
     cells = {}
     for size, old in previous.sizes.items():
         new = proposed.sizes.get(size)
         if new is None:
-            repairs.append(Repair(size=size, knob="share", proposed=0.0, used=old.share, reason="the proposal leaves this size out; it is kept"))
+            repairs.append(
+                Repair(size=size, knob="share", proposed=0.0, used=old.share, reason="the proposal leaves this size out; it is kept")
+            )
             new = old
         new = within_step(size, new, old, max_step, repairs)
         cells[size] = drawable(size, new, old, previous.agents, repairs)

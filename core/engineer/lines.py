@@ -18,7 +18,8 @@ def points(change: float) -> str:
 
 def behaviour_whole(reward: float, reward_delta: float, entropy: float, length: float) -> Evidence:
     text = (
-        f"Training: mean reward {reward:.2f} ({reward_delta:+.2f} over the stage), entropy {entropy:.2f} nats a token, {length:.0f} tokens a plan."
+        f"Training: mean reward {reward:.2f} ({reward_delta:+.2f} over the stage), entropy {entropy:.2f} nats a token, "
+        f"{length:.0f} tokens a plan."
     )
     return Evidence(
         id="B",
@@ -54,8 +55,8 @@ def failure_case(size: int, letter: str, fault: str, step: int, sentence: str, b
 def statistics(size: int, share: float, hole_ratio: float, wait_ratio: float, drawn: Mapping[str, float]) -> Evidence:
     """The config of one size, and what was drawn from it: ``boards``, ``hole_ratio``, ``wait_ratio``, ``makespan`` (mean steps)."""
     text = (
-        f"Size {size}: config share {share:.2f}, hole ratio {hole_ratio:.2f}, wait ratio {wait_ratio:.2f}; drawn {drawn['boards']:.0f} boards, "
-        f"holes {drawn['hole_ratio']:.2f}, wait {drawn['wait_ratio']:.2f}, mean optimal makespan {drawn['makespan']:.1f}."
+        f"Size {size}: config share {share:.2f}, hole ratio {hole_ratio:.2f}, wait ratio {wait_ratio:.2f}; "
+        f"drawn {drawn['boards']:.0f} boards, holes {drawn['hole_ratio']:.2f}, wait {drawn['wait_ratio']:.2f}, mean optimal makespan {drawn['makespan']:.1f}."
     )
     numbers = {"share": share, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio, "makespan": drawn["makespan"]}
     numbers |= {f"drawn_{name}": drawn[name] for name in ("boards", "hole_ratio", "wait_ratio")}

@@ -2,11 +2,12 @@
 
 A proposal is written rationale first, then config, one word a token::
 
-    size6 F S now 85% hole_ratio up wait_ratio keep expect 87.5% size7 now unknown hole_ratio set ... expect unknown
-    <config> size6 share 40% hole_ratio 30% wait_ratio 20% size7 ... <end>
+    size6 F S valid6 85% hole_ratio up wait_ratio keep expect 87.5% size7 valid7 unknown hole_ratio set ... expect unknown
+    <config> share6 40% hole6 30% wait6 20% share7 ... <end>
 
 A size's rationale is: the sections it cites (letters), the valid rate as it reads it, what it does to each ratio, the valid rate it expects
-next. Numbers move in steps of 2.5 %. :func:`proposal_words` is the grammar: constrained decoding asks it for the words that may come next, and
+next. Numbers move in steps of 2.5 %. :func:`proposal_words` is the grammar: constrained decoding asks it for the words that may come
+next, and
 the parser walks it, so whatever decoding allows parses.
 """
 
@@ -20,6 +21,9 @@ from core.engineer.sentences import claim_sentence, summary_sentence
 from core.lake.config import EnvironmentConfig, SizeConfig
 from core.lake.rules import FAULTS
 from core.policy import vocabulary as v
+
+KNOB_WORDS: dict[Knob, str] = {"share": "share", "hole_ratio": "hole", "wait_ratio": "wait"}
+"""Knob -> the sized word that names its value."""
 
 
 class ProposalError(ValueError):
@@ -49,7 +53,7 @@ def behaviour_words(line: Evidence) -> list[str]:
     n = line.numbers
     if line.size is None:
         return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
-    return [f"size{line.size}", "valid", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
+    return [f"sampled{line.size}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
 
 
 def failure_words(line: Evidence) -> list[str]:
@@ -58,24 +62,22 @@ def failure_words(line: Evidence) -> list[str]:
         fault = next(name for name in FAULTS if name in n)
         return ["case", f"size{line.size}", fault, v.time_word(n["step"])]
     seen = [word for fault in FAULTS if n.get(fault, 0) >= v.PERCENT_STEP / 200 for word in (fault, v.percent_word(n[fault]))]
-    return [f"size{line.size}", "valid", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
+    return [f"valid{line.size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
 
 
 def statistics_words(line: Evidence) -> list[str]:
     n = line.numbers
-    words = [f"size{line.size}"]
-    for knob in ("share", "hole_ratio", "wait_ratio"):
-        words += [knob, v.percent_word(n[knob])]
+    words = [word for knob, name in KNOB_WORDS.items() for word in (f"{name}{line.size}", v.percent_word(n[knob]))]
     return [*words, "drawn", v.percent_word(n["drawn_wait_ratio"]), "makespan", v.time_word(n["makespan"])]
 
 
 def preserved_words(line: Evidence) -> list[str]:
-    return [f"size{line.size}", "valid", v.percent_word(line.numbers["valid"])]
+    return [f"preserved{line.size}", v.percent_word(line.numbers["valid"])]
 
 
 def history_words(line: Evidence) -> list[str]:
     n = line.numbers
-    words = [f"size{line.size}"]
+    words = [f"history{line.size}"]
     for knob in RATIO_KNOBS:
         if n.get(f"{knob}_change"):
             words += [knob, *signed(n[f"{knob}_change"])]
@@ -119,7 +121,7 @@ def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[int, 
     for size, words in said.items():
         yield [f"size{size}"]
         letters = [SECTION_LETTERS[section] for section in SECTIONS if context.evidence(section, size)]
-        while (word := (yield [*letters, "now"])) != "now":
+        while (word := (yield [*letters, f"valid{size}"])) != f"valid{size}":
             words.cited.append(word)
             letters = letters[letters.index(word) + 1 :]
         words.now = rate((yield [*v.PERCENTS, "unknown"]))
@@ -130,11 +132,10 @@ def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[int, 
         words.expected = rate((yield [*v.PERCENTS, "unknown"]))
     yield [v.CONFIG]
     for size, words in said.items():
-        yield [f"size{size}"]
-        yield ["share"]
+        yield [f"share{size}"]
         words.share = yield SHARES
         for knob in RATIO_KNOBS:
-            yield [knob]
+            yield [f"{KNOB_WORDS[knob]}{size}"]
             words.ratios[knob] = yield v.PERCENTS
     return said
 
@@ -228,7 +229,7 @@ def contradiction(words: SizeWords, knob: Knob | None, before: SizeConfig, after
     if knob is None:
         return " Yet its config changes them." if any(abs(change) > 1e-9 for change in moved.values()) else ""
     said_up, said_down = words.directions[knob] == "up", words.directions[knob] == "down"
-    if said_up and moved[knob] <= 0 or said_down and moved[knob] >= 0:
+    if (said_up and moved[knob] <= 0) or (said_down and moved[knob] >= 0):
         return f" Yet it said {words.directions[knob]}."
     return ""
 
@@ -243,7 +244,7 @@ def render_proposal(context: Context, proposal: Proposal) -> str:
         claims = {claim.knob: claim for claim in proposal.claims if claim.size == size}
         first = next(iter(claims.values()))
         letters = sorted({line[0] for line in first.evidence}, key=v.EVIDENCE_LETTERS.index)
-        words += [f"size{size}", *letters, "now", percent_or_unknown(first.now)]
+        words += [f"size{size}", *letters, f"valid{size}", percent_or_unknown(first.now)]
         for knob in RATIO_KNOBS:
             words += [knob, direction(claims.get(knob))]
         words += ["expect", percent_or_unknown(first.expected)]
@@ -251,8 +252,8 @@ def render_proposal(context: Context, proposal: Proposal) -> str:
     for size in context.sizes:
         cell = proposal.config.sizes[size]
         share = max(v.percent_word(cell.share), SHARES[0], key=v.percent_value)
-        words += [f"size{size}", "share", share]
-        words += [word for knob in RATIO_KNOBS for word in (knob, v.percent_word(getattr(cell, knob)))]
+        words += [f"share{size}", share]
+        words += [word for knob in RATIO_KNOBS for word in (f"{KNOB_WORDS[knob]}{size}", v.percent_word(getattr(cell, knob)))]
     return " ".join(words)
 
 

@@ -111,7 +111,9 @@ def propose(context: Context) -> Proposal:
 
 def claims_of(size: int, reading: Reading, after: SizeConfig) -> list[Claim]:
     """One claim a knob that moves, or one that the size is kept."""
-    changed: list[Knob | None] = [k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - getattr(reading.present, k)) > 1e-9]
+    changed: list[Knob | None] = [
+        k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - getattr(reading.present, k)) > 1e-9
+    ]
     claims = []
     for knob in changed or [None]:
         claim = Claim(

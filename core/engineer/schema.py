@@ -28,7 +28,8 @@ class Evidence(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: str
-    """Section letter and map size (``F6``); a worked failure case adds a letter (``F6a``); a line on the whole stage has no size (``B``)."""
+    """Section letter and map size (``F6``); a worked failure case adds a letter (``F6a``); a line on the whole stage has no size
+    (``B``)."""
     section: Section
     size: int | None
     """The map size it speaks of; None where it speaks of the whole stage."""

@@ -162,6 +162,8 @@ class Board:
             rows.append(row)
         team = max([*starts, *goals], default=-1) + 1
         for i in range(team):
+            if i not in starts and i not in goals:
+                raise BoardError(f"agent {team - 1} is on the board but agent {i} is not: letters are given out in order")
             if i not in starts:
                 raise BoardError(f"agent {i} has a goal {GOAL_LETTERS[i]!r} but no start {START_LETTERS[i]!r}")
             if i not in goals:

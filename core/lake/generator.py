@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from core.lake.drawing import Rows
 
 RATES = Path(__file__).parents[2] / "assets" / "natural_rates.csv"
-"""Per size, agents and hole count: draws, those with a solution, and those of them that need a WAIT (benchmarks/natural_rates.py)."""
+"""Per size, agents and hole count: draws, those with a solution, and those of them that need a WAIT. Measured anew by
+benchmarks/natural_rates.py."""
 ROWS = 512
 """Boards drawn in one call of the kernel."""
 DRY_DRAWS, DRAWS_PER_BOARD = 100_000, 20_000
@@ -182,6 +183,8 @@ def infeasible(size: int, agents: int, hole_ratio: float, wait_ratio: float | No
             f"size {size}: hole ratio {hole_ratio:.2f} leaves {cells - holes} free cells, {agents} agents need {2 * agents} "
             f"(reachable: 0.00 to {most:.2f})"
         )
+    if agents == 1 and wait_ratio:
+        return f"size {size}: wait ratio {wait_ratio:.2f} cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)"
     rates = _rates(size, agents, holes)
     if rates is not None:
         usable, waiting = rates
@@ -198,6 +201,8 @@ def infeasible(size: int, agents: int, hole_ratio: float, wait_ratio: float | No
 
 def natural_wait_rate(size: int, agents: int, hole_ratio: float) -> float | None:
     """Share of random solvable boards that need a WAIT, measured and interpolated over the hole count; None where it was not measured."""
+    if agents == 1:
+        return 0.0
     rates = _rates(size, agents, holes_of(size, hole_ratio))
     return None if rates is None else rates[1]
 

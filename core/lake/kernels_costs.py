@@ -4,6 +4,9 @@ Costs are counted as *waste*: what a team spends over the sum of its agents' dis
 on it, from the waste of the worst disjoint pairs of agents up to that of a plan which is already known.
 """
 
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
+
 from __future__ import annotations
 
 import numpy as np

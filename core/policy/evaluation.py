@@ -38,8 +38,8 @@ COLUMNS: dict[str, str] = {
     "on_goal": "float64",
     "tokens": "int64",
 }
-"""Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` hold JSON; ``on_goal`` is the share of
-agents that end on their goal."""
+"""Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` hold JSON; ``on_goal`` is the
+share of agents that end on their goal."""
 
 
 def answer_row(instance: Instance, completion: Completion) -> dict[str, Any]:

@@ -23,6 +23,8 @@ class RoomyLayer(DynamicLayer):
     """A cache layer with room to grow in place. The stock layer copies all it holds for every token, most of the time of a small model."""
 
     ROOM = 64
+    keys: torch.Tensor
+    values: torch.Tensor
 
     def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, torch.Tensor]:
         if not self.is_initialized:
@@ -56,8 +58,8 @@ def sample(
 ) -> list[list[int]]:
     """Completes each prompt ``completions`` times; returns len(prompts) x completions id lists, grouped by prompt.
 
-    A list ends with the id ``end`` unless its prompt's limit (tokens, at least 1) came first. ``temperature`` 0 takes the likeliest token. Each
-    completion draws from a generator of its own (``noise``, in the order of the result), so what it becomes does not depend on its
+    A list ends with the id ``end`` unless its prompt's limit (tokens, at least 1) came first. ``temperature`` 0 takes the likeliest token.
+    Each completion draws from a generator of its own (``noise``, in the order of the result), so what it becomes does not depend on its
     batch. A group shares the pass over its prompt, and rows that have ended leave the batch.
     """
     width = max(len(prompt) for prompt in prompts)
@@ -132,7 +134,7 @@ def _last_logits(
 
 
 def _choose(logits: torch.Tensor, temperature: float, draws: np.ndarray | None) -> torch.Tensor:
-    """One token a row: the likeliest, or with ``draws`` (uniform in 0..1, one a row) the one at which the cumulated probability passes the draw."""
+    """One token a row: the likeliest, or with ``draws`` (uniform in 0..1) the one at which the cumulated probability passes it."""
     if draws is None:
         return logits.argmax(1)
     cumulated = (logits.double() / temperature).softmax(1).cumsum(1)

@@ -86,8 +86,11 @@ class Policy:
     ) -> list[list[Completion]]:
         """Plans each board ``completions`` times (temperature 0: greedily, all the same).
 
-        The draws depend on ``seed``, the place of the board in the list and the number of the completion alone, not on ``batch_size``, the number of
-        completions running at once. ``on_progress`` is told the number of boards done. Raises DialectError for boards without words.
+        The draws depend on ``seed``, the place of the board in the list and the number of the completion alone, not on ``batch_size``, the
+        number of completions running at once. ``on_progress`` is told the number of boards done.
+
+        Raises:
+            DialectError: the lab dialect has no words for a board.
         """
         prompts = [self.tokenizer(render_board(board))["input_ids"] for board in boards]
         limits = [max_plan_words(board) for board in boards]

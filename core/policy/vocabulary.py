@@ -30,16 +30,20 @@ SECTION_TAGS = ("<behaviour>", "<failures>", "<statistics>", "<preserved>", "<hi
 RATIONALE, CONFIG = "<rationale>", "<config>"
 EVIDENCE_LETTERS = ("B", "F", "S", "P", "H")
 FAULT_WORDS = (
-    "parse_error", "truncated", "missing_agent", "out_of_bounds", "hole", "illegal_jump", "vertex_conflict", "edge_conflict", "goal_not_reached",
+    "parse_error", "truncated", "missing_agent", "out_of_bounds", "hole", "illegal_jump", "vertex_conflict", "edge_conflict",
+    "goal_not_reached",
 )  # fmt: skip
-KNOB_WORDS = ("share", "hole_ratio", "wait_ratio")
+KNOB_WORDS = ("hole_ratio", "wait_ratio")
 DIRECTIONS = ("up", "down", "set", "keep")
-LABELS = ("sizes", "valid", "optimal", "reward", "entropy", "length", "delta", "drawn", "makespan", "case", "now", "expect", "unknown")
+LABELS = ("sizes", "optimal", "reward", "entropy", "length", "delta", "drawn", "makespan", "case", "expect", "unknown")
+SIZED = ("share", "hole", "wait", "valid", "sampled", "preserved", "history")
+SIZED_WORDS = tuple(f"{name}{n}" for n in range(3, MAX_SIDE + 1) for name in SIZED)
+"""A figure and its map size in one word (``hole6``), so that looking a figure up is finding the one earlier place of the same word."""
 
 WORDS: tuple[str, ...] = (
     PAD, END, PLAN, ENGINEER, HOLES, MOVES, RATIONALE, CONFIG,
     *HEIGHTS, *WIDTHS, *TEAMS, *AGENTS, *CELLS, *SIZES, *PERCENTS, *TIMES, *SIGNS, *SECTION_TAGS, *EVIDENCE_LETTERS,
-    *FAULT_WORDS, *KNOB_WORDS, *DIRECTIONS, *LABELS,
+    *FAULT_WORDS, *KNOB_WORDS, *DIRECTIONS, *LABELS, *SIZED_WORDS,
 )  # fmt: skip
 """Every token, by id."""
 

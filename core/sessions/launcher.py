@@ -58,7 +58,9 @@ def end_after_grace(session: Session, state: State) -> None:
     while worker_alive(state) and time.monotonic() < deadline:
         time.sleep(0.5)
     if worker_alive(state) and state.pid is not None:
-        os.killpg(state.pid, signal.SIGKILL)
+        # A detached worker leads a group of its own; a run in a terminal shares its shell's.
+        end = os.killpg if os.getpgid(state.pid) == state.pid else os.kill
+        end(state.pid, signal.SIGKILL)
 
 
 @contextmanager

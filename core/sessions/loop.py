@@ -1,6 +1,7 @@
 """The loop: train, validate, describe, propose, guard, and again (Figure 1 of Chen et al. 2026).
 
-Every part writes what it made to the session folder at once and reads it from there if it is already done, so the same loop starts a session
+Every part writes what it made to the session folder at once and reads it from there if it is already done, so the same loop starts a
+session
 and resumes one. Importing this module imports torch: only the worker process and the command line do.
 """
 
@@ -71,9 +72,7 @@ def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, se
     seed = stage_seed(spec, stage)
     boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=held_out)
     if session.environment(stage) is None:
-        recorder.write_model(
-            stage, "environment.json", EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
-        )
+        recorder.write_model(stage, "environment.json", EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards)))
         recorder.event("stage", stage=stage, boards=len(boards))
     return boards
 
@@ -144,9 +143,7 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
         prompt = render_context(context) if isinstance(engineer, ModelEngineer) else None
         recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": prompt}))
         guard = spec.guard
-        record = ask(
-            engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=stage_seed(spec, context.stage)
-        )
+        record = ask(engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=stage_seed(spec, context.stage))
         recorder.write_model(context.stage, "proposal.json", record)
         recorder.event("proposed", stage=context.stage, changes=len(record.changes), kept_because=record.kept_because)
     return record

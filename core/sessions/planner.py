@@ -61,7 +61,8 @@ class Planner:
         """Lets the policy in ``checkpoint`` plan the board; takes seconds at the first call, then fractions of one.
 
         Raises:
-            PlannerError: the process could not be started or died, the checkpoint cannot be read, or the dialect has no words for the board.
+            PlannerError: the process could not be started or died, the checkpoint cannot be read, or the dialect has no words for the
+            board.
         """
         request = {
             "checkpoint": str(checkpoint),

@@ -13,7 +13,7 @@ def quick_spec(seed: int = 0) -> SessionSpec:
     return SessionSpec(
         title="Quick session",
         initial_config=EnvironmentConfig.uniform(SUITES["session"].sizes, agents=2, hole_ratio=0.2, wait_ratio=0.2),
-        training=TrainingSettings(steps=30),
+        training=TrainingSettings(steps=40),
         suite=SUITES["session"],
         seed=seed,
     )

@@ -1,6 +1,7 @@
 """The session folder: where everything of a run lies, and how it is read (DESIGN.md section 5).
 
-A session folder is portable and self-contained. Reading is forgiving: what is damaged is named in :attr:`Session.problems`, the rest is shown.
+A session folder is portable and self-contained. Reading is forgiving: what is damaged is named in :attr:`Session.problems`, the rest is
+shown.
 """
 
 from __future__ import annotations
@@ -212,8 +213,10 @@ class SessionStore:
 
 
 def worker_environment() -> dict[str, str]:
-    """The environment of processes that import torch: nothing is looked up on a hub, nothing is reported."""
-    return os.environ | {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false"}
+    """The environment of processes that import torch: nothing is looked up on a hub, nothing is reported, and TRL does not warn of
+    the extension point that sampling uses."""
+    quiet = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
+    return os.environ | quiet
 
 
 def policy_folder(name: str) -> Path:

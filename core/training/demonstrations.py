@@ -68,11 +68,10 @@ def vary(board: Board, paths: Paths, rng: np.random.Generator) -> Paths:
         if before == after or here in (before, after, there) or board.is_hole(there):
             continue
         others = [path for j, path in enumerate(varied) if j != i]
-        if any(
-            path[t] == there or (path[t - 1] == there and path[t] == before) or (path[t] == after and path[t + 1] == there) for path in others
-        ):
-            continue
-        varied[i][t] = there
+        met = any(path[t] == there for path in others)
+        swapped = any((path[t - 1], path[t]) == (there, before) or (path[t], path[t + 1]) == (after, there) for path in others)
+        if not met and not swapped:
+            varied[i][t] = there
     return tuple(map(tuple, varied))
 
 

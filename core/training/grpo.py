@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
+from safetensors.torch import load_model
 from torch.nn.functional import pad
-from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
-from transformers.trainer_utils import get_last_checkpoint
+from transformers import PrinterCallback, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOConfig, GRPOTrainer
 
 from core.lake.instance import Instance
@@ -65,20 +65,33 @@ def train_stage(
     """
     first_step = stage * settings.steps
     work = folder / "trainer"
-    interrupted = get_last_checkpoint(str(work)) if work.exists() else None
-    checkpoint = interrupted or (str(previous) if previous else None)
-    done = int(Path(interrupted).name.split("-")[-1]) - first_step if interrupted else 0
+    interrupted = newest_checkpoint(work)
+    done = steps_of(interrupted) - first_step if interrupted else 0
     left = instances[done * settings.boards_per_step :]
-    if left:
+    if interrupted and not left:  # it ended between the last step and the line that keeps it
+        load_model(policy.model, interrupted / "model.safetensors")
+    else:
+        checkpoint = interrupted or previous
         stage_run = StageRun(policy, left, settings, seed, first_step, report, stopping)
         trainer = stage_run.trainer(work, max_steps=first_step + settings.steps)
-        trainer.train(resume_from_checkpoint=checkpoint)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         policy.model.eval()
         if trainer.state.global_step < first_step + settings.steps:
             raise StageStopped
     keep_checkpoint(work / f"checkpoint-{first_step + settings.steps}", folder / "policy")
     if previous:
         drop_resume_files(previous)
+
+
+def newest_checkpoint(work: Path) -> Path | None:
+    """The furthest checkpoint in a trainer's folder that is complete; one that was being written when the worker died is not."""
+    complete = [path for path in work.glob("checkpoint-*") if all((path / name).exists() for name in ("model.safetensors", *RESUME_FILES))]
+    return max(complete, key=steps_of, default=None)
+
+
+def steps_of(checkpoint: Path) -> int:
+    """The step count in a checkpoint's name."""
+    return int(checkpoint.name.split("-")[-1])
 
 
 def keep_checkpoint(checkpoint: Path, place: Path) -> None:
@@ -142,7 +155,7 @@ class StageRun(TrainerCallback):
             use_cpu=self.policy.model.device.type == "cpu",
             gradient_checkpointing=False,
         )
-        return TrimmedGRPOTrainer(
+        trainer = TrimmedGRPOTrainer(
             model=self.policy.model,
             processing_class=self.policy.tokenizer,
             args=config,
@@ -151,6 +164,8 @@ class StageRun(TrainerCallback):
             rollout_func=self.roll_out,
             callbacks=[self],
         )
+        trainer.remove_callback(PrinterCallback)  # the session's own log tells each step
+        return trainer
 
     def roll_out(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
         """Samples the groups; TRL hands each prompt over once for each completion it wants. No sampling log-probabilities: on-policy."""
@@ -210,7 +225,8 @@ class StageRun(TrainerCallback):
 class TrimmedGRPOTrainer(GRPOTrainer):
     """TRL's trainer, scoring rows of similar length together.
 
-    Plans of one step are 5 to 100 tokens long, and TRL pads all to the longest. For a small model on a CPU that padding is most of the work.
+    Plans of one step are 5 to 100 tokens long, and TRL pads all to the longest. For a small model on a CPU that padding is most of the
+    work.
     """
 
     ROWS = 64

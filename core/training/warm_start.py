@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
-from transformers import AttentionInterface, AttentionMaskInterface, Qwen3ForCausalLM
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
@@ -38,6 +38,7 @@ TEAM_WEIGHTS = {2: 0.4, 3: 0.3, 4: 0.2, 5: 0.1}
 HOLE_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5)
 BOARD_SEED = 1_000_000_007
 """Keeps the streams of boards apart from those of suites and sessions, whose seeds are small."""
+DEFAULT_BOARDS, DEFAULT_PROPOSALS = 120_000, 40_000
 POOL = 4096
 """Examples that are drawn at once, sorted by length and cut into batches, so that little is padding."""
 
@@ -46,7 +47,7 @@ POOL = 4096
 class WarmStartSettings:
     """How long and how fast to learn."""
 
-    presentations: int = 400_000
+    presentations: int = 340_000
     """Examples shown in all; a solved board counts each time it is shown, each time in another guise."""
     demonstration_share: float = 0.08
     """Part of the examples that are an engineer's proposals."""
@@ -120,7 +121,10 @@ def draw(
     """``n`` examples: proposals at the given share, else solved boards, each in a fresh guise."""
     n_proposals = int(rng.binomial(n, share)) if proposals else 0
     shown = [proposals[i] for i in rng.integers(len(proposals), size=n_proposals)] if proposals else []
-    return shown + [plan_example(*solved[i], rng) for i in rng.integers(len(solved), size=n - n_proposals)]
+    for i in rng.integers(len(solved), size=n - n_proposals):
+        board, paths = solved[i]
+        shown.append(plan_example(board, paths, rng))
+    return shown
 
 
 def batches(pool: list[Example], settings: WarmStartSettings, rng: np.random.Generator) -> Iterator[list[Example]]:
@@ -142,7 +146,10 @@ def learning_rate(done: float, settings: WarmStartSettings) -> float:
 
 
 def completion_losses(trunk: Callable[..., BaseModelOutputWithPast], head: torch.nn.Module, batch: Sequence[Example]) -> torch.Tensor:
-    """Cross-entropy of each completion token, in the order of the batch. Padding stands on the right, where causal attention needs no mask to pass it over."""
+    """Cross-entropy of each completion token, in the order of the batch.
+
+    Padding stands on the right, where causal attention needs no mask to pass it over.
+    """
     width = max(example.length for example in batch)
     ids = torch.zeros(len(batch), width, dtype=torch.long)
     targets = torch.full((len(batch), width), IGNORED)
@@ -160,7 +167,7 @@ def completion_losses(trunk: Callable[..., BaseModelOutputWithPast], head: torch
 def causal_float32(
     module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: None, **options: Any
 ) -> tuple[torch.Tensor, None]:
-    """Causal attention in 32 bits under a 16 bit autocast: on CPUs the matrix products gain from bfloat16, the attention kernel loses threefold."""
+    """Causal attention in 32 bits under a 16 bit autocast: on CPUs matrix products gain from bfloat16, the attention kernel loses much."""
     with torch.autocast("cpu", enabled=False):
         out = scaled_dot_product_attention(query.float(), key.float(), value.float(), is_causal=True, scale=options["scaling"])
     return out.transpose(1, 2).contiguous(), None
@@ -197,17 +204,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
     defaults = WarmStartSettings()
     parser = argparse.ArgumentParser(description="Train the lab model from scratch on solver plans and engineer demonstrations.")
     parser.add_argument("--out", type=Path, required=True, help="checkpoint folder to write")
-    parser.add_argument("--boards", type=int, default=150_000, help="solved boards to learn from")
-    parser.add_argument("--proposals", type=int, default=40_000, help="engineer demonstrations to learn from")
+    parser.add_argument("--boards", type=int, default=DEFAULT_BOARDS, help="solved boards to learn from")
+    parser.add_argument("--proposals", type=int, default=DEFAULT_PROPOSALS, help="engineer demonstrations to learn from")
     parser.add_argument("--presentations", type=int, default=defaults.presentations, help="examples shown in all")
-    parser.add_argument("--seed", type=int, default=defaults.seed)
+    parser.add_argument("--learning-rate", type=float, default=defaults.learning_rate, help="the peak")
+    share = defaults.demonstration_share
+    parser.add_argument("--demonstration-share", type=float, default=share, help="part of the examples that are engineer demonstrations")
+    parser.add_argument("--seed", type=int, default=defaults.seed, help="decides the untrained weights, the boards and their order")
+    parser.add_argument("--continue-from", type=Path, help="checkpoint folder to go on from, with a fresh optimizer; else from scratch")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--save-every", type=int, default=500, help="optimizer steps between intermediate checkpoints in OUT/step-N")
     options = parser.parse_args(arguments)
 
     torch.set_num_threads(options.threads)
-    settings = WarmStartSettings(presentations=options.presentations, seed=options.seed)
-    policy = Policy(build_network(options.seed), build_tokenizer())
+    settings = WarmStartSettings(
+        presentations=options.presentations,
+        demonstration_share=options.demonstration_share,
+        learning_rate=options.learning_rate,
+        seed=options.seed,
+    )
+    source = options.continue_from
+    policy = Policy.load(source) if source else Policy(build_network(options.seed), build_tokenizer())
     solved = solved_boards(options.boards, BOARD_SEED + options.seed, held_out())
     proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed)]
     print(f"{policy.model.num_parameters()} parameters, {len(solved)} boards, {len(proposals)} proposals, {settings}", flush=True)

@@ -69,7 +69,7 @@ def board_player(
         tracks: what to animate; without any, the board stands still with its agents on their starts.
         key: identity of this player; it keeps playing while the same key shows the same data.
         ghost: the optimal plan, which the reader can lay over every other plan.
-        height: of each board, in CSS pixels at a root size of 16 px (it grows with presenter mode, and shrinks with the window).
+        height: of each board at most, in CSS pixels at a root size of 16 px (it grows with presenter mode, and shrinks with the window).
         autoplay: starts when new data arrive (never for readers who asked for reduced motion).
     """
     tracks = tracks or [Track("", None)]
@@ -103,7 +103,7 @@ def board_player(
 def fault_sentence(verdict: Verdict) -> str:
     """The verdict as one plain sentence."""
     if verdict.valid:
-        figures = f"All on their goals after {_steps(verdict.makespan)}, sum of costs {verdict.sum_of_costs}."
+        figures = f"All on goal after {_steps(verdict.makespan)}, sum of costs {verdict.sum_of_costs}."
         return figures + {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
     step, cell = verdict.step, verdict.cell
     who = _names(verdict.agents)

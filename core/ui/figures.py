@@ -24,6 +24,7 @@ CHECK_COLOR = "#1E9E77"
 GRID_COLOR = "rgba(128, 148, 170, 0.22)"
 BAND_COLOR = "rgba(86, 180, 233, 0.10)"
 BAND_BLUE = "rgba(36, 132, 198, 0.20)"
+SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 
 OUTCOME_ORDER = (*list(OUTCOME_COLORS)[:2], "valid", *list(OUTCOME_COLORS)[2:])
 """Best first, then the faults as the theme orders them: the stacking order everywhere."""
@@ -147,11 +148,15 @@ def faults_by_size(panels: Sequence[Series]) -> Chart:
                     legendrank=OUTCOME_ORDER.index(outcome),
                     showlegend=outcome not in named,
                     marker=dict(
-                        color=OUTCOME_COLORS.get(outcome, OUTCOME_COLORS["suboptimal"]), line=dict(width=0.5, color="rgba(255,255,255,0.65)"),
-                        pattern=dict(shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor="rgba(255,255,255,0.75)", size=7, solidity=0.25),
+                        color=OUTCOME_COLORS.get(outcome, OUTCOME_COLORS["suboptimal"]),
+                        line=dict(width=0.5, color=SEAM_COLOR),
+                        pattern=dict(
+                            shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25
+                        ),
                     ),
                     customdata=[[int(size), outcome, int(boards[size]), int(totals[size])] for size in counts.index],
-                    hovertemplate="%{x}, " + panel.label + "<br><b>" + words + "</b>: %{customdata[2]} of %{customdata[3]} boards (%{y:.0%})<extra></extra>",
+                    hovertemplate=f"%{{x}}, {panel.label}<br><b>{words}</b>: "
+                    "%{customdata[2]} of %{customdata[3]} boards (%{y:.0%})<extra></extra>",
                 ),
                 row=1,
                 col=column,
@@ -193,15 +198,22 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
         table = stage.metrics
         if len(table):
             x = offset + table["step"]
-            for row, column, color, name in ((1, "valid", AFTER_COLOR, "valid plans while training"), (2, "reward", REWARD_COLOR, "reward")):
+            for row, column, color, name in (
+                (1, "valid", AFTER_COLOR, "valid plans while training"),
+                (2, "reward", REWARD_COLOR, "reward"),
+            ):
                 hover = f"{stage.label}, step %{{customdata}}<br>{name} " + ("%{y:.0%}" if row == 1 else "%{y:.3f}") + "<extra></extra>"
                 figure.add_trace(
-                    go.Scatter(x=x, y=table[column], mode="lines", line=dict(color=color, width=1), opacity=0.35, showlegend=False, hoverinfo="skip"),
+                    go.Scatter(
+                        x=x, y=table[column], mode="lines", line=dict(color=color, width=1), opacity=0.35,
+                        showlegend=False, hoverinfo="skip",
+                    ),
                     row=row, col=1,
                 )  # fmt: skip
                 figure.add_trace(
                     go.Scatter(
-                        x=x, y=table[column].rolling(smooth, min_periods=1).mean(), mode="lines", line=dict(color=color, width=2.6), name=name,
+                        x=x, y=table[column].rolling(smooth, min_periods=1).mean(), mode="lines", name=name,
+                        line=dict(color=color, width=2.6),
                         legendgroup=name, showlegend=number == 0, customdata=table["step"], hovertemplate=hover,
                     ),
                     row=row, col=1,
@@ -209,7 +221,14 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
         if number % 2 == 0:
             figure.add_vrect(x0=offset, x1=offset + stage.steps, fillcolor=BAND_COLOR, line_width=0, layer="below")
         figure.add_annotation(
-            x=offset + stage.steps / 2, y=1, yref="y domain", text=stage.label, showarrow=False, yanchor="bottom", yshift=2, font=dict(size=13)
+            x=offset + stage.steps / 2,
+            y=1,
+            yref="y domain",
+            text=stage.label,
+            showarrow=False,
+            yanchor="bottom",
+            yshift=2,
+            font=dict(size=13),
         )
         offset += stage.steps
         if stage.check is not None:
@@ -217,7 +236,8 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
     if checks:
         figure.add_trace(
             go.Scatter(
-                x=[x for x, _, _ in checks], y=[check.value for _, _, check in checks], mode="markers+lines", name="validation, held-out boards",
+                x=[x for x, _, _ in checks], y=[check.value for _, _, check in checks], mode="markers+lines",
+                name="validation, held-out boards",
                 marker=dict(symbol="diamond", size=12, color=CHECK_COLOR, line=dict(width=1.5, color="white")),
                 line=dict(color=CHECK_COLOR, width=1.2, dash="dot"),
                 error_y=dict(
@@ -225,7 +245,8 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
                     arrayminus=[check.value - check.low for _, _, check in checks], thickness=2, width=5, color=CHECK_COLOR,
                 ),
                 customdata=[[label, check.low, check.high, check.n] for _, label, check in checks],
-                hovertemplate="%{customdata[0]}<br><b>%{y:.0%}</b> valid<br>95 % interval %{customdata[1]:.0%} to %{customdata[2]:.0%}<br>n = %{customdata[3]}<extra></extra>",
+                hovertemplate="%{customdata[0]}<br><b>%{y:.0%}</b> valid<br>95 % interval %{customdata[1]:.0%} to %{customdata[2]:.0%}"
+                "<br>n = %{customdata[3]}<extra></extra>",
             ),
             row=1, col=1,
         )  # fmt: skip
@@ -245,7 +266,12 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
     columns = min(len(sizes), 8)
     rows = -(-len(sizes) // columns)
     figure = make_subplots(
-        rows=rows, cols=columns, shared_yaxes=True, shared_xaxes=True, horizontal_spacing=0.012, subplot_titles=[size_label(size) for size in sizes]
+        rows=rows,
+        cols=columns,
+        shared_yaxes=True,
+        shared_xaxes=True,
+        horizontal_spacing=0.012,
+        subplot_titles=[size_label(size) for size in sizes],
     )
     words = []
     for place, size in enumerate(sizes):
@@ -254,7 +280,10 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
         at = dict(row=place // columns + 1, col=place % columns + 1)
         lows, highs, middle = ([float(line[f"{metric}{suffix}"]) for _, line in present] for suffix in ("_low", "_high", ""))
         figure.add_trace(
-            go.Scatter(x=x + x[::-1], y=highs + lows[::-1], fill="toself", fillcolor=BAND_BLUE, mode="lines", line=dict(width=0), hoverinfo="skip"), **at
+            go.Scatter(
+                x=x + x[::-1], y=highs + lows[::-1], fill="toself", fillcolor=BAND_BLUE, mode="lines", line=dict(width=0), hoverinfo="skip"
+            ),
+            **at,
         )
         figure.add_trace(
             go.Scatter(

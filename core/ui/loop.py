@@ -37,9 +37,11 @@ def loop_picture(session: Session, key: str) -> bool:
 
 def told_stage(session: Session) -> int | None:
     """The latest stage whose proposal was also trained on; else the latest with a proposal."""
-    proposed = [stage for stage in range(session.spec.stages) if session.proposal(stage) is not None and session.validation(stage) is not None]
+    proposed = [
+        stage for stage in range(session.spec.stages) if session.proposal(stage) is not None and session.validation(stage) is not None
+    ]
     used = [stage for stage in proposed if session.validation(stage + 1) is not None]
-    return (used or proposed or [None])[-1]
+    return next(reversed(used or proposed), None)
 
 
 def turn(session: Session, stage: int) -> dict[str, Any]:
@@ -58,14 +60,26 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
     return {
         "label": f"One turn of the loop in {session.title}, {stage_name(stage).lower()}",
         "cards": [
-            {"title": "Environment config", "figure": _shares(config), "caption": f"Share of {len(config.sizes)} map sizes, {config.agents} agents. It says what to draw, not which boards."},
-            {"title": "Train by GRPO", "figure": {"kind": "line", "values": _curve(metrics)}, "caption": f"{plans:,} plans sampled in {training.steps} steps; the rules of the lake reward them."},
-            {"title": "Validate", "figure": _rates(before, after), "caption": f"{was}{percent(now.value)} valid on {now.n} held-out boards ({now.interval})."},
-            {"title": "Gather evidence", "figure": _faults(after), "caption": f"First faults of the boards that fail. {lines} lines of evidence, each with an id."},
-            {"title": "The engineer decides", "figure": {"kind": "quote", "text": said}, "caption": _who(record.engineer)},
+            card(
+                "Environment config",
+                _shares(config),
+                f"Share of {len(config.sizes)} map sizes, {config.agents} agents. It says what to draw, not which boards.",
+            ),
+            card(
+                "Train by GRPO",
+                {"kind": "line", "values": _curve(metrics)},
+                f"{plans:,} plans sampled in {training.steps} steps; the rules of the lake reward them.",
+            ),
+            card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} held-out boards ({now.interval})."),
+            card("Gather evidence", _faults(after), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),
+            card("The engineer decides", {"kind": "quote", "text": said}, _who(record.engineer)),
         ],
         "back": f"Next config: it {what_changed(record)}",
-    }  # fmt: skip
+    }
+
+
+def card(title: str, figure: dict[str, Any], caption: str) -> dict[str, Any]:
+    return {"title": title, "figure": figure, "caption": caption}
 
 
 def _who(engineer: str) -> str:
@@ -76,7 +90,13 @@ def _who(engineer: str) -> str:
 
 
 def _shares(config: EnvironmentConfig) -> dict[str, Any]:
-    return {"kind": "bars", "values": [cell.share for cell in config.sizes.values()], "before": None, "labels": [str(size) for size in config.sizes], "top": None}
+    return {
+        "kind": "bars",
+        "values": [cell.share for cell in config.sizes.values()],
+        "before": None,
+        "labels": [str(size) for size in config.sizes],
+        "top": None,
+    }
 
 
 def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
@@ -98,4 +118,7 @@ def _faults(after: pd.DataFrame) -> dict[str, Any]:
     failed = after.loc[~after["valid"], "outcome"]
     common = failed.value_counts(normalize=True).head(FAULTS_SHOWN)
     names = sorted(common.index, key=lambda name: (-common[name], OUTCOME_ORDER.index(name)))
-    return {"kind": "stack", "parts": [{"share": float(common[name]), "color": OUTCOME_COLORS[name], "label": OUTCOME_WORDS[name]} for name in names]}
+    return {
+        "kind": "stack",
+        "parts": [{"share": float(common[name]), "color": OUTCOME_COLORS[name], "label": OUTCOME_WORDS[name]} for name in names],
+    }

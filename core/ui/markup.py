@@ -30,7 +30,14 @@ VERDICT_SIGNS = {
 def styles() -> None:
     """The classes used here, in the colours of the theme shown now. Once a page, before the first piece."""
     colors = palette()
-    names = {"line": colors.line, "text": colors.text, "muted": colors.muted, "accent": colors.accent, "good": colors.good, "surface": colors.surface}
+    names = {
+        "line": colors.line,
+        "text": colors.text,
+        "muted": colors.muted,
+        "accent": colors.accent,
+        "good": colors.good,
+        "surface": colors.surface,
+    }
     names["blue"] = AGENT_COLORS[4] if colors.ground == DARK.ground else AGENT_COLORS[0]
     variables = "".join(f"--fl-{name}:{color};" for name, color in names.items())
     st.html(f"<style>:root{{{variables}}}{(ROOT / 'assets' / 'records.css').read_text(encoding='utf-8')}</style>")
@@ -58,31 +65,43 @@ def evidence_sections(context: Context, cited: Collection[str]) -> dict[str, str
 
 def _line(line: Evidence, cited: bool) -> str:
     mark = '<span class="fl-cited" title="The proposal cites this line">cited</span>' if cited else ""
-    return f'<div class="fl-evidence{" is-cited" if cited else ""}"><code class="fl-chip">{escape(line.id)}</code><span>{escape(line.text)} {mark}</span></div>'
+    kind = "fl-evidence is-cited" if cited else "fl-evidence"
+    return f'<div class="{kind}">{chips([line.id])}<span>{escape(line.text)} {mark}</span></div>'
 
 
-def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate] | None = None) -> str:
+Head = tuple[str, str]
+"""Name of a column and what it says on hover (empty: nothing)."""
+
+
+def _table(caption: str, head: Sequence[Head], rows: Sequence[str], kind: str = "", numbers: Collection[str] = ()) -> str:
+    """A table of finished ``<tr>`` rows; columns named in ``numbers`` are set to the right."""
+    cells = "".join(
+        f'<th scope="col" class="{"num" if name in numbers else ""}" title="{escape(hint)}">{escape(name)}</th>' for name, hint in head
+    )
+    return (
+        f'<div class="fl-scroll"><table class="fl-table {kind}"><caption class="fl-hidden">{escape(caption)}</caption>'
+        f"<thead><tr>{cells}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+KNOB_HEADS: list[Head] = [(KNOB_LABELS[knob], KNOB_HELP[knob]) for knob in KNOBS]
+
+
+def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate]) -> str:
     """Config before and after: one row a map size, three knobs, each with sign and word; repaired values carry the guard's mark.
 
     Args:
         measured: the valid rate of each size when the proposal was made.
     """
-    sizes = sorted({row.size for row in rows})
     by_cell = {(row.size, row.knob): row for row in rows}
-    head = "".join(f'<th scope="col" title="{escape(KNOB_HELP[knob])}">{escape(KNOB_LABELS[knob])}</th>' for knob in KNOBS)
     lines = []
-    for size in sizes:
+    for size in sorted({row.size for row in rows}):
+        rate = measured.get(size)
+        seen = f"{percent(rate.value)} <small>of {rate.n}</small>" if rate else "–"
         cells = "".join(_knob_cell(by_cell[size, knob]) for knob in KNOBS)
-        seen = ""
-        if measured is not None:
-            rate = measured.get(size)
-            seen = f'<td class="num">{percent(rate.value)} <small>of {rate.n}</small></td>' if rate else '<td class="num">–</td>'
-        lines.append(f'<tr><th scope="row">{size_label(size)}</th>{seen}{cells}</tr>')
-    seen_head = "" if measured is None else '<th scope="col" class="num" title="Valid rate on the held-out boards when it decided">valid then</th>'
-    return (
-        f'<div class="fl-scroll"><table class="fl-table fl-config"><caption class="fl-hidden">Config before and after the proposal</caption>'
-        f'<thead><tr><th scope="col">map size</th>{seen_head}{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
-    )
+        lines.append(f'<tr><th scope="row">{size_label(size)}</th><td class="num">{seen}</td>{cells}</tr>')
+    head: list[Head] = [("map size", ""), ("valid then", "Valid rate on the held-out boards when it decided"), *KNOB_HEADS]
+    return _table("Config before and after the proposal", head, lines, kind="fl-config", numbers=("valid then",))
 
 
 def _knob_cell(row: KnobRow) -> str:
@@ -90,62 +109,69 @@ def _knob_cell(row: KnobRow) -> str:
     after = "–" if row.after is None else f"{100 * row.after:.3g} %"
     guard = ""
     if row.repair is not None:
-        guard = f'<span class="fl-guard" title="{escape(row.repair.reason)}">guard: asked for {100 * row.repair.proposed:.3g} %</span>'
+        asked = f"guard: asked for {100 * row.repair.proposed:.3g} %"
+        guard = f'<span class="fl-guard" title="{escape(row.repair.reason)}">{asked}</span>'
     if row.words == "same":
-        return f'<td class="fl-knob"><span class="fl-old">{before}</span><span></span><span></span><span class="fl-same">same</span>{guard}</td>'
-    kind = "is-up" if row.change > 0 else "is-down"
-    return (
-        f'<td class="fl-knob"><span class="fl-old">{before}</span><span class="fl-arrow">→</span><b>{after}</b>'
-        f'<span class="fl-delta {kind}">{escape(row.words)}</span>{guard}</td>'
-    )
+        parts = f'<span class="fl-old">{before}</span><span></span><span></span><span class="fl-same">same</span>'
+    else:
+        kind = "is-up" if row.change > 0 else "is-down"
+        parts = f'<span class="fl-old">{before}</span><span>→</span><b>{after}</b><span class="fl-delta {kind}">{escape(row.words)}</span>'
+    return f'<td class="fl-knob">{parts}{guard}</td>'
 
 
 def claims_table(outcomes: Sequence[ClaimOutcome]) -> str:
     """The claims, quoted, with what they cite, what they expected and what the next stage measured."""
-    lines = []
-    for outcome in outcomes:
-        claim = outcome.claim
-        expected = "–" if claim.expected is None else percent(claim.expected)
-        now = "–" if claim.now is None else percent(claim.now)
-        found = outcome.measured
-        measured = f"<b>{percent(found.value)}</b> <small>{found.interval}, n = {found.n}</small>" if found else "–"
-        kind = {"better than expected": "is-up", "worse than expected": "is-down", "as expected": "is-met"}.get(outcome.verdict, "")
-        lines.append(
-            f'<tr><th scope="row">{size_label(claim.size)}</th><td class="fl-said">{escape(claim.text)}</td><td>{chips(claim.evidence) or "–"}</td>'
-            f'<td class="num">{now}</td><td class="num">{expected}</td><td class="num">{measured}</td>'
-            f'<td class="fl-verdict {kind}">{VERDICT_SIGNS[outcome.verdict]} {escape(outcome.verdict)}</td></tr>'
-        )
+    head: list[Head] = [
+        ("map size", ""),
+        ("claim", "The claim in English; the exact words are in the raw answer"),
+        ("cites", "The lines of evidence that it names"),
+        ("read", "Valid rate as the engineer read it"),
+        ("expects", "Valid rate that it expects after the next stage"),
+        ("measured next", "Valid rate on the held-out boards after the next stage, with its 95 % Wilson interval"),
+        ("verdict", "As expected: the expected rate lies inside that interval"),
+    ]
+    return _table(
+        "Claims of the engineer and what became of them",
+        head,
+        [_claim_row(o) for o in outcomes],
+        numbers=("read", "expects", "measured next"),
+    )
+
+
+def _claim_row(outcome: ClaimOutcome) -> str:
+    claim, found = outcome.claim, outcome.measured
+    now, expected = ("–" if rate is None else percent(rate) for rate in (claim.now, claim.expected))
+    measured = f"<b>{percent(found.value)}</b> <small>{found.interval}, n = {found.n}</small>" if found else "–"
+    kind = {"better than expected": "is-up", "worse than expected": "is-down", "as expected": "is-met"}.get(outcome.verdict, "")
     return (
-        '<div class="fl-scroll"><table class="fl-table"><caption class="fl-hidden">Claims of the engineer and what became of them</caption><thead><tr>'
-        '<th scope="col">map size</th><th scope="col" title="The claim in English; the exact words are in the raw answer">claim</th><th scope="col">cites</th>'
-        '<th scope="col" title="Valid rate as the engineer read it">read</th><th scope="col" title="Valid rate it expects after the next stage">expects</th>'
-        '<th scope="col" title="Valid rate on the held-out boards after the next stage, with its 95 % Wilson interval">measured next</th>'
-        f'<th scope="col">verdict</th></tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+        f'<tr><th scope="row">{size_label(claim.size)}</th><td class="fl-said">{escape(claim.text)}</td>'
+        f'<td>{chips(claim.evidence) or "–"}</td><td class="num">{now}</td><td class="num">{expected}</td><td class="num">{measured}</td>'
+        f'<td class="fl-verdict {kind}">{VERDICT_SIGNS[outcome.verdict]} {escape(outcome.verdict)}</td></tr>'
     )
 
 
 def repairs_table(repairs: Sequence[Repair]) -> str:
     """What the guard changed, and why."""
-    lines = "".join(
-        f'<tr><th scope="row">{size_label(repair.size)}</th><td>{escape(KNOB_LABELS[repair.knob])}</td><td class="num">{100 * repair.proposed:.3g} %</td>'
-        f'<td class="num">{100 * repair.used:.3g} %</td><td>{escape(repair.reason)}</td></tr>'
+    lines = [
+        f'<tr><th scope="row">{size_label(repair.size)}</th><td>{escape(KNOB_LABELS[repair.knob])}</td>'
+        f'<td class="num">{100 * repair.proposed:.3g} %</td><td class="num">{100 * repair.used:.3g} %</td>'
+        f"<td>{escape(repair.reason)}</td></tr>"
         for repair in repairs
-    )
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("map size", "knob", "proposed", "used", "why"))
-    return f'<div class="fl-scroll"><table class="fl-table"><caption class="fl-hidden">Repairs of the guard</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+    ]
+    head = [(name, "") for name in ("map size", "knob", "proposed", "used", "why")]
+    return _table("Repairs of the guard", head, lines, numbers=("proposed", "used"))
 
 
 def config_list(config: EnvironmentConfig) -> str:
     """A config on its own: one row a map size."""
-    head = "".join(f'<th scope="col" class="num" title="{escape(KNOB_HELP[knob])}">{escape(KNOB_LABELS[knob])}</th>' for knob in KNOBS)
-    lines = "".join(
-        f'<tr><th scope="row">{size_label(size)}</th>' + "".join(f'<td class="num">{100 * getattr(cell, knob):.3g} %</td>' for knob in KNOBS) + "</tr>"
+    lines = [
+        f'<tr><th scope="row">{size_label(size)}</th>'
+        + "".join(f'<td class="num">{100 * getattr(cell, knob):.3g} %</td>' for knob in KNOBS)
+        + "</tr>"
         for size, cell in config.sizes.items()
-    )
-    return (
-        f'<div class="fl-scroll"><table class="fl-table"><caption class="fl-hidden">Environment config, {config.agents} agents</caption>'
-        f'<thead><tr><th scope="col">{config.agents} agents</th>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
-    )
+    ]
+    head: list[Head] = [(f"{config.agents} agents", ""), *KNOB_HEADS]
+    return _table("Environment config", head, lines, numbers=[name for name, _ in KNOB_HEADS])
 
 
 def log(events: Sequence[tuple[float, str]]) -> str:

@@ -30,11 +30,7 @@ def path(name: str) -> str:
 def build() -> StreamlitPage:
     """Declares the navigation and returns the page that the address asks for."""
     st.session_state["_nav"] = True
-    pages = [
-        st.Page(path(name), title=title, help=hint, default=name == "home")
-        for name, (title, hint) in PAGES.items()
-        if (ROOT / path(name)).exists()
-    ]
+    pages = [st.Page(path(name), title=title, help=hint, default=name == "home") for name, (title, hint) in PAGES.items()]
     page = st.navigation(pages, position="top")
     if st.session_state.get("_page") != page.url_path:
         st.session_state["_page"], st.session_state["_arrived"] = page.url_path, True

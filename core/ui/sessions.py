@@ -84,7 +84,11 @@ def obstacles(spec: SessionSpec) -> list[str]:
     found = []
     config = spec.initial_config
     if spec.policy == "lab-model":
-        found += [f"The lab model reads boards up to {MAX_SIDE}×{MAX_SIDE}; the config asks for {size}×{size}." for size in config.sizes if size > MAX_SIDE]
+        found += [
+            f"The lab model reads boards up to {MAX_SIDE}×{MAX_SIDE}; the config asks for {size}×{size}."
+            for size in config.sizes
+            if size > MAX_SIDE
+        ]
     for size, cell in config.sizes.items():
         reason = infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio)
         if reason is not None:
@@ -105,7 +109,13 @@ def start(spec: SessionSpec) -> None:
 
 def start_quick_button(width: Literal["stretch", "content"] = "content") -> None:
     """Three stages with the shipped lab model on this machine."""
-    if st.button("Start the quick session", type="primary", key="start-quick", width=width, help="Three stages with the lab model, in under ten minutes on two cores."):
+    if st.button(
+        "Start the quick session",
+        type="primary",
+        key="start-quick",
+        width=width,
+        help="Three stages with the lab model, in under ten minutes on two cores.",
+    ):
         start(quick_spec())
 
 

@@ -105,14 +105,14 @@ def knob_rows(record: ProposalRecord) -> list[KnobRow]:
 
 
 def config_rows(before: EnvironmentConfig, after: EnvironmentConfig, repairs: Sequence[Repair] = ()) -> list[KnobRow]:
-    mended = {(repair.size, repair.knob): repair for repair in repairs}
+    mended: dict[tuple[int, str], Repair] = {(repair.size, repair.knob): repair for repair in repairs}
     return [
         KnobRow(
             size,
             knob,
             getattr(before.sizes[size], knob) if size in before.sizes else None,
             getattr(after.sizes[size], knob) if size in after.sizes else None,
-            mended.get((size, knob)),  # type: ignore[call-overload]
+            mended.get((size, knob)),
         )
         for size in sorted({*before.sizes, *after.sizes})
         for knob in KNOBS
@@ -161,8 +161,8 @@ def claim_outcomes(claims: Sequence[Claim], following: pd.DataFrame | None) -> l
 
 
 def _claim_outcome(claim: Claim, following: pd.DataFrame | None) -> ClaimOutcome:
-    rows = following[following["size"] == claim.size] if following is not None else ()
-    if not len(rows):
+    rows = following[following["size"] == claim.size] if following is not None else None
+    if rows is None or rows.empty:
         return ClaimOutcome(claim, "names no number" if claim.expected is None else "not measured yet")
     measured = Rate.of(int(rows["valid"].sum()), len(rows))
     verdict: ClaimVerdict
@@ -209,7 +209,9 @@ def showcase(before: pd.DataFrame, after: pd.DataFrame) -> str | None:
     """
     columns = ["board_id", "size", "agents", "needs_wait", "outcome"]
     both = before[columns].merge(after[["board_id", "outcome"]], on="board_id", suffixes=("", "_after"))
-    turned = both[(both["outcome_after"] == "optimal") & ~both["outcome"].isin(["optimal", "suboptimal", "parse_error", "truncated", "missing_agent"])]
+    turned = both[
+        (both["outcome_after"] == "optimal") & ~both["outcome"].isin(["optimal", "suboptimal", "parse_error", "truncated", "missing_agent"])
+    ]
     if turned.empty:
         return None
     visible = turned["outcome"].isin(["vertex_conflict", "edge_conflict", "hole"])

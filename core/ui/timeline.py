@@ -81,12 +81,17 @@ def _mark(
     return Mark(number, stage_name(stage), "done", f"{percent(rate.value)} valid", f"{rate.interval}, n = {rate.n}", link)
 
 
-def timeline(thread: Sequence[Mark], key: str) -> Mark:
-    """Draws the thread and returns the mark that is chosen: the one in the address, else the newest with results."""
+def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False) -> Mark:
+    """Draws the thread and returns the mark that is chosen: the one in the address, else the newest with results.
+
+    Args:
+        follow: without a choice in the address, the stage that runs now goes before the newest with results.
+    """
     open_marks = [mark for mark in thread if mark.state != "waiting"] or list(thread[:1])
-    asked = st.query_params.get("stage", "")
-    done = [mark for mark in open_marks if mark.state == "done"] or open_marks
-    chosen = next((mark for mark in open_marks if str(mark.id) == asked), done[-1])
+    asked = [mark for mark in open_marks if str(mark.id) == st.query_params.get("stage")]
+    running = [mark for mark in open_marks if follow and mark.state == "running"]
+    done = [mark for mark in open_marks if mark.state == "done"]
+    chosen = (asked or running or done or open_marks)[-1]
 
     def picked() -> None:
         st.query_params["stage"] = str(int(st.session_state[key].picked))

@@ -23,7 +23,9 @@ START_WITHIN = 60.0  # seconds; a cold machine compiles byte code first
 EXPECTED_404 = re.compile(r"/_stcore/(health|host-config)$")
 """Streamlit's own client asks for these below the page's path first, on every deep link."""
 
-expect.set_options(timeout=30_000)
+PATIENCE = 60_000  # milliseconds; the first board on a machine waits for the solver to be compiled
+
+expect.set_options(timeout=PATIENCE)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -74,7 +76,11 @@ class App:
         """Ends the server's process group; sessions that it started have groups of their own and go on."""
         if self.process is not None and self.process.poll() is None:
             os.killpg(self.process.pid, with_signal)
-            self.process.wait(timeout=20)
+            try:
+                self.process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
 
 
 def _free_port() -> int:
@@ -151,7 +157,7 @@ def page(browser: Browser, watch: Watch) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.grant_permissions(["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.set_default_timeout(30_000)
+    page.set_default_timeout(PATIENCE)
     watch.on(page)
     yield page
     context.close()

@@ -64,14 +64,14 @@ def test_every_word_is_in_the_vocabulary(seed: int) -> None:
 def test_values_written_as_the_old_ones_round_stay_exactly_as_they_are() -> None:
     context = Context(stage=0, agents=2, sizes=(3, 4, 5), sections={})
     before = EnvironmentConfig.uniform((3, 4, 5), hole_ratio=0.21, wait_ratio=0.19)
-    kept = " ".join(f"size{n} now unknown hole_ratio keep wait_ratio keep expect unknown" for n in (3, 4, 5))
-    config = " ".join(f"size{n} share 32.5% hole_ratio 20% wait_ratio 20%" for n in (3, 4, 5))
+    kept = " ".join(f"size{n} valid{n} unknown hole_ratio keep wait_ratio keep expect unknown" for n in (3, 4, 5))
+    config = " ".join(f"share{n} 32.5% hole{n} 20% wait{n} 20%" for n in (3, 4, 5))
     assert parse_proposal(context, before, f"{kept} <config> {config}").config == before
 
 
 def test_a_config_that_contradicts_its_rationale_is_told() -> None:
     context = Context(stage=0, agents=2, sizes=(4,), sections={})
-    text = "size4 now 40% hole_ratio up wait_ratio keep expect 50% <config> size4 share 100% hole_ratio 10% wait_ratio 20%"
+    text = "size4 valid4 40% hole_ratio up wait_ratio keep expect 50% <config> share4 100% hole4 10% wait4 20%"
     claim = parse_proposal(context, EnvironmentConfig.uniform((4,)), text).claims[0]
     assert claim.text == "Size 4: lower the hole ratio from 0.20 to 0.10, because it is 40% valid; expect 50%. Yet it said up."
 
@@ -81,9 +81,9 @@ def test_a_config_that_contradicts_its_rationale_is_told() -> None:
     [
         ("", "the proposal ends after word 0, expected size4"),
         ("size5", "word 1 is 'size5', expected size4"),
-        ("size4 F now", "word 2 is 'F', expected now"),
-        ("size4 now 41%", "word 3 is '41%', expected one of 0%, 2.5%, 5%, ..., unknown"),
-        ("size4 now 40% hole_ratio keep wait_ratio keep expect 50%", "the proposal ends after word 9, expected <config>"),
+        ("size4 F valid4", "word 2 is 'F', expected valid4"),
+        ("size4 valid4 41%", "word 3 is '41%', expected one of 0%, 2.5%, 5%, ..., unknown"),
+        ("size4 valid4 40% hole_ratio keep wait_ratio keep expect 50%", "the proposal ends after word 9, expected <config>"),
     ],
 )
 def test_broken_completions_are_named(text: str, reason: str) -> None:

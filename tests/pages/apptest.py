@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.ui import nav
 
-TIMEOUT = 30.0
+TIMEOUT = 120.0
 
 
 def open_page(name: str, **query: str) -> AppTest:
@@ -21,6 +21,10 @@ def open_page(name: str, **query: str) -> AppTest:
 
 def words(app: AppTest) -> str:
     """Everything the page says in text elements, HTML included."""
-    parts = [element.value for kind in ("title", "subheader", "markdown", "caption", "text", "code", "info", "warning", "error") for element in getattr(app, kind)]
+    parts = [
+        element.value
+        for kind in ("title", "subheader", "markdown", "caption", "text", "code", "info", "warning", "error")
+        for element in getattr(app, kind)
+    ]
     parts += [element.proto.body for element in app.get("html")]
     return "\n".join(parts)

@@ -60,7 +60,8 @@ def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
     page.slider(key="design_5_wait_ratio").set_value(100)
     page.slider(key="design_4_hole_ratio").set_value(0).run()
     drawn = table(page).set_index("map")
-    assert drawn.loc["5×5", "Must wait drawn"] == 100 and drawn.loc["4×4", "Holes drawn"] == 0
+    assert drawn.loc["5×5", "must wait, asked → drawn"] == "100% → 100%"
+    assert drawn.loc["4×4", "holes, asked → drawn"] == "0% → 0%"
 
 
 def test_shares_out_of_balance_block_and_a_button_balances_them(page: AppTest) -> None:
@@ -131,3 +132,14 @@ def test_a_bad_file_is_refused_in_one_line(page: AppTest, tmp_path: Path) -> Non
     choose(page, 5)
     page.selectbox(key="design_saved").set_value("broken").run()
     assert not page.exception and "agents" in page.error[0].value and page.session_state["design_sizes"] == [5]
+
+
+def test_a_config_beyond_the_paper_is_taken_as_it_is(page: AppTest, tmp_path: Path) -> None:
+    config = EnvironmentConfig.from_json(
+        '{"agents": 2, "sizes": {"5": {"share": 0.125, "hole_ratio": 0.75}, "12": {"share": 0.875, "hole_ratio": 0.1}}}'
+    )
+    drafts.save(SessionStore(tmp_path), "wide", config)
+    choose(page, 5)
+    page.selectbox(key="design_saved").set_value("wide").run()
+    assert not page.exception and page.session_state["design_sizes"] == [5, 12]
+    assert drafts.config_of(2, page.session_state["design_exact"]) == config

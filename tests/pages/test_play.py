@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.lake.board import Board, read_board
+from core.lake.board import Agent, Board, read_board
 from core.lake.rules import judge, walk
 from core.sessions.planner import PlannedAnswer, Planner, PlannerError
 from core.ui import choices
@@ -189,3 +189,10 @@ def test_a_recorded_answer_is_shown_with_the_verdict_on_record(page: AppTest, tm
     recorded, solver = players(page)[0]["tracks"]
     assert recorded["badge"] == OUTCOME_WORDS[row["outcome"]] and solver["outcome"] == "optimal"
     assert any(row["completion"] in code.value for code in page.code)
+
+
+def test_a_team_without_letters_is_shown_all_the_same(page: AppTest) -> None:
+    crowd = Board(("F" * 8,) * 3, tuple(Agent((0, i), (2, i)) for i in range(7)))
+    page.query_params["board"] = encode(crowd)
+    page.run()
+    assert not page.exception and board(page) == crowd and players(page)

@@ -187,6 +187,7 @@ def test_constrained_greedy_text_takes_the_likeliest_allowed_word() -> None:
 
 def test_a_grammar_without_end_or_with_foreign_words_is_an_error() -> None:
     policy, prompt = tiny_policy(), render_board(BOARDS[0])
+    policy.model.config.max_position_embeddings = 40
     with pytest.raises(ValueError, match="did not end"):
         policy.complete_constrained(prompt, Endless())
     with pytest.raises(ValueError, match="tree"):

@@ -7,7 +7,18 @@ import pytest
 
 from core.lake.rules import FAULTS
 from core.sessions.store import Session
-from core.ui.figures import OUTCOME_ORDER, Rate, Series, StageCurve, faults_by_size, overall, rates_by_size, rates_over_stages, training_curves, valid_by_size
+from core.ui.figures import (
+    OUTCOME_ORDER,
+    Rate,
+    Series,
+    StageCurve,
+    faults_by_size,
+    overall,
+    rates_by_size,
+    rates_over_stages,
+    training_curves,
+    valid_by_size,
+)
 from core.ui.theme import OUTCOME_WORDS
 from core.ui.timeline import stage_name
 from tests.builders import build_session
@@ -68,8 +79,8 @@ def test_curves_place_each_stage_after_the_one_before(session: Session) -> None:
     stages = [StageCurve(stage_name(i), session.metrics(i), 8, overall(session.validation(i))) for i in range(3)]
     figure = training_curves(overall(session.validation(None)), stages).figure
     thick = [trace for trace in figure.data if trace.name == "valid plans while training"]
-    assert [list(trace.x)[0] for trace in thick] == [1, 9, 17]
-    diamonds = next(trace for trace in figure.data if trace.name.startswith("validation"))
+    assert [trace.x[0] for trace in thick] == [1, 9, 17]
+    diamonds = next(trace for trace in figure.data if (trace.name or "").startswith("validation"))
     assert list(diamonds.x) == [0, 8, 16, 24]
 
 

@@ -30,7 +30,7 @@ def test_the_loop_shows_a_turn_whose_config_was_used(tmp_path: Path) -> None:
     session = build_session(tmp_path, small_spec(stages=3))
     assert told_stage(session) == 1
     picture = turn(session, 1)
-    assert [card["title"] for card in picture["cards"]][0] == "Environment config"
+    assert len(picture["cards"]) == 5
     shares = picture["cards"][0]["figure"]["values"]
     assert abs(sum(shares) - 1) < 1e-6
     assert picture["cards"][4]["figure"]["text"] == session.proposal(1).proposal.summary

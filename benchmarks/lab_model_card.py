@@ -1,0 +1,108 @@
+"""Measures the lab model for its model card, as markdown: plans on held-out boards, and how well it imitates the engineer it was shown.
+
+    python -m benchmarks.lab_model_card [CHECKPOINT]
+
+Boards: the `paper` suite (3, 4 and 5 agents) and as many with 2 agents, without any board that the warm start trained on.
+Takes about fifteen minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from core.engineer import rules
+from core.engineer.demonstrations import draw_context
+from core.engineer.proposal_dialect import ProposalGrammar, render_context, render_proposal
+from core.lake.config import PAPER_SIZES
+from core.lake.generator import canonical_hash
+from core.lake.instance import Instance
+from core.lake.suites import SUITES, SuiteSpec, build_suite
+from core.policy.evaluation import evaluate
+from core.policy.policy import Policy, load_policy
+from core.sessions.statistics import rates, wilson
+from core.training.warm_start import BOARD_SEED, held_out, solved_boards
+
+PAIRS = SuiteSpec(agents=(2,), sizes=PAPER_SIZES, boards_per_cell=150, seed=SUITES["paper"].seed)
+TRAINED = ((120_000, 0), (70_000, 1))
+"""Boards and seed of each leg of the warm start that made the shipped model."""
+SAMPLED_SEED = 1
+CONTEXTS, CONTEXT_SEED = 500, 987_654_321
+
+
+def untrained_boards() -> list[Instance]:
+    """The boards of both suites that were not among those of the warm start."""
+    suites = held_out()
+    trained = {canonical_hash(board) for n, seed in TRAINED for board, _ in solved_boards(n, BOARD_SEED + seed, suites)}
+    boards = build_suite(PAIRS) + build_suite(SUITES["paper"])
+    fresh = [instance for instance in boards if canonical_hash(instance.board) not in trained]
+    print(f"{len(boards) - len(fresh)} of {len(boards)} boards were trained on and are left out.\n")
+    return fresh
+
+
+def percent(rate: float, low: float, high: float) -> str:
+    return f"{100 * rate:.1f} ({100 * low:.1f}..{100 * high:.1f})"
+
+
+def print_profile(name: str, table: pd.DataFrame) -> None:
+    """By team, the rates, their means over the sizes and the faults; by team and size, the valid and the optimal rate."""
+    by_size = rates(table, ["agents", "size"])
+    print(f"### {name}: all sizes\n")
+    print("| agents | n | valid % | optimal % | mean over sizes: valid, optimal % | commonest faults, % of all answers |")
+    print("|---|---|---|---|---|---|")
+    for row in rates(table, ["agents"]).to_dict("records"):
+        of_team = table[table["agents"] == row["agents"]]
+        means = 100 * by_size.loc[by_size["agents"] == row["agents"], ["valid", "optimal"]].mean()
+        faults = 100 * of_team["fault"].value_counts().head(4) / len(of_team)
+        print(
+            f"| {row['agents']} | {row['n']} | {interval(row, 'valid')} | {interval(row, 'optimal')} "
+            f"| {means['valid']:.1f}, {means['optimal']:.1f} | {', '.join(f'{fault} {share:.0f}' for fault, share in faults.items())} |"
+        )
+    for metric in ("valid", "optimal"):
+        print(f"\n### {name}: {metric} % by size\n")
+        print("| agents | " + " | ".join(f"{size}x{size}" for size in PAPER_SIZES) + " |")
+        print("|---" * (len(PAPER_SIZES) + 1) + "|")
+        for agents, cells in by_size.groupby("agents"):
+            told = {row["size"]: f"{interval(row, metric)} n {row['n']}" for row in cells.to_dict("records")}
+            print(f"| {agents} | " + " | ".join(told.get(size, "") for size in PAPER_SIZES) + " |")
+    print(flush=True)
+
+
+def interval(row: dict[Hashable, Any], metric: str) -> str:
+    return percent(row[metric], row[f"{metric}_low"], row[f"{metric}_high"])
+
+
+def print_imitation(policy: Policy) -> None:
+    """How often the greedy proposal is the teacher's, whole and word for word, on contexts that were not among the demonstrations."""
+    noise = np.random.default_rng(CONTEXT_SEED)
+    whole = same = words = 0
+    for _ in range(CONTEXTS):
+        context = draw_context(noise)
+        shown = render_proposal(context, rules.propose(context)).split()
+        written = policy.complete_constrained(render_context(context), ProposalGrammar(context)).split()
+        whole += written == shown
+        same += sum(a == b for a, b in zip(written, shown, strict=False))
+        words += len(shown)
+    rate = percent(whole / CONTEXTS, *wilson(whole, CONTEXTS))
+    print(f"### Engineer\n\nOn {CONTEXTS} fresh contexts, greedily: {whole} proposals ({rate} %) are the teacher's to the word;")
+    print(f"{100 * same / words:.1f} % of the teacher's {words} words stand in their place.")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("checkpoint", nargs="?", default="lab-model")
+    policy = load_policy(parser.parse_args().checkpoint)
+    torch.set_num_threads(1)
+    boards = untrained_boards()
+    print_profile("Greedy", evaluate(policy, boards))
+    print_profile("Sampled at temperature 1", evaluate(policy, boards, temperature=1.0, seed=SAMPLED_SEED))
+    print_imitation(policy)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""A session outlives the page and the server that started it: the page of a restarted server shows it, stops it and resumes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from core.sessions.state import State, worker_alive
+from core.sessions.store import Session, SessionStore
+from tests.builders import build_session, small_spec
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App, Watch
+
+SLOW = 120_000
+"""Milliseconds for what the worker has to do first: importing torch on a busy machine takes a while."""
+CONFIG = {"agents": 2, "sizes": {"3": {"share": 1.0, "hole_ratio": 0.1, "wait_ratio": 0.1}}}
+
+pytestmark = pytest.mark.xdist_group("training")
+
+
+@pytest.fixture
+def lab(new_app: Callable[[], App]) -> Iterator[App]:
+    """A server of its own, and no worker left behind whatever happens."""
+    app = new_app()
+    yield app
+    for session in SessionStore(app.sessions).sessions():
+        state = session.state()
+        if worker_alive(state) and state.pid is not None:
+            os.killpg(state.pid, signal.SIGKILL)
+
+
+def fill_form(page: Page) -> None:
+    """A session of tiny steps, long enough not to end while it is looked at."""
+    page.get_by_role("combobox", name=re.compile("Taken from")).click()
+    page.get_by_role("option", name="a file").click()
+    page.locator("input[type=file]").set_input_files(
+        {"name": "small.json", "mimeType": "application/json", "buffer": json.dumps(CONFIG).encode()}
+    )
+    expect(page.get_by_role("rowheader", name="3×3")).to_be_visible()
+    for label, value in {"Stages": 2, "Steps a stage": 1500, "Boards a step": 2, "Plans a board": 2, "Held-out boards": 5}.items():
+        page.get_by_role("spinbutton", name=label).fill(str(value))
+        page.keyboard.press("Enter")
+    page.get_by_role("textbox", name="Title").fill("Outlives the page")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("2 stages of 1500 steps: 6,000 sampled plans")).to_be_visible()
+
+
+def session_of(page: Page, app: App) -> Session:
+    expect(page).to_have_url(re.compile("session=[a-z0-9-]+"))
+    return SessionStore(app.sessions).open(re.search("session=([a-z0-9-]+)", page.url)[1])
+
+
+def wait_for(session: Session, holds: Callable[[State], bool], what: str) -> State:
+    deadline = time.monotonic() + SLOW / 1000
+    while time.monotonic() < deadline:
+        state = session.state()
+        if holds(state):
+            return state
+        time.sleep(0.2)
+    log = session.dir / "worker.log"
+    raise AssertionError(f"{what} did not come: {session.state()}\n{log.read_text(errors='replace') if log.exists() else 'no log'}")
+
+
+def shows_step_after(page: Page, step: int) -> None:
+    """The page tells a later step than ``step``, by itself."""
+    expect(page.get_by_text(re.compile(r"Stage 1 of 2: training, step \d+ of 1500"))).to_be_visible(timeout=SLOW)
+    deadline = time.monotonic() + SLOW / 1000
+    while time.monotonic() < deadline:
+        told = re.search(r"step (\d+) of", page.get_by_text(re.compile(r"training, step \d+ of")).first.inner_text())
+        if told and int(told[1]) > step:
+            return
+        page.wait_for_timeout(300)
+    raise AssertionError(f"the page never told a step after {step}")
+
+
+def test_a_session_outlives_tab_and_server_and_can_be_stopped_and_resumed(lab: App, browser: Browser, watch: Watch) -> None:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    watch.on(page)
+    page.goto(f"{lab.url}/train")
+    fill_form(page)
+    page.get_by_role("button", name="Start", exact=True).click()
+    session = session_of(page, lab)
+    shows_step_after(page, 0)
+    worker = session.state().pid
+    address = page.url
+
+    context.close()
+    lab.stop(signal.SIGKILL)
+    before = session.state()
+    after = wait_for(session, lambda state: state.step > before.step + 1, "a step without a server")
+    assert (after.status, after.pid) == ("running", worker)
+
+    lab.start()
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    watch.on(page)
+    page.goto(address)
+    shows_step_after(page, after.step)
+    assert session.state().pid == worker
+
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("button", name="Stop it").click()
+    stopped = wait_for(session, lambda state: state.status == "stopped", "the stop")
+    expect(page.get_by_text("Stopped. Resume goes on where it stopped.")).to_be_visible()
+    assert not worker_alive(before)
+
+    page.get_by_role("button", name="Resume").click()
+    resumed = wait_for(session, lambda state: state.status == "running" and state.step > stopped.step, "a step after the resume")
+    assert resumed.pid != worker
+    shows_step_after(page, stopped.step)
+    assert [event["kind"] for event in session.events()[0] if event["kind"] in ("started", "stopped", "resumed")] == [
+        "started",
+        "stopped",
+        "resumed",
+    ]
+    context.close()
+    assert not watch.errors and not watch.left
+
+
+@pytest.fixture(scope="module")
+def told(app: App) -> App:
+    build_session(app.sessions, small_spec(title="Told"), "told")
+    return app
+
+
+def test_a_stage_of_the_thread_moves_the_story_and_the_address(told: App, page: Page) -> None:
+    page.goto(f"{told.url}/story?session=told&stage=2")
+    expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
+    page.get_by_role("tab", name=re.compile("^Stage 1, done")).click()
+    expect(page.get_by_text("Stage 1 took valid plans")).to_be_visible()
+    expect(page).to_have_url(re.compile("stage=1"))
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
+    expect(page).to_have_url(re.compile("stage=2"))
+
+
+def test_a_click_on_a_bar_lists_its_boards(told: App, page: Page) -> None:
+    page.goto(f"{told.url}/story?session=told&stage=1")
+    bar = page.locator(".st-key-faults .trace.bars path, .st-key-faults .trace.bars .point path").first
+    bar.scroll_into_view_if_needed()
+    bar.click(force=True)
+    expect(page.get_by_text(re.compile(r"^\d+ of 48 boards\.$"))).to_be_visible()
+    expect(page.get_by_text("48 of 48 boards.")).to_have_count(0)
+
+
+def test_every_page_with_a_session_is_quiet(told: App, page: Page) -> None:
+    for path in ("", "train?session=told", "story?session=told&stage=0", "story?session=told"):
+        page.goto(f"{told.url}/{path}")
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        expect(page.locator(".player canvas").first).to_be_visible()
+        expect(page.locator('[data-testid="stException"]')).to_have_count(0)
+
+
+def test_home_leads_to_the_story_of_its_session(told: App, page: Page) -> None:
+    page.goto(told.url)
+    page.get_by_role("button", name="Read its story").click()
+    expect(page.get_by_text("Stage 3 took valid plans")).to_be_visible()
+    expect(page).to_have_url(re.compile("session=told"))
+
+
+def test_the_server_has_no_torch(told: App) -> None:
+    """After the tests above have visited every page that shows a session."""
+    assert told.process is not None
+    maps = Path(f"/proc/{told.process.pid}/maps")
+    if not maps.exists():
+        pytest.skip("needs /proc")
+    assert "libtorch" not in maps.read_text()

@@ -1,0 +1,89 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.lake.board import Agent, Board, BoardError, read_board
+from tests.lake.boards import boards
+
+
+@given(boards())
+def test_both_forms_give_the_board_back(board: Board) -> None:
+    assert read_board(board.to_text()) == board
+    assert read_board(json.dumps(board.to_dict())) == board
+
+
+def test_the_text_form_is_the_benchmarks() -> None:
+    board = Board(("FHF", "FFF"), (Agent((0, 0), (1, 2)), Agent((1, 0), (0, 2))))
+    assert board.to_text() == "S H g\ns F G"
+
+
+def test_six_agents_need_the_json_form() -> None:
+    board = Board(("FFF",) * 4, tuple(Agent((i // 3, i % 3), (2 + i // 3, i % 3)) for i in range(6)))
+    with pytest.raises(BoardError, match="letters for 5 agents, the board has 6"):
+        board.to_text()
+    assert read_board(json.dumps(board.to_dict())) == board
+
+
+def test_blank_lines_count_in_line_numbers_but_not_as_rows() -> None:
+    assert read_board("\n\nS F\n\nF G\n").height == 2
+    with pytest.raises(BoardError, match="line 3, cell 2: 'x'"):
+        read_board("\nS F\nG x")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no cells"),
+        ("F F\nF F", "no agents"),
+        ("S F\nG", "row 1 has 1 cells, row 0 has 2"),
+        ("S F Z", "line 1, cell 3: 'Z'"),
+        ("S S G", "a second start 'S' of agent 0"),
+        ("S F F", "a start 'S' but no goal 'G'"),
+        ("G F F", "a goal 'G' but no start 'S'"),
+        ("S A G a", "agent 2 is on the board but agent 1 is not"),
+        ("S " + "F " * 32 + "G", "largest side allowed is 32"),
+        ('{"map": 1}', '"map" must be a list'),
+        ('{"map": ["S G"]}', '"agents" must be a list'),
+        ('{"map": ["S G"], "agents": [{"start": [0, 0]}]}', 'agent 0: "goal" must be'),
+        ('{"map": ["F F"], "agents": [{"start": [0, true], "goal": [0, 1]}]}', "two whole numbers"),
+        ('{"map": ["F F"], "agents": [{"start": [0, 0], "goal": [0, 2]}]}', "off the 1x2 board"),
+        ('{"map": ["F F"], "agents": [{"start": [0, -1], "goal": [0, 1]}]}', "off the 1x2 board"),
+        ('{"map": ["F H"], "agents": [{"start": [0, 0], "goal": [0, 1]}]}', "is a hole"),
+        ('{"map": ["F F"], "agents": [{"start": [0, 0], "goal": [0, 0]}]}', "distinct cells"),
+        ('{"map": ["G S"], "agents": [{"start": [0, 0], "goal": [0, 1]}]}', 'but "agents" says otherwise'),
+        ('{"map": ["S G"', "not a JSON board: .* line 1, column"),
+        ('{"a":' * 100_000, "not a JSON board"),
+        ('{"map": ' + "9" * 5000 + "}", "not a JSON board"),
+    ],
+)
+def test_a_bad_board_gives_one_line_that_says_why(text: str, reason: str) -> None:
+    with pytest.raises(BoardError, match=reason) as caught:
+        read_board(text)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.text() | st.text(alphabet='SsABCGgabcFH \n{}[]":,019mapgents'))
+def test_no_text_brings_the_reader_down(text: str) -> None:
+    try:
+        read_board(text)
+    except BoardError as error:
+        assert "\n" not in str(error)
+
+
+@given(boards(), st.data())
+def test_no_damaged_json_brings_the_reader_down(board: Board, data: st.DataObject) -> None:
+    text = json.dumps(board.to_dict())
+    place = data.draw(st.integers(0, len(text) - 1))
+    try:
+        read_board(text[:place] + data.draw(st.text(max_size=3)) + text[place + 1 :])
+    except BoardError as error:
+        assert "\n" not in str(error)
+
+
+def test_distances_go_around_holes_and_leave_out_what_is_cut_off() -> None:
+    board = Board.from_text("S H F H\nF H F H\nF F G F")
+    distances = board.distances_to((2, 2))
+    assert distances[(0, 0)] == 4 and distances[(0, 2)] == 2 and (1, 1) not in distances
+    assert len(board.distances_to((0, 0))) == 8 and board.hole_ratio == pytest.approx(4 / 12)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.sessions import launcher
+from core.sessions.presets import quick_spec
+from core.sessions.spec import SessionSpec
+from core.sessions.store import Session, SessionStore
+from tests.builders import build_session, small_spec
+from tests.pages.apptest import open_page, words
+
+
+@pytest.fixture(autouse=True)
+def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty sessions folder, and no recorded ones beside it."""
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
+    return tmp_path
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[SessionSpec]:
+    """What the launcher was asked to start; it creates the session and starts no worker."""
+    specs: list[SessionSpec] = []
+
+    def start(spec: SessionSpec, store: SessionStore) -> Session:
+        specs.append(spec)
+        return store.create(spec, "launched")
+
+    monkeypatch.setattr(launcher, "start", start)
+    return specs
+
+
+def test_an_empty_lab_offers_the_quick_session(launched: list[SessionSpec]) -> None:
+    app = open_page("home")
+    assert not app.exception
+    assert "No session has run here yet" in words(app)
+    app.button(key="start-quick").click().run()
+    assert launched == [quick_spec()]
+    assert app.title[0].value == "Is the model learning?"
+    assert app.query_params["session"] == "launched"
+
+
+def test_a_launch_that_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(spec: SessionSpec, store: SessionStore) -> Session:
+        raise launcher.LaunchError("another session is running")
+
+    monkeypatch.setattr(launcher, "start", refuse)
+    app = open_page("home").button(key="start-quick").click().run()
+    assert "Not started: another session is running." in app.error[0].value
+    assert app.title[0].value == "Can a model design what it learns from?"
+
+
+def test_a_finished_session_is_shown_with_interval_and_n(sessions_folder: Path) -> None:
+    session = build_session(sessions_folder)
+    app = open_page("home")
+    assert not app.exception
+    before, after = (100 * session.validation(stage)["valid"].mean() for stage in (None, 2))
+    said = words(app)
+    assert f"{before:.0f} %" in said
+    assert f"{after:.0f} %" in said
+    assert "n = 48 held-out boards" in said
+    keys = [element.proto.id for element in app.get("bidi_component")]
+    assert any("home-board" in key for key in keys)
+    assert any(key.endswith("loop") for key in keys)
+
+
+def test_the_finished_one_is_told_even_if_a_newer_one_is_half_way(sessions_folder: Path) -> None:
+    build_session(sessions_folder, session_id="finished")
+    build_session(sessions_folder, small_spec(title="Half"), "half", status="stopped", finished_stages=1)
+    said = words(open_page("home"))
+    assert "before and after 3 stages" in said
+    assert "**Half**" in said
+    assert "`finished`" in said
+
+
+def test_titles_are_text(sessions_folder: Path) -> None:
+    build_session(sessions_folder, small_spec(title="![x](http://example.com/x)"))
+    assert "![x](" not in words(open_page("home"))
+
+
+def test_a_damaged_folder_does_not_take_the_page_down(sessions_folder: Path) -> None:
+    session = build_session(sessions_folder)
+    (session.stage_dir(1) / "proposal.json").write_text("{")
+    (session.stage_dir(0) / "validation.parquet").write_bytes(b"PAR1")
+    (sessions_folder / "junk").mkdir()
+    (sessions_folder / "junk" / "session.json").write_text("no json")
+    app = open_page("home")
+    assert not app.exception
+    assert "Built session" in words(app)

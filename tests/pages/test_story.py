@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.sessions.store import Session
+from tests.builders import build_session
+from tests.pages.apptest import open_page, words
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("story")
+    build_session(folder, session_id="whole")
+    build_session(folder, session_id="broken", broken_stage=0)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def sessions_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
+    monkeypatch.setattr("core.sessions.store.PROJECT", folder / "project")
+
+
+def whole(folder: Path) -> Session:
+    return Session(folder / "whole")
+
+
+def answer(app: AppTest) -> str:
+    return next(text for element in app.get("html") if 'class="fl-answer"' in (text := element.proto.body))
+
+
+def test_a_stage_tells_its_results_the_change_and_whether_it_was_right(folder: Path) -> None:
+    app = open_page("story", session="whole", stage="1")
+    assert not app.exception
+    before, after = (100 * whole(folder).validation(stage)["valid"].mean() for stage in (None, 0))
+    assert f"Stage 1 took valid plans from {before:.0f} % to <b>{after:.0f} %</b>" in answer(app)
+    assert "predictions held" in answer(app)
+    said = words(app)
+    proposal = whole(folder).proposal(0).proposal
+    assert proposal.summary in said
+    assert proposal.claims[0].evidence[0] in said
+    assert len(app.get("plotly_chart")) == 3
+
+
+def test_the_section_that_was_off_is_shown_off() -> None:
+    app = open_page("story", session="whole", stage="1")
+    assert "history · off" in [tab.label for tab in app.tabs]
+    assert any("switched off" in info.value for info in app.info)
+
+
+def test_prompt_and_raw_answer_stand_to_the_letter(folder: Path) -> None:
+    codes = [code.value for code in open_page("story", session="whole", stage="2").code]
+    assert whole(folder).context(1).prompt in codes
+    assert whole(folder).proposal(1).attempts[0].raw in codes
+
+
+def test_the_guards_repairs_are_listed() -> None:
+    app = open_page("story", session="whole", stage="3")
+    record = "guard: asked for"
+    assert record in words(app)
+    assert any("The guard repaired" in expander.label for expander in app.expander)
+
+
+def test_before_training_there_is_only_the_base(folder: Path) -> None:
+    app = open_page("story", session="whole", stage="0")
+    assert not app.exception
+    rate = 100 * whole(folder).validation(None)["valid"].mean()
+    assert f"Before training, <b>{rate:.0f} %</b> of its plans are valid." in answer(app)
+    assert "What it said" not in [head.value for head in app.subheader]
+
+
+def test_an_unusable_answer_is_told_and_shown_as_text() -> None:
+    app = open_page("story", session="broken", stage="1")
+    assert not app.exception
+    assert any("The previous config was kept." in warning.value for warning in app.warning)
+    assert "gave no answer that could be used" in answer(app)
+    assert "size3 size3 ![x](http://example.com/x)" in [code.value for code in app.code]
+    assert not any("![x](" in element.value for element in [*app.markdown, *app.warning, *app.caption])
+
+
+def test_the_newest_stage_is_shown_and_named_in_the_address() -> None:
+    app = open_page("story", session="whole")
+    assert "Stage 3 took" in answer(app)
+    assert app.query_params["session"] == "whole"
+
+
+@pytest.mark.parametrize("stage", ["9", "-1", "x"])
+def test_a_stage_that_does_not_exist_falls_back_to_the_newest(stage: str) -> None:
+    app = open_page("story", session="whole", stage=stage)
+    assert not app.exception
+    assert "Stage 3 took" in answer(app)
+
+
+def test_a_session_that_does_not_exist_is_said() -> None:
+    app = open_page("story", session="../../etc")
+    assert not app.exception
+    assert any("There is no session of that name here" in warning.value for warning in app.warning)
+
+
+def test_boards_can_be_chosen_by_size_and_outcome(folder: Path) -> None:
+    app = open_page("story", session="whole", stage="1")
+    app.selectbox(key="board_size").set_value(6).run()
+    app.selectbox(key="board_outcome").set_value("failed").run()
+    assert not app.exception
+    after = whole(folder).validation(0)
+    wanted = after[(after["size"] == 6) & ~after["valid"]]
+    assert f"{len(wanted)} of 48 boards" in words(app)
+    assert any(f"**{board_id}**" in words(app) for board_id in wanted["board_id"])
+
+
+def test_a_click_on_a_bar_leads_to_its_boards() -> None:
+    app = open_page("story", session="whole", stage="1")
+    assert app.selectbox(key="board_size").value is None
+    app.session_state["board_size"] = 5
+    app.session_state["board_outcome"] = "hole"
+    app.run()
+    assert not app.exception
+    assert app.selectbox(key="board_size").value == 5
+
+
+def test_an_empty_lab_offers_the_quick_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    app = open_page("story")
+    assert not app.exception
+    assert [button.key for button in app.button] == ["start-quick"]

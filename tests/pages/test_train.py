@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.lake.config import EnvironmentConfig
+from core.sessions import launcher
+from core.sessions.files import write_text
+from core.sessions.presets import quick_spec
+from core.sessions.spec import SessionSpec
+from core.sessions.state import State
+from core.sessions.store import Session, SessionStore
+from tests.builders import build_session, small_spec
+from tests.pages.apptest import open_page, words
+
+
+@pytest.fixture(autouse=True)
+def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
+    return tmp_path
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> list[SessionSpec]:
+    specs: list[SessionSpec] = []
+
+    def start(spec: SessionSpec, store: SessionStore) -> Session:
+        specs.append(spec)
+        return store.create(spec, f"launched-{len(specs)}")
+
+    monkeypatch.setattr(launcher, "start", start)
+    return specs
+
+
+def test_with_no_session_the_form_is_open_and_starts_the_quick_session(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    assert not app.exception
+    assert app.title[0].value == "What should run?"
+    assert "frozenlab run spec.json" in [code.value for code in app.code]
+    app.button(key="form_start").click().run()
+    assert launched == [quick_spec()]
+    assert app.title[0].value == "Is the model learning?"
+
+
+def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    app.selectbox(key="form_engineer").set_value("rules")
+    app.button_group(key="form_sections").set_value(["failures", "statistics"])
+    for key, value in {"stages": 2, "steps": 7, "boards": 16, "plans": 4, "per_cell": 9, "seed": 5}.items():
+        app.number_input(key=f"form_{key}").set_value(value)
+    app.number_input(key="form_rate").set_value(5e-5)
+    app.text_input(key="form_title").set_value("Mine")
+    app.run()
+    app.button(key="form_start").click().run()
+    (spec,) = launched
+    assert (spec.title, spec.engineer, spec.sections, spec.stages, spec.seed) == ("Mine", "rules", ("failures", "statistics"), 2, 5)
+    training = spec.training
+    assert (training.steps, training.boards_per_step, training.completions_per_board, training.learning_rate) == (7, 16, 4, 5e-5)
+    assert spec.suite.boards_per_cell == 9
+
+
+def test_the_spec_that_can_be_downloaded_is_the_one_that_starts(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    shown = next(code.value for code in app.code if code.value.startswith("{"))
+    assert SessionSpec.model_validate_json(shown) == quick_spec()
+
+
+def test_a_config_from_design_opens_the_form_with_it(sessions_folder: Path, launched: list[SessionSpec]) -> None:
+    build_session(sessions_folder)
+    config = EnvironmentConfig.uniform((4, 5), agents=3, hole_ratio=0.3, wait_ratio=0.3)
+    app = open_page("train")
+    assert app.title[0].value == "Is the model learning?"
+    app.session_state["design_config"] = config.to_json()
+    app.run()
+    assert app.title[0].value == "What should run?"
+    app.button(key="form_start").click().run()
+    assert launched[0].initial_config == config
+    assert launched[0].suite.sizes == (4, 5)
+
+
+def test_a_session_can_be_continued_from_its_last_config(sessions_folder: Path, launched: list[SessionSpec]) -> None:
+    session = build_session(sessions_folder)
+    app = open_page("train")
+    app.button(key="new").click().run()
+    app.selectbox(key="form_source").set_value("built").run()
+    app.button(key="form_start").click().run()
+    assert launched[0].initial_config == session.proposal(2).config_after
+
+
+def test_a_config_that_cannot_be_drawn_is_refused_with_the_reason(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    app.session_state["design_config"] = json.dumps(
+        {
+            "agents": 2,
+            "sizes": {
+                "3": {"share": 0.5, "hole_ratio": 0.9, "wait_ratio": 0.5},
+                "12": {"share": 0.5, "hole_ratio": 0.1, "wait_ratio": 0.1},
+            },
+        }
+    )
+    app.run()
+    assert not app.exception
+    reasons = "".join(error.value for error in app.error)
+    assert "12×12" in reasons
+    assert "3x3" in reasons or "size 3" in reasons.lower()
+    assert app.button(key="form_start").disabled
+
+
+def test_a_finished_session_says_what_training_did(sessions_folder: Path) -> None:
+    session = build_session(sessions_folder)
+    app = open_page("train", session="built")
+    assert not app.exception
+    after = 100 * session.validation(2)["valid"].mean()
+    said = words(app)
+    assert f"to <b>{after:.0f} %</b>" in said
+    assert "n = 48" in said
+    assert "After stage 1 the engineer changed" in said
+    assert {button.key for button in app.button} == {"new"}
+
+
+def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_session(sessions_folder, status="stopped", finished_stages=1)
+    resumed: list[str] = []
+    monkeypatch.setattr(launcher, "resume", lambda session, store: resumed.append(session.id))
+    app = open_page("train", session="built")
+    assert not app.exception
+    assert "Resume goes on where it stopped" in words(app)
+    app.button(key="resume").click().run()
+    assert resumed == ["built"]
+
+
+def test_a_running_session_shows_progress_time_left_and_its_heartbeat(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_session(sessions_folder, status="running", finished_stages=1)
+    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    state = Session(sessions_folder / "built").state()
+    app = open_page("train", session="built")
+    assert not app.exception
+    said = words(app)
+    assert state.status == "stalled"  # its heartbeat is years old
+    assert "The worker lives but is silent" in said
+    bar = app.get("progress")[0].proto
+    assert bar.text == "Stage 2 of 3: training, step 4 of 8 · 50 % of the session"
+    assert app.button(key="stop")
+
+
+def test_stopping_asks_first(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_session(sessions_folder, status="running", finished_stages=1)
+    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    stopped: list[str] = []
+    monkeypatch.setattr(launcher, "stop", lambda session: stopped.append(session.id))
+    app = open_page("train", session="built")
+    app.button(key="stop").click().run()
+    assert not stopped
+    app.button(key="stop-yes").click().run()
+    assert stopped == ["built"]
+
+
+def test_a_worker_that_is_gone_is_said(sessions_folder: Path) -> None:
+    build_session(sessions_folder, status="running", finished_stages=1)
+    app = open_page("train", session="built")
+    assert any("The worker is gone" in error.value for error in app.error)
+    assert app.button(key="resume")
+
+
+def test_a_failed_session_shows_why_as_text(sessions_folder: Path) -> None:
+    session = build_session(sessions_folder, status="failed", finished_stages=1)
+    state = session.state().model_copy(update={"error": "ValueError: ![x](http://example.com/x)"})
+    write_text(session.dir / "state.json", state.model_dump_json())
+    app = open_page("train", session="built")
+    assert "ValueError: ![x](http://example.com/x)" in [code.value for code in app.code]
+
+
+def test_recorded_sessions_cannot_be_changed(sessions_folder: Path) -> None:
+    build_session(sessions_folder, session_id="example-built", status="stopped", finished_stages=1)
+    assert {button.key for button in open_page("train", session="example-built").button} == {"new"}
+
+
+def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) -> None:
+    session = SessionStore(sessions_folder).create(small_spec(), "queued")
+    write_text(session.dir / "state.json", State(heartbeat=4e9).model_dump_json())
+    app = open_page("train", session="queued")
+    assert not app.exception
+    assert "The first one comes after a few training steps." in words(app)

@@ -1,0 +1,79 @@
+"""Judged answers as rows of a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from subprocess import run
+
+import pandas as pd
+import pytest
+
+from core.lake.board import Board
+from core.lake.instance import Instance
+from core.lake.solver import Solution
+from core.policy.evaluation import COLUMNS, answer_row, evaluate, frame
+from core.policy.lab_model import build_network, build_tokenizer
+from core.policy.policy import Completion, Policy
+
+
+def crossing() -> Instance:
+    board = Board.from_text("S F G\ns F g")
+    return Instance("crossing", board, Solution("solved", 2, 4, False, ("RR", "RR")))
+
+
+def row(text: str, finished: bool = True) -> dict[str, object]:
+    return answer_row(crossing(), Completion(text, len(text.split()) + finished, finished))
+
+
+def test_the_row_of_an_optimal_plan() -> None:
+    got = row("r0c1 r1c1 r0c2 r1c2")
+    assert list(got) == list(COLUMNS)
+    assert (got["outcome"], got["valid"], got["optimal"], got["fault"]) == ("optimal", True, True, None)
+    assert (got["makespan"], got["sum_of_costs"], got["on_goal"], got["tokens"]) == (2, 4, 1.0, 5)
+    assert json.loads(str(got["paths"])) == [[[0, 0], [0, 1], [0, 2]], [[1, 0], [1, 1], [1, 2]]]
+    assert Board.from_dict(json.loads(str(got["board"]))) == crossing().board
+
+
+def test_the_row_of_a_slow_plan() -> None:
+    got = row("r0c0 r1c1 r0c1 r1c2 r0c2 r1c2")
+    assert (got["outcome"], got["valid"], got["optimal"], got["makespan"], got["sum_of_costs"]) == ("suboptimal", True, False, 3, 5)
+
+
+def test_the_row_of_a_conflict_names_step_agents_and_cell() -> None:
+    got = row("r0c1 r1c1 r1c1 r1c1 r0c1 r1c2")
+    assert (got["outcome"], got["fault"], got["step"], got["valid"]) == ("vertex_conflict", "vertex_conflict", 2, False)
+    assert (json.loads(str(got["fault_agents"])), json.loads(str(got["cell"]))) == ([0, 1], [1, 1])
+    assert got["on_goal"] == 0.5
+
+
+@pytest.mark.parametrize(("text", "finished", "fault"), [("moves", True, "parse_error"), ("r0c1", False, "truncated")])
+def test_the_row_of_an_unreadable_answer(text: str, finished: bool, fault: str) -> None:
+    got = row(text, finished)
+    assert (got["outcome"], got["fault"], got["paths"], got["step"], got["cell"]) == (fault, fault, None, None, None)
+    assert (got["on_goal"], got["completion"]) == (0.0, text)
+
+
+def test_a_table_keeps_its_types_through_parquet_whatever_its_rows(tmp_path: Path) -> None:
+    for rows in ([], [row("moves")], [row("r0c1 r1c1 r0c2 r1c2"), row("moves")]):
+        table = frame(rows)
+        table.to_parquet(tmp_path / "rows.parquet")
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "rows.parquet"), table)
+        assert list(table.columns) == list(COLUMNS)
+
+
+def test_evaluate_judges_every_board_in_order() -> None:
+    policy = Policy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer())
+    other = Instance("other", Board.from_text("S F\nF G"), Solution("solved", 2, 2, False, ("RD",)))
+    done: list[int] = []
+    table = evaluate(policy, [crossing(), other], on_progress=done.append)
+    assert table["board_id"].tolist() == ["crossing", "other"]
+    assert table["agents"].tolist() == [2, 1]
+    assert done[-1] == 2
+    pd.testing.assert_frame_equal(table, evaluate(policy, [crossing(), other], batch_size=1))
+
+
+def test_reading_rows_needs_no_torch() -> None:
+    code = "import sys, core.policy.evaluation, core.policy.plan_dialect; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    assert run([sys.executable, "-c", code], check=False).returncode == 0

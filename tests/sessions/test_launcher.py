@@ -1,0 +1,100 @@
+"""Detached workers: one at a time, alive without their starter, stopped politely, dead ones noticed, and all resumable."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from core.sessions.launcher import LaunchError, resume, start, stop
+from core.sessions.state import worker_alive
+from core.sessions.store import PROJECT, Session, SessionStore
+from tests.sessions.test_loop import small_spec
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SessionStore]:
+    store = SessionStore(tmp_path)
+    yield store
+    for session in store.sessions():
+        state = session.state()
+        if not session.read_only and worker_alive(state) and state.pid:
+            os.killpg(state.pid, signal.SIGKILL)
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
+        time.sleep(0.1)
+
+
+def steps_done(session: Session) -> int:
+    return sum(event["kind"] == "step" for event in session.events()[0])
+
+
+def long_spec():
+    spec = small_spec()
+    return spec.model_copy(update={"training": spec.training.model_copy(update={"steps": 500})})
+
+
+def test_a_crashed_session_is_noticed_and_resumed_then_stopped(store: SessionStore) -> None:
+    session = start(long_spec(), store)
+    wait_for(lambda: steps_done(session) >= 2, "two steps")
+    with pytest.raises(LaunchError, match="is running; stop it or wait"):
+        start(long_spec(), store)
+
+    os.killpg(session.state().pid, signal.SIGKILL)
+    wait_for(lambda: session.state().status == "crashed", "the crash to be noticed")
+    before = steps_done(session)
+    resume(session, store)
+    wait_for(lambda: steps_done(session) > before, "a step after resuming")
+
+    stop(session)
+    wait_for(lambda: session.state().status == "stopped", "the stop")
+    assert not worker_alive(session.state())
+    with pytest.raises(LaunchError, match="it is stopped"):
+        stop(session)
+
+
+def test_of_many_launches_at_once_one_wins(store: SessionStore) -> None:
+    def attempt(_: int) -> Session | None:
+        try:
+            return start(long_spec(), store)
+        except LaunchError:
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        started = [session for session in pool.map(attempt, range(4)) if session]
+    assert len(started) == 1
+    assert len([session for session in store.sessions() if not session.read_only]) == 1
+
+
+def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> None:
+    script = (
+        "import sys; from pathlib import Path; from core.sessions.launcher import start; from core.sessions.store import SessionStore;"
+        "from core.sessions.spec import SessionSpec; spec = SessionSpec.model_validate_json(sys.stdin.read());"
+        "print(start(spec, SessionStore(Path(sys.argv[1]))).id)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(store.root)],
+        cwd=PROJECT, input=small_spec().model_dump_json(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    session = store.open(done.stdout.strip())
+    wait_for(lambda: session.state().status == "done", "the session to end by itself")
+    with pytest.raises(LaunchError, match="nothing to resume"):
+        resume(session, store)
+
+
+def test_recorded_sessions_are_not_resumed(store: SessionStore) -> None:
+    with pytest.raises(LaunchError, match="recorded session"):
+        resume(store.create(small_spec(), "example-old"), store)

@@ -1,0 +1,78 @@
+"""The house keeps its order: imports point one way, and the Streamlit server never loads torch."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+LAYERS = ["core.lake", "core.policy", "core.engineer", "core.training", "core.sessions", "core.ui", "pages"]
+"""Each may import itself and those before it."""
+HEAVY = {"torch", "transformers", "trl", "peft", "datasets", "accelerate"}
+SOURCES = sorted([*(ROOT / "core").rglob("*.py"), *(ROOT / "pages").glob("*.py")])
+
+
+def imports(path: Path, top_level_only: bool = False) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if top_level_only else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def layer(module: str) -> int | None:
+    return next((i for i, name in enumerate(LAYERS) if module == name or module.startswith(f"{name}.")), None)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_point_one_way(path: Path) -> None:
+    own = layer(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    if own is None:  # core/cli.py and core/doctor.py may use everything
+        return
+    upward = [module for module in imports(path) if (other := layer(module)) is not None and other > own]
+    assert not upward, f"{path.relative_to(ROOT)} imports {upward}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_pages_and_core_ui_import_streamlit(path: Path) -> None:
+    if path.is_relative_to(ROOT / "core" / "ui") or path.parent == ROOT / "pages":
+        return
+    assert not [module for module in imports(path) if module.split(".")[0] == "streamlit"]
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "core" / "lake").glob("*.py")), ids=lambda path: path.name)
+def test_the_lake_knows_no_torch(path: Path) -> None:
+    assert not [module for module in imports(path) if module.split(".")[0] in HEAVY]
+
+
+VISIT = """
+import sys
+from streamlit.testing.v1 import AppTest
+app = AppTest.from_file("streamlit_app.py", default_timeout=120).run()
+for page in {pages!r}:
+    app.switch_page(page).run()
+    assert not app.exception, (page, app.exception)
+print(" ".join(sorted({heavy!r} & set(sys.modules))))
+"""
+
+
+def test_visiting_every_page_leaves_torch_out_of_the_server() -> None:
+    pages = [f"pages/{path.name}" for path in sorted((ROOT / "pages").glob("*.py"))]
+    assert len(pages) == 5
+    script = VISIT.format(pages=pages, heavy=HEAVY)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip().splitlines()[-1:] in ([], [""]), f"the server imported {done.stdout}"
+
+
+def test_the_light_half_imports_without_numba_or_torch() -> None:
+    modules = "core.sessions.launcher, core.sessions.planner, core.sessions.presets, core.lake.solver"
+    script = f"import sys, {modules}; print({{'torch', 'numba'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

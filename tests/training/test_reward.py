@@ -1,0 +1,45 @@
+"""What plans are worth: valid beats invalid, optimal beats slow, and failing later beats failing at once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.lake.board import Board
+from core.lake.rules import Verdict, judge
+from core.training.reward import reward
+
+BOARD = Board.from_text("S F F G\nF F F F\ns F F g")
+
+
+def paid(*plan: str) -> float:
+    return reward(BOARD, judge(BOARD, plan, 3), 3)
+
+
+def test_an_optimal_plan_earns_everything() -> None:
+    assert paid("RRR", "RRR") == 1.0
+
+
+def test_a_slower_plan_earns_less_but_at_least_the_valid_share() -> None:
+    assert 0.7 < paid("WRRR", "RRR") < 1.0
+    assert paid("WRRR", "RRR") == pytest.approx(0.7 + 0.3 * 3 / 4)
+
+
+def test_failing_later_and_bringing_an_agent_home_earn_a_little() -> None:
+    at_once, later, one_home = paid("U", "RRR"), paid("RRU", "RR"), paid("RR", "RRR")
+    assert at_once < later < one_home <= 0.1
+
+
+def test_what_cannot_be_read_earns_nothing() -> None:
+    assert reward(BOARD, Verdict("parse_error", optimal=False, on_goal=(False, False)), 3) == 0.0
+
+
+motions = st.text("UDLRW", max_size=8)
+
+
+@given(motions, motions)
+def test_any_valid_plan_beats_any_other(first: str, second: str) -> None:
+    verdict = judge(BOARD, (first, second), 3)
+    earned = reward(BOARD, verdict, 3)
+    assert earned >= 0.7 if verdict.valid else earned <= 0.1
