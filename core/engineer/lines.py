@@ -56,7 +56,8 @@ def statistics(size: int, share: float, hole_ratio: float, wait_ratio: float, dr
     """The config of one size, and what was drawn from it: ``boards``, ``hole_ratio``, ``wait_ratio``, ``makespan`` (mean steps)."""
     text = (
         f"Size {size}: config share {share:.2f}, hole ratio {hole_ratio:.2f}, wait ratio {wait_ratio:.2f}; "
-        f"drawn {drawn['boards']:.0f} boards, holes {drawn['hole_ratio']:.2f}, wait {drawn['wait_ratio']:.2f}, mean optimal makespan {drawn['makespan']:.1f}."
+        f"drawn {drawn['boards']:.0f} boards, holes {drawn['hole_ratio']:.2f}, wait {drawn['wait_ratio']:.2f}, "
+        f"mean optimal makespan {drawn['makespan']:.1f}."
     )
     numbers = {"share": share, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio, "makespan": drawn["makespan"]}
     numbers |= {f"drawn_{name}": drawn[name] for name in ("boards", "hole_ratio", "wait_ratio")}

@@ -18,8 +18,8 @@ CELL_OF = {cell_word((r, c)): (r, c) for r in range(MAX_SIDE) for c in range(MAX
 assert tuple(CELL_OF) == CELLS
 
 SPARE_STEPS = 12
-"""Time steps beyond the longest shortest path that an answer may take before it is cut off. Of 6,000 solved boards of all sizes and teams, the
-optimum exceeds that path by 10 in one, by more in none."""
+"""Time steps beyond the longest shortest path that an answer may take before it is cut off. Of 6,000 solved boards of all sizes and teams,
+the optimum exceeds that path by 10 in one, by more in none."""
 
 
 class DialectError(ValueError):

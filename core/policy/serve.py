@@ -1,8 +1,8 @@
 """A process that plans boards on request, so that the app's server never imports torch.
 
-Reads one JSON request a line on stdin, writes one JSON reply a line on stdout, and ends when stdin does. A request is ``{"checkpoint": folder,
-"board": {...}, "temperature": t, "completions": n, "seed": s}``; the reply is ``{"completions": [{"text", "tokens", "finished"}, ...]}`` or
-``{"error": reason}``.
+Reads one JSON request a line on stdin, writes one JSON reply a line on stdout, and ends when stdin does. A request is
+``{"checkpoint": folder, "board": {...}, "temperature": t, "completions": n, "seed": s}``; the reply is
+``{"completions": [{"text", "tokens", "finished"}, ...]}`` or ``{"error": reason}``.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
+from math import cos, dist, pi, sin
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -16,6 +17,8 @@ FRAMES_A_STEP = 4
 FRAME_MS = 110
 HOLD_MS = 1200
 """How long the first and the last picture stand."""
+Place = tuple[float, float]
+"""Row and column in cells, whole numbers at the middle of a cell."""
 _SMOOTH = 2  # drawn twice as large and scaled down: Pillow draws without antialiasing
 
 
@@ -25,8 +28,12 @@ def board_gif(board: Board, tracks: Sequence[Track], colors: Palette, *, side: i
     steps = max(len(path) for plan in paths for path in plan) - 1
     times = [n / FRAMES_A_STEP for n in range(steps * FRAMES_A_STEP + 1)]
     frames = [_frame(board, tracks, paths, time, colors, side) for time in times]
-    first = frames[0].quantize(128)
-    rest = [frame.quantize(palette=first, dither=Image.Dither.NONE) for frame in frames[1:]]
+    # One palette for all frames, made from the two that show most: the first fault is ringed in the last.
+    both = Image.new("RGB", (frames[0].width, 2 * frames[0].height))
+    both.paste(frames[0], (0, 0))
+    both.paste(frames[-1], (0, frames[0].height))
+    colors_used = both.quantize(128)
+    first, *rest = (frame.quantize(palette=colors_used, dither=Image.Dither.NONE) for frame in frames)
     durations = [HOLD_MS if time in (0, times[-1]) else FRAME_MS for time in times]
     out = BytesIO()
     first.save(out, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
@@ -45,13 +52,8 @@ def _frame(board: Board, tracks: Sequence[Track], plans: Sequence[Sequence[Path]
         middle = left + board.width * cell / 2
         draw.text((middle, head / 2), track.label, fill=colors.text, font=_font(17 * _SMOOTH), anchor="mm")
         _floor(draw, board, left, top, cell, colors)
-        for i, path in enumerate(plan):
+        for i, (r, c) in enumerate(_spread([_position(path, time) for path in plan])):
             color = AGENT_COLORS[i % len(AGENT_COLORS)]
-            step = min(int(time), len(path) - 1)
-            after = min(step + 1, len(path) - 1)
-            part = time - int(time)
-            r = path[step][0] + (path[after][0] - path[step][0]) * part
-            c = path[step][1] + (path[after][1] - path[step][1]) * part
             x, y = left + (c + 0.5) * cell, top + (r + 0.5) * cell
             _disc(draw, x, y, cell * 0.31, fill=color, outline=colors.outline, width=cell * 0.05)
             draw.text((x, y), str(i), fill=ink_on(color), font=_font(cell * 0.36), anchor="mm")
@@ -62,6 +64,25 @@ def _frame(board: Board, tracks: Sequence[Track], plans: Sequence[Sequence[Path]
     return image.resize((image.width // _SMOOTH, image.height // _SMOOTH), Image.Resampling.LANCZOS)
 
 
+def _position(path: Path, time: float) -> Place:
+    step = min(int(time), len(path) - 1)
+    after = min(step + 1, len(path) - 1)
+    part = time - int(time)
+    (r1, c1), (r2, c2) = path[step], path[after]
+    return r1 + (r2 - r1) * part, c1 + (c2 - c1) * part
+
+
+def _spread(places: Sequence[Place]) -> list[Place]:
+    """Agents on one cell (a vertex conflict) a little apart, as the player draws them."""
+    spread = []
+    for i, place in enumerate(places):
+        crowd = [j for j, other in enumerate(places) if dist(place, other) < 0.3]
+        angle = 2 * pi * crowd.index(i) / len(crowd)
+        out = 0.16 if len(crowd) > 1 else 0.0
+        spread.append((place[0] + out * sin(angle), place[1] - out * cos(angle)))
+    return spread
+
+
 def _floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float, cell: float, colors: Palette) -> None:
     for r, row in enumerate(board.rows):
         for c, letter in enumerate(row):
@@ -70,9 +91,11 @@ def _floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float, cel
             box = (x + inset, y + inset, x + cell - inset, y + cell - inset)
             draw.rounded_rectangle(box, cell * 0.14, fill=colors.hole if letter == "H" else colors.ice)
             if letter == "H":
+                edge = cell * 0.07
                 for n in range(1, 6):
                     d = cell * n / 3
-                    ends = (x + max(inset, d - cell), y + min(cell - inset, d), x + min(cell - inset, d), y + max(inset, d - cell))
+                    near, far = max(edge, d - cell + edge), min(cell - edge, d - edge)
+                    ends = (x + near, y + far, x + far, y + near)
                     draw.line(ends, fill=colors.hatch, width=max(1, round(cell * 0.03)))
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]

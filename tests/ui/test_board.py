@@ -112,3 +112,11 @@ def test_the_gif_moves_and_loops() -> None:
 def test_boards_of_any_shape_are_drawn() -> None:
     svg = ui.board_svg(read_board("S G\nF F\nF F\nF F"), colors=LIGHT)
     assert 'width="60" height="120"' in svg
+
+
+def test_the_gif_rings_the_fault_in_the_accent_colour() -> None:
+    paths = walk(BOARD, ("D", "L"))
+    image = Image.open(BytesIO(board_gif(BOARD, [ui.Track("Model", paths, judge_paths(BOARD, paths))], LIGHT, side=240)))
+    image.seek(image.n_frames - 1)
+    accent = tuple(int(LIGHT.accent[i : i + 2], 16) for i in (1, 3, 5))
+    assert any(max(abs(a - b) for a, b in zip(color, accent, strict=True)) < 12 for _, color in image.convert("RGB").getcolors(1 << 16))
