@@ -9,7 +9,7 @@ from typing import Protocol
 
 from core.engineer import baselines, rules
 from core.engineer.guard import guard
-from core.engineer.proposal_dialect import ProposalError, ProposalGrammar, parse_proposal, render_context
+from core.engineer.proposal_dialect import ProposalGrammar, parse_proposal, render_context
 from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord
 from core.lake.config import EnvironmentConfig, diff
 
@@ -76,10 +76,11 @@ def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_
     while proposal is None and len(attempts) < ATTEMPTS:
         attempt_seed = seed + len(attempts)
         began = time.perf_counter()
-        raw, error = engineer.answer(context, attempt_seed), None
+        raw, error = "", None
         try:
+            raw = engineer.answer(context, attempt_seed)
             proposal = engineer.read(context, config, raw, attempt_seed)
-        except ProposalError as reason:
+        except ValueError as reason:  # a ProposalError, or a text that did not end
             error = str(reason)
         attempts.append(Attempt(raw=raw, error=error, tokens=len(raw.split()) or None, seconds=time.perf_counter() - began))
     if proposal is None:

@@ -14,11 +14,11 @@ from safetensors import SafetensorError
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
 
 from core.lake.board import Board
+from core.policy.folders import policy_folder
 from core.policy.generation import Grammar, sample, write_under_grammar
 from core.policy.plan_dialect import max_plan_words, render_board
 from core.policy.vocabulary import WORDS
 
-LAB_MODEL = Path(__file__).resolve().parents[2] / "assets" / "lab-model"
 WEIGHTS = "model.safetensors"
 logging.disable_progress_bar()  # the lab model loads in an instant; a bar for it only litters logs
 
@@ -130,4 +130,4 @@ class Policy:
 
 def load_policy(name: str) -> Policy:
     """``lab-model`` (the shipped one) or the path of a checkpoint folder. Raises PolicyError."""
-    return Policy.load(LAB_MODEL if name == "lab-model" else Path(name))
+    return Policy.load(policy_folder(name))

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ValidationError
 from core.engineer.schema import Context, ProposalRecord
 from core.lake.config import EnvironmentConfig, first_error
 from core.lake.generator import Realised
+from core.policy.folders import policy_folder
 from core.sessions.files import read_lines, write_text
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, as_observed
@@ -217,8 +218,3 @@ def worker_environment() -> dict[str, str]:
     the extension point that sampling uses."""
     quiet = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
     return os.environ | quiet
-
-
-def policy_folder(name: str) -> Path:
-    """Where the weights of a spec's policy lie: the shipped lab model by name, anything else as a path."""
-    return PROJECT / "assets" / "lab-model" if name == "lab-model" else Path(name)

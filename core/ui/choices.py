@@ -12,7 +12,8 @@ from core.lake.board import Board, read_board
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import GenerationError, generate, infeasible, random_instances
 from core.lake.rules import Paths, Verdict
-from core.sessions.store import Session, SessionStore, policy_folder
+from core.policy.folders import policy_folder
+from core.sessions.store import Session, SessionStore
 from core.ui.board import paths_from_json
 
 FIRST_BOARD = read_board("""

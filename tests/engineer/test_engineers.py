@@ -53,6 +53,15 @@ def test_two_broken_answers_keep_the_config_and_say_why() -> None:
     assert record.kept_because.startswith("no answer could be used after 2 attempts: word 1 is 'size99', expected size")
 
 
+def test_a_model_that_finds_no_end_keeps_the_config_too() -> None:
+    def write(prompt: str, grammar: ProposalGrammar, seed: int) -> str:
+        raise ValueError("the text did not end within the 1024 tokens the model can hold")
+
+    record = ask(ModelEngineer(write), CONTEXT, CONFIG, max_step=0.2, min_share=0.02, seed=1)
+    assert record.config_after == CONFIG
+    assert record.kept_because is not None and "did not end" in record.kept_because
+
+
 @pytest.mark.parametrize("engineer", SCRIPTED.values(), ids=lambda engineer: engineer.name)
 def test_every_scripted_engineer_gives_a_config_that_survives_the_guard(engineer: Engineer) -> None:
     record = ask(engineer, CONTEXT, CONFIG, max_step=0.2, min_share=0.02, seed=1)
