@@ -25,6 +25,7 @@ from core.lake.instance import Instance
 from core.lake.suites import SUITES, SuiteSpec, build_suite
 from core.policy.evaluation import evaluate
 from core.policy.policy import Policy, load_policy
+from core.policy.vocabulary import CONFIG
 from core.sessions.statistics import rates, wilson
 from core.training.warm_start import BOARD_SEED, held_out, solved_boards
 
@@ -78,19 +79,28 @@ def interval(row: dict[Hashable, Any], metric: str) -> str:
 
 
 def print_imitation(policy: Policy) -> None:
-    """How often the greedy proposal is the teacher's, whole and word for word, on contexts that were not among the demonstrations."""
+    """How often the greedy proposal is the teacher's, whole and word for word, on contexts that were not among the demonstrations.
+
+    Words that the grammar leaves no choice about are not counted; those after the config tag are told apart from the rationale.
+    """
     noise = np.random.default_rng(CONTEXT_SEED)
-    whole = same = words = 0
+    whole = 0
+    hits: dict[str, list[bool]] = {"rationale": [], "config": []}
     for _ in range(CONTEXTS):
         context = draw_context(noise)
+        grammar = ProposalGrammar(context)
         shown = render_proposal(context, rules.propose(context)).split()
-        written = policy.complete_constrained(render_context(context), ProposalGrammar(context)).split()
+        written = policy.complete_constrained(render_context(context), grammar).split()
         whole += written == shown
-        same += sum(a == b for a, b in zip(written, shown, strict=False))
-        words += len(shown)
-    rate = percent(whole / CONTEXTS, *wilson(whole, CONTEXTS))
-    print(f"### Engineer\n\nOn {CONTEXTS} fresh contexts, greedily: {whole} proposals ({rate} %) are the teacher's to the word;")
-    print(f"{100 * same / words:.1f} % of the teacher's {words} words stand in their place.")
+        config_at = shown.index(CONFIG)
+        for place, (a, b) in enumerate(zip(written, shown, strict=False)):
+            if len(grammar.allowed(shown[:place])) > 1:
+                hits["rationale" if place < config_at else "config"].append(a == b)
+    print(
+        f"### Engineer\n\nOn {CONTEXTS} fresh contexts, greedily: {percent(whole / CONTEXTS, *wilson(whole, CONTEXTS))} % of the proposals"
+    )
+    print("are the teacher's to the word. Words of free choice that are the teacher's:", end=" ")
+    print("; ".join(f"{part} {percent(sum(of) / len(of), *wilson(sum(of), len(of)))} % of {len(of)}" for part, of in hits.items()) + ".")
 
 
 def main() -> None:

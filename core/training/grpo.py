@@ -229,7 +229,7 @@ class TrimmedGRPOTrainer(GRPOTrainer):
     work.
     """
 
-    ROWS = 64
+    ROWS = 32
 
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, logits_to_keep: int, *args: Any, **kwargs: Any

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from core.lake.board import Board
-from core.policy.folders import LAB_MODEL
 from core.policy.answer import judge_answer
+from core.policy.folders import LAB_MODEL
 from core.policy.lab_model import build_network, build_tokenizer
 from core.policy.plan_dialect import max_plan_words, parse_plan, render_board
 from core.policy.policy import Policy, PolicyError, load_policy

@@ -33,7 +33,7 @@ from core.training.warm_start import (
 
 torch.set_num_threads(1)  # as small a network is slower on several, all the more beside other tests
 QUICK = WarmStartSettings(presentations=640, batch_tokens=1024, batch_rows=32, learning_rate=3e-3, demonstration_share=0.5, compiled=False)
-PROPOSAL = to_example("<engineer> k2 sizes size3 <rationale>", "size3 keep <config> size3 share 100%")
+PROPOSAL = to_example("<engineer> k2 sizes size3 <rationale>", "size3 keep <config> share3 100% hole3 20%")
 
 
 def tiny_policy() -> Policy:

@@ -16,7 +16,7 @@ def test_no_text_becomes_markup() -> None:
         markup.claims_table(
             [ClaimOutcome(Claim(size=4, knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), "not measured yet")]
         ),
-        markup.config_table([KnobRow(4, knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")]),
+        markup.config_table([KnobRow(4, knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}),
         markup.repairs_table([repair]),
         markup.log([(0.0, EVIL)]),
     ]
