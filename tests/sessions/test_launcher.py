@@ -61,7 +61,7 @@ def test_a_crashed_session_is_noticed_and_resumed_then_stopped(store: SessionSto
 
     stop(session)
     wait_for(lambda: session.state().status == "stopped", "the stop")
-    assert not worker_alive(session.state())
+    wait_for(lambda: not worker_alive(session.state()), "the worker to end")
     with pytest.raises(LaunchError, match="it is stopped"):
         stop(session)
 
