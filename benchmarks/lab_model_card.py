@@ -30,7 +30,7 @@ from core.sessions.statistics import rates, wilson
 from core.training.warm_start import BOARD_SEED, held_out, solved_boards
 
 PAIRS = SuiteSpec(agents=(2,), sizes=PAPER_SIZES, boards_per_cell=150, seed=SUITES["paper"].seed)
-TRAINED = ((120_000, 0), (70_000, 1))
+TRAINED = ((120_000, 0), (70_000, 1), (15_000, 2))
 """Boards and seed of each leg of the warm start that made the shipped model."""
 SAMPLED_SEED = 1
 CONTEXTS, CONTEXT_SEED = 500, 987_654_321

@@ -39,9 +39,12 @@ def alive(session: Session) -> None:
         state = session.state()
         if state.started and state.finished:
             took = f" in {sessions.duration(state.finished - state.started)}"
+        proposals = [proposal for stage in stages if (proposal := session.proposal(stage)) is not None]
+        rewrites = sum(bool(proposal.changes) for proposal in proposals)
+        engineer = "it" if session.spec.engineer == "policy" else f"the {session.spec.engineer} engineer"
         st.markdown(
             f"A small language model plans paths for a team on a frozen lake. It learned this by reinforcement{took}, "
-            "and between the stages **it rewrote the environment it trains on**."
+            f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."
         )
         with st.container(horizontal=True):
             if st.button("Read its story", key="story", icon=":material/menu_book:"):

@@ -18,6 +18,8 @@ from core.lake.config import PAPER_SIZES, SizeConfig
 from core.lake.rules import FAULTS
 
 ALL_SECTIONS_CHANCE = 0.5
+COMMON_FAULTS = {"vertex_conflict": 0.8, "edge_conflict": 0.5, "hole": 0.9, "goal_not_reached": 0.3}
+"""How often plans fail by what, as Dirichlet weights; the lab model rarely makes the other mistakes."""
 HISTORY_CHANCE = 0.6
 """Chance that an earlier stage exists, so that `history` has something to say."""
 
@@ -56,7 +58,7 @@ def draw_lines(rng: np.random.Generator, size: int, share: float, valid: float, 
     """The lines of every section on one size whose held-out valid rate is ``valid``."""
     sampled = float(np.clip(valid - abs(rng.normal(0, 0.08)), 0, 1))
     yield lines.behaviour(size, sampled, rng.normal(0, 0.05), sampled * rng.uniform(0.5, 1))
-    weights = rng.dirichlet(np.full(len(FAULTS), 0.4)) * (1 - valid)
+    weights = rng.dirichlet([COMMON_FAULTS.get(fault, 0.1) for fault in FAULTS]) * (1 - valid)
     faults: dict[str, float] = {fault: float(weight) for fault, weight in zip(FAULTS, weights, strict=True) if weight > 0.01}
     yield lines.failures(size, int(rng.integers(16, 150)), valid, valid * rng.uniform(0.5, 1), faults)
     if faults and rng.random() < 0.3:

@@ -39,7 +39,7 @@ class SuiteSpec(BaseModel):
 
 SUITES: dict[str, SuiteSpec] = {
     "quick": SuiteSpec(agents=(2, 3, 4), sizes=PAPER_SIZES, boards_per_cell=10, seed=20_260_617),
-    "session": SuiteSpec(agents=(2, 3), sizes=(3, 4, 5, 6, 7, 8), boards_per_cell=40, seed=20_260_617),
+    "session": SuiteSpec(agents=(2,), sizes=(3, 4, 5, 6, 7, 8), boards_per_cell=40, seed=20_260_617),
     "paper": SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=150, seed=20_260_617),
 }
 """Suites by name. ``session`` is what the quick session validates on; ``paper`` has the shape of the public benchmark: 21 cells with 3,150
