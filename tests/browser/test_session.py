@@ -48,11 +48,24 @@ def fill_form(page: Page) -> None:
     )
     expect(page.get_by_role("rowheader", name="3×3")).to_be_visible()
     for label, value in {"Stages": 2, "Steps a stage": 1500, "Boards a step": 2, "Plans a board": 2, "Held-out boards": 5}.items():
-        page.get_by_role("spinbutton", name=label).fill(str(value))
-        page.keyboard.press("Enter")
+        enter_number(page, label, value)
     page.get_by_role("textbox", name="Title").fill("Outlives the page")
     page.keyboard.press("Enter")
     expect(page.get_by_text("2 stages of 1500 steps: 6,000 sampled plans")).to_be_visible()
+
+
+def enter_number(page: Page, label: str, value: int) -> None:
+    """Types until the page has taken it: a form that is being redrawn can swallow a first try."""
+    field = page.get_by_role("spinbutton", name=label)
+    for _ in range(5):
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+        field.fill(str(value))
+        field.press("Enter")
+        page.wait_for_timeout(500)
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+        if field.input_value() == str(value):
+            return
+    expect(field).to_have_value(str(value))
 
 
 def session_of(page: Page, app: App) -> Session:
