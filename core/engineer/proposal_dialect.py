@@ -7,8 +7,7 @@ A proposal is written rationale first, then config, one word a token::
 
 A size's rationale is: the sections it cites (letters), the valid rate as it reads it, what it does to each ratio, the valid rate it expects
 next. Numbers move in steps of 2.5 %. :func:`proposal_words` is the grammar: constrained decoding asks it for the words that may come
-next, and
-the parser walks it, so whatever decoding allows parses.
+next, and the parser walks it, so whatever decoding allows parses.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The loop: train, validate, describe, propose, guard, and again (Figure 1 of Chen et al. 2026).
 
 Every part writes what it made to the session folder at once and reads it from there if it is already done, so the same loop starts a
-session
-and resumes one. Importing this module imports torch: only the worker process and the command line do.
+session and resumes one. Importing this module imports torch: only the worker process and the command line do.
 """
 
 from __future__ import annotations

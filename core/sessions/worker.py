@@ -1,8 +1,7 @@
 """The worker: one process that runs one session, outliving the page and the server that started it.
 
 Run as ``python -m core.sessions.worker FOLDER``. It ends by itself, or at the next training step once it is asked to: by the stop file,
-or by
-SIGTERM. Ctrl+C and a closed terminal in front of the server do not reach it.
+or by SIGTERM. Ctrl+C and a closed terminal in front of the server do not reach it.
 """
 
 from __future__ import annotations
