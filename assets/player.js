@@ -1,5 +1,5 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
-// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault}], ghost, steps, margin, height, autoplay, colors}
+// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault}], ghost, steps, begin, margin, height, autoplay, colors}
 // paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]], agents} | null; null paths stand still.
 
 const STEPS_A_SECOND = 2;
@@ -36,7 +36,7 @@ class Player {
     const signature = JSON.stringify([data.board, data.tracks, data.ghost]);
     if (signature !== this.signature) {
       this.signature = signature;
-      this.time = 0;
+      this.time = data.begin;
       this.held = new Set();
       this.ghost = Boolean(data.ghost) && data.tracks.length === 1;
       this.build();

@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -74,11 +75,13 @@ def parser() -> argparse.ArgumentParser:
         command(name, run, text).add_argument("id", help="session id, or the path of a session folder")
 
     generate = command("generate", run_generate, "draw solved boards from an environment config")
-    generate.add_argument("config", type=Path)
+    generate.add_argument("config", help="a JSON or TOML file, or the name of a preset")
+    generate.add_argument("--agents", type=int, help="team size of a preset (default: 2)")
     generate.add_argument("--n", type=int, required=True)
     generate.add_argument("--seed", type=int, default=0)
     generate.add_argument("--out", type=Path, required=True)
     generate.add_argument("--soc", action="store_true", help="find the optimal sum of costs too")
+    generate.add_argument("--workers", type=int, default=1, help="processes to use; the boards are the same for any number")
 
     solve = command("solve", run_solve, "solve a board optimally")
     solve.add_argument("board", help="a file with a board in text or JSON form, or - for standard input")
@@ -86,6 +89,16 @@ def parser() -> argparse.ArgumentParser:
     judge = command("judge", run_judge, "check a plan and name its first fault")
     judge.add_argument("board", help="a file with a board in text or JSON form, or - for standard input")
     judge.add_argument("plan", help='a JSON list of motion strings like ["RRD", "WDL"], or a file with one')
+
+    convert = command("convert", run_convert, "take boards and plans from one format to another")
+    convert.add_argument("source", type=Path, metavar="IN")
+    convert.add_argument("target", type=Path, metavar="OUT", help="a file, or a new folder where several boards need files of their own")
+    names = "text, json, jsonl, movingai, tracker, kei18, planviz, pogema or benchmark"
+    convert.add_argument("--from", dest="source_format", metavar="FORMAT", help=f"{names} (default: as the name or content of IN tells)")
+    convert.add_argument("--to", dest="target_format", metavar="FORMAT", help="the same for OUT (default: as its name tells)")
+    convert.add_argument("--map", type=Path, help="the MovingAI map (.map) that IN is about, where IN only names it")
+    convert.add_argument("--scen", type=Path, help="the MovingAI scenario (.scen) that IN is about, for MAPF Tracker plans")
+    convert.add_argument("--agents", type=int, help="take the first agents only, this many")
 
     evaluate = command("evaluate", run_evaluate, "valid and optimal rate of a model on a suite")
     evaluate.add_argument("model", help="lab-model, or a checkpoint folder")
@@ -242,10 +255,20 @@ def run_generate(options: argparse.Namespace) -> None:
     from core.lake.config import EnvironmentConfig
     from core.lake.generator import generate, realised
     from core.lake.instance import write_instances
+    from core.lake.presets import PRESETS, preset
 
     if options.n < 1:
         raise InputError(f"--n is {options.n}; at least one board is drawn")
-    instances = generate(EnvironmentConfig.read(options.config), options.n, options.seed, sum_of_costs=options.soc)
+    if options.workers < 1:
+        raise InputError(f"--workers is {options.workers}; at least one process draws")
+    if options.config in PRESETS:
+        config = preset(options.config, 2 if options.agents is None else options.agents)
+    elif options.agents is not None:
+        raise InputError("--agents goes with a preset; a config file says itself how many there are")
+    else:
+        config = EnvironmentConfig.read(Path(options.config))
+    with progress("boards", options.n) as note:
+        instances = generate(config, options.n, options.seed, sum_of_costs=options.soc, workers=options.workers, on_progress=note)
     write_instances(options.out, instances)
     drawn = {str(size): of_size.model_dump() for size, of_size in realised(instances).items()}
     show({"boards": len(instances), "out": str(options.out), "sizes": drawn}, options.json)
@@ -254,14 +277,18 @@ def run_generate(options: argparse.Namespace) -> None:
 def run_solve(options: argparse.Namespace) -> None:
     from core.lake.board import read_board
     from core.lake.solver import solve
+    from core.lake.warm_up import load_solver
 
-    solution = solve(read_board(read_text(options.board)), sum_of_costs=True)
+    board = read_board(read_text(options.board))
+    load_solver()
+    solution = solve(board, sum_of_costs=True)
     if solution.status == "undecided":
-        raise InputError("the board is too large to solve exactly within the node budget")
+        raise InputError("no plan was found within the node budget, and no proof that there is none")
     show(
         {
-            "solvable": solution.status == "solved",
+            "solvable": solution.status != "unsolvable",
             "makespan": solution.makespan,
+            "bounds": None if solution.bounds is None else list(solution.bounds),
             "sum_of_costs": solution.sum_of_costs,
             "needs_wait": solution.needs_wait,
             "plan": None if solution.plan is None else list(solution.plan),
@@ -274,8 +301,10 @@ def run_judge(options: argparse.Namespace) -> None:
     from core.lake.board import read_board
     from core.lake.rules import judge
     from core.lake.solver import solve
+    from core.lake.warm_up import load_solver
 
     board, plan = read_board(read_text(options.board)), read_plan(options.plan)
+    load_solver()
     verdict = judge(board, plan, solve(board).makespan)
     show(
         {
@@ -304,13 +333,55 @@ def read_plan(given: str) -> tuple[str, ...]:
     return tuple(plan)
 
 
+def run_convert(options: argparse.Namespace) -> None:
+    from core.lake import formats
+    from core.lake.files import write_files, write_folder
+
+    known = ", ".join(formats.FORMATS)
+    for name in (options.source_format, options.target_format):
+        if name is not None and name not in formats.FORMATS:
+            raise InputError(f"there is no format {name!r}; the formats are {known}")
+    try:
+        text, map_text, scenario = (path and formats.load(path) for path in (options.source, options.map, options.scen))
+    except OSError as error:
+        raise InputError(f"{error.filename} cannot be read: {error.strerror}") from None
+    target = options.target_format or formats.suffix_format(options.target.name)
+    if target is None:
+        raise InputError(f"the name {options.target.name!r} does not tell the format: choose one with --to: {known}")
+    source = options.source_format or formats.recognise(options.source.name, text)
+    map_name = options.map and options.map.name
+    entries = formats.read(source, formats.Source(text, options.source.stem, map_text, map_name, scenario, options.agents))
+    files = formats.write(target, entries, options.target.stem)
+    if len(entries) > 1 and formats.FORMATS[target].join is None:
+        write_folder(options.target, files)
+    else:
+        main, *others = files
+        if options.target.name not in files:
+            files = {options.target.name: files[main], **{name: files[name] for name in others}}
+        refuse_to_replace(options.target.parent, {name: files[name] for name in others})
+        write_files(options.target.parent, files)
+    plans = sum(entry.plan is not None for entry in entries) if formats.FORMATS[target].plans else 0
+    show(
+        {"from": source, "to": target, "boards": len(entries), "plans": plans, "files": len(files), "out": str(options.target)},
+        options.json,
+    )
+
+
+def refuse_to_replace(folder: Path, files: dict[str, str]) -> None:
+    """The maps and scenarios that go with a file may lie there already, but they are never changed: they may be somebody's own."""
+    for name, text in files.items():
+        path = folder / name
+        if path.exists() and path.read_bytes() != text.encode():
+            raise InputError(f"{path} exists already and is another one: choose another name for the output")
+
+
 # --- models ---------------------------------------------------------------------------------------------------------
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
-    from core.sessions.files import write_text
+    from core.lake.files import write_text
     from core.sessions.store import worker_environment
 
     os.environ.update(worker_environment())
@@ -379,6 +450,18 @@ def read_text(path: Path | str) -> str:
         raise InputError(f"{path} is not a text file (UTF-8)") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def progress(unit: str, total: int) -> Iterator[Callable[[int, int], None]]:
+    """A progress bar on stderr, where that is a terminal."""
+    from tqdm import tqdm
+
+    from core.lake.warm_up import load_solver
+
+    load_solver()
+    with tqdm(total=total, unit=f" {unit}", disable=None, leave=False) as bar:
+        yield lambda done, _: bar.update(done - bar.n)
 
 
 def show(record: dict[str, Any], as_json: bool) -> None:

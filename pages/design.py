@@ -5,13 +5,23 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.lake.config import KNOBS, MAX_TEAM, PAPER_SIZES, ConfigError, EnvironmentConfig
+from core.lake.config import (
+    KNOBS,
+    LAYOUTS,
+    MAX_TEAM,
+    PAPER_SIZES,
+    SCATTER,
+    ConfigError,
+    EnvironmentConfig,
+    SizeConfig,
+)
 from core.lake.generator import GenerationError, generate, infeasible, natural_wait_rate, realised
 from core.lake.instance import Instance
 from core.lake.rules import judge, walk
 from core.sessions.store import SessionStore
 from core.ui import drafts, nav, theme
 from core.ui.board import Track, board_gallery, board_player
+from core.ui.story import LAYOUT_WORDS, MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
 
 nav.ensure_nav()
 state = st.session_state
@@ -19,12 +29,13 @@ state = st.session_state
 SHOWN = 12
 """Boards of a sample that are drawn; the statistics count all of it."""
 DRAWING = "Drawing boards and solving them. The first time on a machine the solver is compiled, which takes about ten seconds."
-DEFAULT_CELL = {"share": 0.1, "hole_ratio": 0.2, "wait_ratio": 0.2}
+DEFAULT_CELL = SizeConfig(share=0.1).settings()
 NAMES = {
     "share": ("Share", "Part of all training boards that have this size. The shares sum to 100 %."),
     "hole_ratio": ("Holes", "Part of the cells that are holes"),
     "wait_ratio": ("Must wait", "Part of the boards that cannot be solved in the fewest steps without some agent waiting for another"),
 }
+LAYOUT = ("Layout", "Where the holes go. Several are mixed in equal parts; the boards in **Layouts**, above, show what each looks like.")
 BY_CHANCE = (
     "Chance",
     "Of random boards of this size, team and holes, this part must wait. The generator looks until it has the part asked for.",
@@ -38,16 +49,28 @@ def slider(size: int, knob: str) -> str:
 def put(config: EnvironmentConfig) -> None:
     """Sets every control to ``config``."""
     state.design_agents = config.agents
+    state.design_wait = config.wait_definition
+    state.design_placement = config.placement
     state.design_sizes = list(config.sizes)
     state.design_exact = drafts.cells_of(config)
-    for size, knobs in state.design_exact.items():
-        for knob, value in knobs.items():
-            state[slider(size, knob)] = round(100 * value)
+    for size, settings in state.design_exact.items():
+        for knob in KNOBS:
+            state[slider(size, knob)] = round(100 * settings[knob])
+        state[slider(size, "layouts")] = list(drafts.layouts_of(settings))
 
 
 def cells() -> drafts.Cells:
     """What the controls say now."""
-    return {size: {knob: value(size, knob) for knob in KNOBS} for size in sorted(state.design_sizes)}
+    return {size: {knob: value(size, knob) for knob in KNOBS} | layouts(size) for size in sorted(state.design_sizes)}
+
+
+def config_of(draft: drafts.Cells) -> EnvironmentConfig:
+    return drafts.config_of(state.design_agents, draft, state.design_wait, state.design_placement)
+
+
+def layouts(size: int) -> dict[str, float]:
+    exact = drafts.layouts_of(state.design_exact.get(size, DEFAULT_CELL))
+    return drafts.mixed(exact, state.get(slider(size, "layouts"), list(exact)) or list(SCATTER))
 
 
 def most(size: int, knob: str) -> int:
@@ -66,7 +89,7 @@ def sample(config: str, n: int, seed: int) -> list[Instance]:
 
 
 if "design_exact" not in state:
-    put(drafts.PRESETS["Quick session"][0])
+    put(drafts.offered(drafts.QUICK, 2))
 
 store = SessionStore()
 theme.question(
@@ -82,19 +105,44 @@ desk, view = theme.bench(1.25, 1)
 def presets() -> None:
     def take() -> None:
         if state.design_preset:
-            put(drafts.PRESETS[state.design_preset][0])
+            put(drafts.offered(state.design_preset, state.design_agents))
         state.design_preset = None
 
     st.pills(
-        "Begin from", drafts.PRESETS, key="design_preset", on_change=take,
-        help="  \n".join(f"**{name}**: {words}" for name, (_, words) in drafts.PRESETS.items()),
+        "Begin from", drafts.OFFERED, key="design_preset", on_change=take, format_func=lambda name: name.replace("-", " ").capitalize(),
+        help="  \n".join(f"**{name}**: {words}" for name, words in drafts.OFFERED.items()),
     )  # fmt: skip
+
+
+@st.cache_data(show_spinner=False)
+def examples(agents: int) -> list[Instance]:
+    """A board of each layout: 8 by 8 with 30 % holes."""
+    configs = [EnvironmentConfig.uniform((8,), agents, 0.3, 0.0, {layout: 1.0}) for layout in LAYOUTS]
+    return [generate(config, 1, seed=0)[0] for config in configs]
+
+
+def layout_gallery() -> None:
+    """What each layout looks like, and one choice for all sizes."""
+
+    def lay_out_all() -> None:
+        for size in state.design_sizes:
+            state[slider(size, "layouts")] = state.design_all_layouts
+        state.design_all_layouts = []
+
+    with st.popover("Layouts"):
+        st.markdown("A layout says where the holes go; the hole ratio says how many there are.")
+        with st.spinner(DRAWING, show_time=True):
+            boards = [example.board for example in examples(state.design_agents)]
+        pictures = [(board, f"{layout}: {LAYOUT_WORDS[layout]}") for layout, board in zip(LAYOUTS, boards, strict=True)]
+        board_gallery(pictures, key="design_layouts", size=120)
+        st.pills("All sizes", LAYOUTS, selection_mode="multi", key="design_all_layouts")
+        st.button("Give all sizes these", on_click=lay_out_all, disabled=not state.design_all_layouts, key="design_lay_out_all")
 
 
 def table() -> dict[int, str]:
     """A row of knobs a size; returns size -> why it cannot be drawn, where it cannot."""
-    widths = [0.6, 2, 2, 2, 1.15]
-    for column, (name, words) in zip(st.columns(widths)[1:], [*NAMES.values(), BY_CHANCE], strict=True):
+    widths = [0.55, 1.75, 1.75, 1.85, 1.7, 1.3]
+    for column, (name, words) in zip(st.columns(widths)[1:], [*NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
         column.markdown(name, help=words)
     wrong = {}
     for size in sorted(state.design_sizes):
@@ -107,15 +155,30 @@ def table() -> dict[int, str]:
                 f"{NAMES[knob][0]} of {size} by {size}", 0, most(size, knob), key=key, format="%d %%",
                 label_visibility="collapsed", persist_state="session",
             )  # fmt: skip
+        with columns[4]:
+            layout_menu(size)
         knobs = cells()[size]
         reason = infeasible(size, state.design_agents, knobs["hole_ratio"], knobs["wait_ratio"])
         rate = natural_wait_rate(size, state.design_agents, knobs["hole_ratio"])
         if reason:
             wrong[size] = reason
-            columns[4].markdown(":red[**never**]", help=reason)
+            columns[5].markdown(":red[**never**]", help=reason)
         elif rate is not None:
-            columns[4].markdown(f":gray[{100 * rate:.0f} %]")
+            columns[5].markdown(f":gray[{100 * rate:.0f} %]")
     return wrong
+
+
+def layout_menu(size: int) -> None:
+    """The layouts of a size: as many as are liked, in equal parts."""
+    state.setdefault(slider(size, "layouts"), list(SCATTER))
+    parts = layouts(size)
+    names = " + ".join(parts) if len(parts) < 3 else f"{len(parts)} layouts"
+    with st.popover(names, key=f"design_{size}_layout_menu", type="tertiary"):
+        st.pills(
+            f"Layouts of {size} by {size}", LAYOUTS, selection_mode="multi", key=slider(size, "layouts"), persist_state="session",
+            help="  \n".join(f"**{layout}**: {words}" for layout, words in LAYOUT_WORDS.items()),
+        )  # fmt: skip
+        st.caption(", ".join(f"{part:.0%} {layout}" for layout, part in parts.items()) + " boards")
 
 
 def balance(draft: drafts.Cells) -> bool:
@@ -131,7 +194,7 @@ def balance(draft: drafts.Cells) -> bool:
         return True
     words, button = st.columns([2, 1], vertical_alignment="center")
     words.markdown(f":red[**The shares sum to {total:.0%}.**] They must sum to 100 %.")
-    button.button("Normalise", on_click=lambda: put(drafts.config_of(state.design_agents, drafts.normalised(draft))), width="stretch")
+    button.button("Normalise", on_click=lambda: put(config_of(drafts.normalised(draft))), width="stretch")
     return False
 
 
@@ -142,7 +205,7 @@ def library(config: EnvironmentConfig | None) -> None:
         state.design_load_error = ""
         if state.design_upload is not None:
             try:
-                put(drafts.read_upload(state.design_upload.getvalue()))
+                put(EnvironmentConfig.from_bytes(state.design_upload.getvalue(), state.design_upload.name))
             except ConfigError as error:
                 state.design_load_error = f"{state.design_upload.name}: {error}"
 
@@ -164,20 +227,21 @@ def library(config: EnvironmentConfig | None) -> None:
     row = st.container(horizontal=True)
     with row.popover("Load"):
         st.selectbox("Saved configs", drafts.shelf(store), index=None, key="design_saved", on_change=take_saved, placeholder="Choose one")
-        st.file_uploader("A config file", type="json", key="design_upload", on_change=take_upload, max_upload_size=1)
+        st.file_uploader("A config file", type=["json", "toml"], key="design_upload", on_change=take_upload, max_upload_size=1)
     with row.popover("Save", disabled=config is None):
         st.text_input("Name", key="design_name", max_chars=63, placeholder="small-and-crowded")
         st.button("Save", on_click=keep, args=(config,), key="design_keep")
         if state.get("design_kept"):
             st.caption(state.pop("design_kept"))
-    row.download_button(
-        "Export JSON",
-        lambda: config.to_json() + "\n" if config else "",
-        "environment.json",
-        "application/json",
-        on_click="ignore",
-        disabled=config is None,
-    )
+    for kind, write in (("json", EnvironmentConfig.to_json), ("toml", EnvironmentConfig.to_toml)):
+        row.download_button(
+            f"Export {kind.upper()}",
+            write(config).rstrip() + "\n" if config else "",
+            f"environment.{kind}",
+            f"application/{kind}",
+            on_click="ignore",
+            disabled=config is None,
+        )
     if state.get("design_load_error"):
         st.error(f"This is no environment config. {state.design_load_error}")
 
@@ -196,6 +260,25 @@ with desk:
         persist_state="session",
         help="The team on every training board",
     )
+    waits, places, beside = st.columns([1.35, 1.15, 0.7], vertical_alignment="bottom")
+    waits.selectbox(
+        "A board must wait if",
+        MUST_WAIT_IF,
+        format_func=MUST_WAIT_IF.__getitem__,
+        key="design_wait",
+        persist_state="session",
+        help=WAIT_HELP,
+    )
+    places.selectbox(
+        "Starts and goals",
+        STARTS_AND_GOALS,
+        format_func=STARTS_AND_GOALS.__getitem__,
+        key="design_placement",
+        persist_state="session",
+        help=PLACEMENT_HELP,
+    )
+    with beside:
+        layout_gallery()
     wrong: dict[int, str] = {}
     config: EnvironmentConfig | None = None
     drawable: EnvironmentConfig | None = None  # the boards beside the knobs need no balance
@@ -204,9 +287,9 @@ with desk:
     else:
         wrong = table()
         if balance(cells()):
-            config = drafts.config_of(state.design_agents, cells())
+            config = config_of(cells())
         if not wrong:
-            drawable = config or drafts.config_of(state.design_agents, drafts.normalised(cells()))
+            drawable = config or config_of(drafts.normalised(cells()))
     for reason in wrong.values():
         st.error(reason[0].upper() + reason[1:])
     ready = config is not None and not wrong

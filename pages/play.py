@@ -7,14 +7,15 @@ from typing import Any
 
 import streamlit as st
 
-from core.lake.board import MOVES, START_LETTERS, Board, BoardError, read_board
+from core.lake.board import MOVES, START_LETTERS, Board, BoardError
 from core.lake.config import MAX_TEAM, PAPER_SIZES
+from core.lake.formats import FORMATS
 from core.lake.generator import GenerationError
-from core.lake.rules import judge, walk
+from core.lake.rules import Paths, judge, judge_paths, walk
 from core.lake.solver import Solution, solve
 from core.sessions.planner import Planner, PlannerError
 from core.sessions.store import SessionStore
-from core.ui import choices, nav, theme
+from core.ui import choices, nav, theme, tree
 from core.ui.board import Track, board_editor, board_picture, board_player
 from core.ui.gif import board_gif
 from core.ui.share import decode, encode
@@ -162,12 +163,25 @@ def session_controls(store: SessionStore) -> None:
 
 
 def paste_controls() -> None:
-    def use() -> None:
+    def bring(files: dict[str, bytes], agents: int | None = None) -> None:
+        state.play_paste_error, state.play_brought, state.play_entry = "", None, 0
         try:
-            load(read_board(state.play_text))
-            state.play_paste_error = ""
+            state.play_brought = name, found = choices.bring(files, agents)
+            take(found[0], name)
         except BoardError as error:
             state.play_paste_error = str(error)
+
+    def take(entry: choices.Entry, file_name: str) -> None:
+        load(entry.board)
+        if entry.plan is not None:
+            show(choices.from_file(entry, file_name))
+
+    def use() -> None:
+        bring({"the text": state.play_text.encode()})
+
+    def upload() -> None:
+        if state.play_files:
+            bring({file.name: file.getvalue() for file in state.play_files}, state.get("play_file_agents"))
 
     st.text_area(
         "Text or JSON",
@@ -178,6 +192,21 @@ def paste_controls() -> None:
         help="Rows of cells with spaces between them: F frozen, H hole, starts S s A B C, goals G g a b c. Or one JSON board.",
     )
     st.button("Use this board", on_click=use, width="stretch")
+    st.file_uploader(
+        "Or files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=upload,
+        help="Of FrozenLab, " + ", ".join(choices.EXPORTS.values()) + ". Bring a map or scenario that a file only names with it.",
+    )  # fmt: skip
+    if state.play_files:
+        st.number_input(
+            "Agents to take", 1, 512, None, placeholder="all", key="play_file_agents", on_change=upload,
+            help="The first agents of a file. A MovingAI scenario lists a thousand: its first rows are the agents",
+        )  # fmt: skip
+    name, found = state.get("play_brought") or ("", [])
+    if len(found) > 1:
+        st.selectbox(
+            f"Board (of {len(found)})", range(len(found)), format_func=lambda i: found[i].name or f"number {i + 1}", key="play_entry",
+            on_change=lambda: take(found[state.play_entry], name),
+        )  # fmt: skip
     if state.get("play_paste_error"):
         st.error(state.play_paste_error)
 
@@ -316,7 +345,7 @@ with plan_place:
     elif planner == "You":
         your_controls()
     elif saved is not None:
-        st.caption(f"The answer of {saved.label}, as it was recorded, to board {saved.board_id}.")
+        st.caption(saved.origin)
 
 answers = state.get("play_answers") if planner == "Model" and state.get("play_wanted", ("",))[0] == code else None
 if answers:
@@ -326,7 +355,7 @@ if answers:
     tracks.append(Track(name if len(answers) == 1 else f"{name}, answer {chosen + 1}", answer.paths, answer.verdict))
     completion = answer.completion
 elif saved is not None and planner == "Recorded":
-    tracks.append(Track(saved.label, saved.paths, saved.verdict))
+    tracks.append(Track(saved.label, saved.paths, saved.verdict or judge_paths(board, saved.paths or (), optimum)))
     completion = saved.completion
 if solution.plan is not None:
     tracks.append(Track("Exact solver", walk(board, solution.plan), judge(board, solution.plan, optimum)))
@@ -335,6 +364,23 @@ if source == "Draw" and planner == "Model" and not answers:
 
 
 # --- watching ------------------------------------------------------------------------------------------------------------
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def exported(code: str, paths: Paths | None, name: str) -> tuple[str, bytes]:
+    return choices.export(decode(code), paths, name)
+
+
+def export_controls() -> None:
+    name = st.selectbox("For", choices.EXPORTS, format_func=choices.EXPORTS.__getitem__, key="play_export", persist_state="session")
+    plans = {track.label: track.paths for track in tracks} if FORMATS[name].plans else {}
+    paths = plans[st.selectbox("Plan", plans, key="play_export_plan")] if plans else None
+    try:
+        file_name, data = exported(encode(board), paths, name)
+        st.download_button(f"Download {file_name}", data, file_name, on_click="ignore", width="stretch")
+    except BoardError as error:
+        st.warning(f"Not for this board: {error}")
+
 
 with hero:
     if source != "Draw" or tracks:
@@ -354,16 +400,85 @@ with hero:
     if first is not None and first.fault is not None:
         st.caption(f"**The rule.** {RULES[first.fault]}")
 
-    row = st.container(horizontal=True)
+    row = st.container(horizontal=True, vertical_alignment="center")
     with row.popover("Share"):
         st.write("This address opens this board:")
         st.code(f"{st.context.url}?board={code}" if st.context.url else f"?board={code}", language=None)
     row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
     if board.team <= len(START_LETTERS):
         row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
+    with row.popover("Export"):
+        export_controls()
     if tracks:
         colors = theme.palette()
         row.download_button("GIF", lambda: board_gif(board, tracks, colors), "plans.gif", "image/gif", on_click="ignore")
     if completion is not None:
         with st.expander("The model's answer, to the letter"):
             st.code(completion or "(empty)", language=None, wrap_lines=True)
+
+
+# --- how a solver finds it ----------------------------------------------------------------------------------------------
+
+
+@st.fragment
+def how_it_is_found(board: Board, solution: Solution) -> None:
+    """Steps through the constraint tree of Conflict-Based Search on the board of the page."""
+
+    def go(step: int) -> None:
+        state.play_search_step = step
+
+    def follow_node() -> None:
+        points = state.play_search_tree["selection"]["points"]
+        if points:
+            go(state.play_search.last_step_of(points[0]["customdata"], now))
+
+    st.subheader("How a solver finds it: Conflict-Based Search", anchor=False)
+    st.caption(tree.IDEA)
+    bar = st.container(horizontal=True, vertical_alignment="bottom")
+    objective = bar.segmented_control(
+        "What is to be small", list(tree.COSTS), format_func=tree.COSTS.__getitem__, default="sum_of_costs", required=True,
+        key="play_search_objective", persist_state="session",
+    )  # fmt: skip
+    found: tree.Search | None = state.get("play_search")
+    if found is None or (found.board, found.objective) != (board, objective):
+        found = state.play_search = tree.Search.of(board, objective)
+        go(0)
+    last = len(found.steps) - 1
+    now = state.setdefault("play_search_step", 0)
+    bar.button("Root", icon=":material/first_page:", key="play_search_first", on_click=go, args=(0,), disabled=now == 0)
+    bar.button("Back", icon=":material/chevron_left:", key="play_search_back", on_click=go, args=(now - 1,), disabled=now == 0)
+    bar.button("Next", icon=":material/chevron_right:", key="play_search_next", on_click=go, args=(now + 1,), disabled=now == last)
+    end = "Solution" if found.steps[last].action == "solved" else "End"
+    bar.button(end, icon=":material/last_page:", key="play_search_last", on_click=go, args=(last,), disabled=now == last)
+    if last:
+        bar.slider(f"Step of {last}", 0, last, key="play_search_step")
+
+    step = found.steps[now]
+    picture, plan = st.columns([1.4, 1], gap="large")
+    with picture:
+        st.markdown(tree.told(found, now) + (f"\n\n{tree.ending(found, solution)}" if now == last else ""))
+        theme.facts(
+            [
+                (str(step.node.id), "node", "Counted in the order in which they come up"),
+                (str(step.node.cost) if step.node.paths else "–", tree.COSTS[objective], "Of this node's plan, conflicts and all"),
+                (str(len(step.node.constraints())), "forbidden", "Constraints that hold at this node: its own and those above it"),
+                (str(step.open), "open", "Nodes that wait to be expanded after this step"),
+                (str(len(found.states(now))), "nodes", "In the tree so far"),
+            ]
+        )
+        drawn = tree.tree_chart(found, now)
+        st.plotly_chart(
+            drawn.figure, key="play_search_tree", alt=drawn.alt, config={"displayModeBar": False},
+            on_select=follow_node, selection_mode="points",
+        )  # fmt: skip
+        st.caption("Newest children are taken first where costs are equal. Click a node to see the last step that dealt with it.")
+    with plan:
+        track = Track(f"Node {step.node.id}", step.node.paths, step.node.verdict)
+        board_player(board, [track], key="play_search_player", height=460, at_end=True)
+
+
+if row.toggle(
+    "How a solver finds it", key="play_search_shown", persist_state="session",
+    help="Step by step through the constraint tree of Conflict-Based Search on this board",
+):  # fmt: skip
+    how_it_is_found(board, solution)

@@ -235,7 +235,11 @@ def what_it_said(record: ProposalRecord, following: pd.DataFrame | None, stage: 
 def what_it_changed(record: ProposalRecord, after: pd.DataFrame) -> None:
     st.subheader("What changed in the config", anchor=False)
     measured = {int(size): overall(rows) for size, rows in after.groupby("size")}
-    st.html(markup.config_table(knob_rows(record), measured))
+    rows = knob_rows(record)
+    st.html(markup.config_table(rows, measured))
+    if layouts := markup.layouts_table(rows):
+        st.markdown("**Layouts of its boards**")
+        st.html(layouts)
     guard = record.guard
     if guard.rejected is not None:
         return

@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from core.engineer.schema import ENGINEERS, SECTIONS
 from core.lake.board import Board
-from core.lake.config import ConfigError, EnvironmentConfig, first_error
+from core.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
+from core.lake.presets import PRESETS, preset
 from core.lake.suites import SuiteSpec
 from core.sessions import launcher
 from core.sessions.presets import quick_spec
@@ -57,6 +58,10 @@ def new_session_form(found: list[Session]) -> None:
         sections = st.pills(
             "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
             help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
+        )  # fmt: skip
+        layouts = st.pills(
+            "Layouts it may use", LAYOUTS, selection_mode="multi", key="form_layouts",
+            help="Without any, every map size keeps the layouts of the first config. So far only the engineer *random* turns layouts.",
         )  # fmt: skip
         st.subheader("Training", anchor=False)
         a, b, c, d = st.columns(4)
@@ -114,6 +119,7 @@ def new_session_form(found: list[Session]) -> None:
                 title=title,
                 engineer=engineer,
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),
+                layouts=tuple(layout for layout in LAYOUTS if layout in (layouts or ())),
                 stages=stages,
                 initial_config=config,
                 training=TrainingSettings(
@@ -132,7 +138,8 @@ def pick_config(found: list[Session], quick: SessionSpec) -> EnvironmentConfig |
     """The config of the first stage: from the preset, from Design, from a file, or the last one of a session. None: not chosen yet."""
     st.subheader("The first environment config", anchor=False)
     designed = st.session_state.get("design_config")
-    sources = [FROM_QUICK, *([FROM_DESIGN] if designed else []), FROM_FILE, *(session.id for session in found)]
+    ready_made = {f"the preset {name}": name for name in PRESETS}
+    sources = [FROM_QUICK, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *(session.id for session in found)]
     titles = {session.id: f"{session.title}, its last config" for session in found}
     if "form_source" not in st.session_state and designed:
         st.session_state["form_source"] = FROM_DESIGN
@@ -142,8 +149,10 @@ def pick_config(found: list[Session], quick: SessionSpec) -> EnvironmentConfig |
         if source == FROM_DESIGN:
             config = EnvironmentConfig.from_json(designed or "")
         elif source == FROM_FILE:
-            upload = st.file_uploader("Config file", type="json", key="form_file", help="As Design saves it, or as DESIGN.md describes.")
-            config = EnvironmentConfig.from_json(upload.getvalue().decode("utf-8", "replace")) if upload else None
+            upload = st.file_uploader("Config file", type=["json", "toml"], key="form_file", help="As Design saves it: JSON or TOML.")
+            config = EnvironmentConfig.from_bytes(upload.getvalue(), upload.name) if upload else None
+        elif source in ready_made:
+            config = preset(ready_made[source])
         elif source != FROM_QUICK:
             config = last_config(next(session for session in found if session.id == source))
     except ConfigError as error:

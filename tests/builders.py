@@ -16,13 +16,14 @@ from core.engineer.rules import propose
 from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section
 from core.lake.board import MOVES
 from core.lake.config import EnvironmentConfig
+from core.lake.files import write_text
 from core.lake.generator import generate, realised
 from core.lake.instance import Instance
 from core.lake.rules import Paths, walk
 from core.lake.suites import SuiteSpec
 from core.policy.evaluation import COLUMNS, answer_row, frame
 from core.policy.plan_dialect import render_plan
-from core.sessions.files import append_line, write_parquet, write_text
+from core.sessions.files import append_line, write_parquet
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, Status, ValidRate
 from core.sessions.store import EnvironmentRecord, Session, SessionStore

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from core.engineer.schema import Context, Proposal
-from core.lake.config import EnvironmentConfig, SizeConfig
+from core.lake import presets
+from core.lake.config import EnvironmentConfig
 
 
 def fixed(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
@@ -15,16 +16,15 @@ def fixed(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
 
 def uniform(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
     """Every size equally often, with the middle of the paper's ratios; the same after every stage."""
-    even = EnvironmentConfig.uniform(context.sizes, context.agents, hole_ratio=0.3, wait_ratio=0.5)
+    even = presets.uniform(context.sizes, context.agents).with_layouts_of(config)
     return Proposal(summary="Every size equally often, hole ratio 0.30, wait ratio 0.50.", config=even)
 
 
 def random(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
-    """Shares from a flat Dirichlet, ratios evenly from the paper's range, anew after every stage."""
+    """Shares from a flat Dirichlet, ratios evenly from the paper's range, and a mix of the layouts that may be used; anew after every
+    stage."""
     rng = np.random.default_rng([seed, context.stage])
-    shares = rng.dirichlet(np.ones(len(context.sizes)))
-    cells = {
-        size: SizeConfig(share=float(share), hole_ratio=float(rng.uniform(0.1, 0.5)), wait_ratio=float(rng.uniform(0, 1)))
-        for size, share in zip(context.sizes, shares, strict=True)
-    }
-    return Proposal(summary="Shares and ratios drawn at random.", config=EnvironmentConfig(agents=context.agents, sizes=cells))
+    drawn = presets.random_config(context.sizes, context.agents, rng, context.layouts)
+    if context.layouts:
+        return Proposal(summary="Shares, ratios and layouts drawn at random.", config=drawn)
+    return Proposal(summary="Shares and ratios drawn at random.", config=drawn.with_layouts_of(config))

@@ -44,8 +44,14 @@ class ScriptedEngineer:
         return self.propose(context, config, seed)
 
 
+def by_rules(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    """The rules turn knobs only: the layouts stay."""
+    proposal = rules.propose(context)
+    return proposal.model_copy(update={"config": proposal.config.with_layouts_of(config)})
+
+
 SCRIPTED: dict[EngineerName, ScriptedEngineer] = {
-    "rules": ScriptedEngineer("rules", lambda context, config, seed: rules.propose(context)),
+    "rules": ScriptedEngineer("rules", by_rules),
     "uniform": ScriptedEngineer("uniform", baselines.uniform),
     "random": ScriptedEngineer("random", baselines.random),
     "fixed": ScriptedEngineer("fixed", baselines.fixed),
@@ -86,7 +92,7 @@ def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_
     if proposal is None:
         after, report = config, GuardReport(rejected=attempts[-1].error)
     else:
-        after, report = guard(proposal.config, config, max_step=max_step, min_share=min_share)
+        after, report = guard(proposal.config, config, max_step=max_step, min_share=min_share, layouts=context.layouts)
     return ProposalRecord(
         stage=context.stage,
         engineer=engineer.name,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from core.engineer import lines
 from core.engineer.schema import SECTIONS, Context, Evidence, ProposalRecord, Section
-from core.lake.config import EnvironmentConfig
+from core.lake.config import EnvironmentConfig, Layout
 from core.lake.generator import Realised
 from core.lake.rules import FAULTS
 
@@ -55,13 +55,14 @@ def gather(stage: StageMeasurements) -> dict[Section, tuple[Evidence, ...]]:
     return {section: tuple(sources[section](stage)) for section in SECTIONS}
 
 
-def describe(stage: StageMeasurements, sections: Sequence[Section]) -> Context:
-    """The context with only the sections that are switched on."""
+def describe(stage: StageMeasurements, sections: Sequence[Section], layouts: tuple[Layout, ...] = ()) -> Context:
+    """The context with only the sections that are switched on, and the layouts that a proposal may use."""
     evidence = gather(stage)
     return Context(
         stage=stage.stage,
         agents=stage.config.agents,
         sizes=tuple(stage.config.sizes),
+        layouts=layouts,
         sections={section: evidence[section] for section in SECTIONS if section in sections},
     )
 
@@ -132,7 +133,7 @@ def statistics_lines(stage: StageMeasurements) -> Iterator[Evidence]:
             "wait_ratio": drawn.wait_ratio,
             "makespan": drawn.mean_makespan or 0.0,
         }
-        yield lines.statistics(size, cell.share, cell.hole_ratio, cell.wait_ratio, figures)
+        yield lines.statistics(size, cell.share, cell.hole_ratio, cell.wait_ratio, figures, cell.layouts)
 
 
 def preserved_lines(stage: StageMeasurements) -> Iterator[Evidence]:
@@ -155,7 +156,9 @@ def history_lines(stage: StageMeasurements) -> Iterator[Evidence]:
         after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
         if after.empty or before.empty:
             continue
-        changes = {c.knob: c.after - c.before for c in last.changes if c.size == size and c.before is not None and c.after is not None}
+        changes: dict[str, float] = {
+            c.knob: c.after - c.before for c in last.changes if c.size == size and c.before is not None and c.after is not None
+        }
         claims = last.proposal.claims if last.proposal else ()
         expected = next((claim.expected for claim in claims if claim.size == size), None)
         yield lines.history(size, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from core.engineer.schema import RATIO_KNOBS, GuardReport, Repair
-from core.lake.config import EnvironmentConfig, SizeConfig
+from core.lake.config import LAYOUTS, EnvironmentConfig, Layout, SizeConfig
 from core.lake.generator import infeasible
 
 
 def guard(
-    proposed: EnvironmentConfig, previous: EnvironmentConfig, *, max_step: float, min_share: float
+    proposed: EnvironmentConfig, previous: EnvironmentConfig, *, max_step: float, min_share: float, layouts: Collection[Layout] = ()
 ) -> tuple[EnvironmentConfig, GuardReport]:
     """A config that can be drawn, close enough to ``previous``, with the report of every repair.
 
-    The map sizes and the team are the session's: a size that the proposal leaves out keeps its values, a new one is dropped. Ratios move
-    at most ``max_step`` a stage; a size that the generator cannot draw keeps its previous ratios; shares stay above ``min_share`` and
-    sum to 1.
+    The map sizes, the team and the wait definition are the session's: a size that the proposal leaves out keeps its values, a new one is
+    dropped. A size's layouts change only to those that ``layouts`` allows. Ratios and parts of layouts move at most ``max_step`` a stage;
+    a size that the generator cannot draw keeps its previous ratios; shares stay above ``min_share`` and sum to 1.
     """
     repairs: list[Repair] = []
     cells = {}
@@ -25,19 +27,47 @@ def guard(
                 Repair(size=size, knob="share", proposed=0.0, used=old.share, reason="the proposal leaves this size out; it is kept")
             )
             new = old
+        new = with_allowed_layouts(size, new, old, layouts, max_step, repairs)
         new = within_step(size, new, old, max_step, repairs)
         cells[size] = drawable(size, new, old, previous.agents, repairs)
     shares = floored({size: cell.share for size, cell in cells.items()}, min_share, repairs)
     sizes = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}
-    return EnvironmentConfig(agents=previous.agents, sizes=sizes), GuardReport(repairs=tuple(repairs))
+    return previous.model_copy(update={"sizes": sizes}), GuardReport(repairs=tuple(repairs))
+
+
+def with_allowed_layouts(
+    size: int, new: SizeConfig, old: SizeConfig, layouts: Collection[Layout], max_step: float, repairs: list[Repair]
+) -> SizeConfig:
+    """The layouts, of those allowed and those that the size has, moved at most ``max_step`` away from the old ones.
+
+    The part of a layout that may not be used falls to the others in proportion; where nothing is left, the old layouts stay.
+    """
+    if new.layouts == old.layouts:
+        return new
+    kept = {layout: part for layout, part in new.layouts.items() if layouts and layout in {*layouts, *old.layouts}}
+    total = sum(kept.values())
+    wanted = {layout: part / total for layout, part in kept.items()} if total else old.layouts
+    moves = {layout: wanted.get(layout, 0.0) - old.layouts.get(layout, 0.0) for layout in LAYOUTS}
+    way = max_step / max(max_step, *map(abs, moves.values()))
+    used = {layout: old.layouts.get(layout, 0.0) + way * move for layout, move in moves.items()}
+    reason = f"an engineer may use {', '.join(layouts)}, and their parts move at most {max_step:g} a stage and sum to 1"
+    if not layouts:
+        reason = "in this session layouts are not the engineer's to change"
+    repairs += [
+        Repair(size=size, knob=layout, proposed=new.layouts.get(layout, 0.0), used=part, reason=reason)
+        for layout, part in used.items()
+        if abs(part - new.layouts.get(layout, 0.0)) > 1e-9
+    ]
+    return new.model_copy(update={"layouts": {layout: part for layout, part in used.items() if part > 1e-9}})
 
 
 def within_step(size: int, new: SizeConfig, old: SizeConfig, max_step: float, repairs: list[Repair]) -> SizeConfig:
     """The ratios, moved at most ``max_step`` away from the old ones."""
     for knob in RATIO_KNOBS:
         before, wanted = getattr(old, knob), getattr(new, knob)
-        used = round(min(max(wanted, before - max_step), before + max_step), 6)
+        used = min(max(wanted, before - max_step), before + max_step)
         if abs(used - wanted) > 1e-9:
+            used = round(used, 6)
             repairs.append(Repair(size=size, knob=knob, proposed=wanted, used=used, reason=f"a ratio moves at most {max_step:g} a stage"))
             new = new.model_copy(update={knob: used})
     return new

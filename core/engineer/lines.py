@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from core.engineer.schema import Evidence
-from core.engineer.sentences import KNOB_NAMES
+from core.engineer.sentences import SETTING_NAMES
+from core.lake.config import SCATTER, Layout
 from core.lake.rules import FAULTS
 
 FAULT_NAMES: dict[str, str] = {fault: fault.replace("_", " ") for fault in FAULTS}
@@ -52,10 +53,16 @@ def failure_case(size: int, letter: str, fault: str, step: int, sentence: str, b
     )
 
 
-def statistics(size: int, share: float, hole_ratio: float, wait_ratio: float, drawn: Mapping[str, float]) -> Evidence:
-    """The config of one size, and what was drawn from it: ``boards``, ``hole_ratio``, ``wait_ratio``, ``makespan`` (mean steps)."""
+def statistics(
+    size: int, share: float, hole_ratio: float, wait_ratio: float, drawn: Mapping[str, float], layouts: Mapping[Layout, float] = SCATTER
+) -> Evidence:
+    """The config of one size, and what was drawn from it: ``boards``, ``hole_ratio``, ``wait_ratio``, ``makespan`` (mean steps).
+
+    Layouts are named where not all boards are scattered.
+    """
+    mixed = "" if layouts == SCATTER else f", {', '.join(f'{part:.0%} {layout}' for layout, part in layouts.items())} boards"
     text = (
-        f"Size {size}: config share {share:.2f}, hole ratio {hole_ratio:.2f}, wait ratio {wait_ratio:.2f}; "
+        f"Size {size}: config share {share:.2f}, hole ratio {hole_ratio:.2f}, wait ratio {wait_ratio:.2f}{mixed}; "
         f"drawn {drawn['boards']:.0f} boards, holes {drawn['hole_ratio']:.2f}, wait {drawn['wait_ratio']:.2f}, "
         f"mean optimal makespan {drawn['makespan']:.1f}."
     )
@@ -75,7 +82,7 @@ def history(size: int, stage: int, changes: Mapping[str, float], before: float, 
     ``before`` and ``after`` are held-out valid rates.
     """
     moved = {knob: change for knob, change in changes.items() if abs(change) > 1e-9 and knob != "share"}
-    did = " and ".join(f"{KNOB_NAMES[knob]} {change:+.2f}" for knob, change in moved.items()) or "ratios kept"
+    did = " and ".join(f"{SETTING_NAMES[knob]} {change:+.2f}" for knob, change in moved.items()) or "ratios kept"
     hope = "" if expected is None else f", expected {expected:.0%}"
     text = f"Size {size}: after stage {stage + 1}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."
     numbers = {"gain": after - before, "before": before, "after": after} | {f"{knob}_change": change for knob, change in moved.items()}

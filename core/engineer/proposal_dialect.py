@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
-from core.engineer.schema import RATIO_KNOBS, SECTION_LETTERS, SECTIONS, Claim, Context, Evidence, Knob, Proposal
+from core.engineer.schema import RATIO_KNOBS, SECTION_LETTERS, SECTIONS, Claim, Context, Evidence, Proposal
 from core.engineer.sentences import claim_sentence, summary_sentence
-from core.lake.config import EnvironmentConfig, SizeConfig
+from core.lake.config import EnvironmentConfig, Knob, SizeConfig
 from core.lake.rules import FAULTS
 from core.policy import vocabulary as v
 
@@ -182,7 +182,8 @@ def alternatives(words: Sequence[str]) -> str:
 
 
 def parse_proposal(context: Context, before: EnvironmentConfig, completion: str) -> Proposal:
-    """Reads a completion. A value that is written as ``before`` rounds to it stays exactly as in ``before``.
+    """Reads a completion. A value that is written as ``before`` rounds to it stays exactly as in ``before``, and so do the layouts and
+    the wait definition, which the dialect has no words for.
 
     Raises:
         ProposalError: the completion breaks the grammar or ends too early.
@@ -196,11 +197,11 @@ def parse_proposal(context: Context, before: EnvironmentConfig, completion: str)
     cells = {}
     for size, told in said.items():
         old = before.sizes[size]
-        ratios = {k: getattr(old, k) if w == v.percent_word(getattr(old, k)) else v.percent_value(w) for k, w in told.ratios.items()}
-        cells[size] = SizeConfig(share=old.share if kept_shares else v.percent_value(told.share) / total, **ratios)
+        ratios = {str(k): getattr(old, k) if w == v.percent_word(getattr(old, k)) else v.percent_value(w) for k, w in told.ratios.items()}
+        cells[size] = old.model_copy(update=ratios | {"share": old.share if kept_shares else v.percent_value(told.share) / total})
     claims = [claim for size, told in said.items() for claim in claims_of(size, told, before.sizes[size], cells[size])]
     preserved = tuple(size for size, told in said.items() if "P" in told.cited and set(told.directions.values()) == {"keep"})
-    config = EnvironmentConfig(agents=before.agents, sizes=cells)
+    config = before.model_copy(update={"sizes": cells})
     return Proposal(summary=summary_sentence(claims, preserved), claims=tuple(claims), preserved=preserved, config=config)
 
 

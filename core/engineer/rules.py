@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from core.engineer.schema import RATIO_KNOBS, Claim, Context, Knob, Proposal
+from core.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal
 from core.engineer.sentences import claim_sentence, summary_sentence
-from core.lake.config import EnvironmentConfig, SizeConfig
+from core.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
 from core.lake.rules import FAULTS
 
 MASTERED, HOPELESS = 0.8, 0.2
@@ -62,7 +62,7 @@ def read(context: Context, size: int) -> Reading:
     return Reading(
         valid=valid,
         sampled=behaviour.get("valid", valid),
-        present=SizeConfig(**{k: statistics[k] for k in ("share", "hole_ratio", "wait_ratio")}) if statistics else None,
+        present=SizeConfig.model_validate({knob: statistics[knob] for knob in KNOBS}) if statistics else None,
         preserved="preserved" in numbers,
         conflicts_dominate=faults > 0 and conflicts >= faults / 2,
         regretted=regretted,

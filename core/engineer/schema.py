@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.lake.config import EnvironmentConfig, KnobChange
+from core.lake.config import EnvironmentConfig, Knob, KnobChange, Layout, Setting
 
 Section = Literal["behaviour", "failures", "statistics", "preserved", "history"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
@@ -18,7 +18,6 @@ SECTION_LETTERS: dict[Section, str] = {"behaviour": "B", "failures": "F", "stati
 EngineerName = Literal["policy", "base", "rules", "uniform", "random", "fixed"]
 ENGINEERS: tuple[EngineerName, ...] = get_args(EngineerName)
 
-Knob = Literal["share", "hole_ratio", "wait_ratio"]
 RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")
 
 
@@ -49,6 +48,8 @@ class Context(BaseModel):
     agents: int
     sizes: tuple[int, ...]
     """Map sizes the config covers; always told, whichever sections are on."""
+    layouts: tuple[Layout, ...] = ()
+    """Layouts that a proposal may give any size; without any, every size keeps the layouts that it has."""
     sections: dict[Section, tuple[Evidence, ...]]
     prompt: str | None = None
     """The exact text a language model was given; None for engineers that are not language models."""
@@ -103,7 +104,7 @@ class Repair(BaseModel):
     """One value that the guard changed."""
 
     size: int
-    knob: Knob
+    knob: Setting
     proposed: float
     used: float
     reason: str

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.engineer.schema import Claim
+from core.lake.config import LAYOUTS
 
-KNOB_NAMES = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
+SETTING_NAMES: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
+SETTING_NAMES |= {layout: f"part of {layout} boards" for layout in LAYOUTS}
 
 
 def claim_sentence(claim: Claim) -> str:
@@ -14,12 +16,12 @@ def claim_sentence(claim: Claim) -> str:
     if claim.knob is None:
         what = "keep its ratios"
     elif claim.before is None:
-        what = f"set the {KNOB_NAMES[claim.knob]} to {claim.after:.2f}"
+        what = f"set the {SETTING_NAMES[claim.knob]} to {claim.after:.2f}"
     elif claim.after is not None and abs(claim.after - claim.before) < 1e-9:
-        what = f"keep the {KNOB_NAMES[claim.knob]} at {claim.before:.2f}"
+        what = f"keep the {SETTING_NAMES[claim.knob]} at {claim.before:.2f}"
     else:
         verb = "raise" if claim.after is not None and claim.after > claim.before else "lower"
-        what = f"{verb} the {KNOB_NAMES[claim.knob]} from {claim.before:.2f} to {claim.after:.2f}"
+        what = f"{verb} the {SETTING_NAMES[claim.knob]} from {claim.before:.2f} to {claim.after:.2f}"
     now = "" if claim.now is None else f", because it is {claim.now:.0%} valid"
     hope = "" if claim.expected is None else f"; expect {claim.expected:.0%}"
     cited = f" [{' '.join(claim.evidence)}]" if claim.evidence else ""

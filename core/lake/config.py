@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic.config import JsonDict
 
 from core.lake.board import MAX_SIDE
 
 MIN_SIZE = 3
 PAPER_SIZES = tuple(range(3, 11))
 MAX_TEAM = 5
-KNOBS = ("share", "hole_ratio", "wait_ratio")
-"""The three settings of a size that an engineer may turn."""
+
+Knob = Literal["share", "hole_ratio", "wait_ratio"]
+KNOBS: tuple[Knob, ...] = get_args(Knob)
+"""The three numbers of a size that an engineer may turn."""
+
+Layout = Literal["scatter", "rooms", "corridor", "bottleneck", "maze", "open"]
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+"""Where the holes of a board go: anywhere (``scatter``, the paper's), or as core/lake/layouts.py tells. How many, the hole ratio says."""
+SCATTER: dict[Layout, float] = {"scatter": 1.0}
+
+Setting = Literal[Knob, Layout]
+"""What can differ between two configs of a size: a knob, or the part of the boards that have a layout."""
+
+WaitDefinition = Literal["makespan", "sum_of_costs"]
+
+Placement = Literal["uniform", "connected"]
+PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
@@ -26,7 +43,7 @@ class ConfigError(ValueError):
 class SizeConfig(BaseModel):
     """What is drawn for one map size."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     share: Ratio
     """Part of all boards that have this size; over all sizes the shares sum to 1."""
@@ -34,19 +51,51 @@ class SizeConfig(BaseModel):
     """Part of the cells that are holes."""
     wait_ratio: Ratio = 0.2
     """Part of the boards that cannot be solved optimally without some agent waiting (the conflict density)."""
+    layouts: Annotated[dict[Layout, Ratio], Field(min_length=1, exclude_if=lambda layouts: layouts == SCATTER)] = SCATTER
+    """Layout -> part of the boards whose holes lie like that; the parts sum to 1. Left out of files where all boards are scatter."""
+
+    @field_validator("layouts")
+    @classmethod
+    def _check_layouts(cls, layouts: dict[Layout, float]) -> dict[Layout, float]:
+        total = sum(layouts.values())
+        if abs(total - 1) > 1e-6:
+            raise ValueError(f"the parts of the layouts sum to {total:.4g}; they must sum to 1")
+        return {layout: layouts[layout] for layout in LAYOUTS if layouts.get(layout)}
+
+    def settings(self) -> dict[str, float]:
+        """Setting -> value: the knobs, and the parts of the layouts that it has."""
+        knobs = {"share": self.share, "hole_ratio": self.hole_ratio, "wait_ratio": self.wait_ratio}
+        return knobs | {str(layout): part for layout, part in self.layouts.items()}
+
+
+EXAMPLE: JsonDict = {
+    "agents": 2,
+    "sizes": {
+        "4": {"share": 0.5, "hole_ratio": 0.2, "wait_ratio": 0.3},
+        "8": {"share": 0.5, "hole_ratio": 0.35, "wait_ratio": 0.5, "layouts": {"scatter": 0.5, "maze": 0.5}},
+    },
+}
 
 
 class EnvironmentConfig(BaseModel):
-    """Team size and, per map size, a share, a hole ratio and a wait ratio. Immutable; ``sizes`` is ordered by size.
+    """Team size and, per map size, a share, a hole ratio, a wait ratio and layouts. Immutable; the sizes are in ascending order."""
 
-    Raises:
-        ConfigError: from :meth:`read` and :meth:`from_json`, with a one-line reason.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, json_schema_extra={"examples": [EXAMPLE]})
 
     agents: Annotated[int, Field(ge=1, le=MAX_TEAM)] = 2
-    sizes: dict[int, SizeConfig]
+    """How many agents every board has."""
+    wait_definition: Annotated[WaitDefinition, Field(exclude_if=lambda definition: definition == "makespan")] = "makespan"
+    """A board needs a WAIT if it is in every plan of the fewest steps (makespan, the paper's), or in every plan of the least sum of
+    costs, before the agent that waits has arrived (sum_of_costs). Left out of files where it is makespan."""
+    placement: Annotated[Placement, Field(exclude_if=lambda placement: placement == "uniform")] = "uniform"
+    """How starts and goals are placed. uniform: anywhere on the frozen cells, and boards without a solution are drawn anew, holes and
+    all, so every solvable board is equally likely. connected: agent after agent within connected frozen cells, as POGEMA does, which
+    favours boards with isolated pockets where holes are many. Left out of files where it is uniform."""
+    sizes: Annotated[
+        dict[int, SizeConfig],
+        Field(json_schema_extra={"minProperties": 1, "propertyNames": {"enum": [str(size) for size in range(MIN_SIZE, MAX_SIDE + 1)]}}),
+    ]
+    """Map size -> what is drawn of it. The shares sum to 1."""
 
     @model_validator(mode="after")
     def _check(self) -> EnvironmentConfig:
@@ -63,60 +112,110 @@ class EnvironmentConfig(BaseModel):
 
     @classmethod
     def uniform(
-        cls, sizes: tuple[int, ...] = PAPER_SIZES, agents: int = 2, hole_ratio: float = 0.2, wait_ratio: float = 0.2
+        cls,
+        sizes: tuple[int, ...] = PAPER_SIZES,
+        agents: int = 2,
+        hole_ratio: float = 0.2,
+        wait_ratio: float = 0.2,
+        layouts: dict[Layout, float] = SCATTER,
     ) -> EnvironmentConfig:
-        """Every size equally often, with the same ratios."""
-        cell = SizeConfig(share=1 / max(len(sizes), 1), hole_ratio=hole_ratio, wait_ratio=wait_ratio)
+        """Every size equally often, with the same ratios and layouts."""
+        cell = SizeConfig(share=1 / max(len(sizes), 1), hole_ratio=hole_ratio, wait_ratio=wait_ratio, layouts=layouts)
         return cls(agents=agents, sizes={size: cell for size in sizes})
 
     @classmethod
     def from_json(cls, text: str) -> EnvironmentConfig:
+        """Raises ConfigError: one line that names line and column of what is no JSON, or the key and the value that is not valid."""
         try:
-            return cls.model_validate(json.loads(text))
+            data = json.loads(text)
         except json.JSONDecodeError as error:
             raise ConfigError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-        except ValidationError as error:
-            raise ConfigError(first_error(error)) from None
         except (ValueError, RecursionError):
             raise ConfigError("not JSON: a number too long, or too deeply nested") from None
+        return cls._from_data(data)
+
+    @classmethod
+    def from_toml(cls, text: str) -> EnvironmentConfig:
+        """Raises ConfigError, as :meth:`from_json` does."""
+        try:
+            data = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"not TOML: {error}") from None
+        except (ValueError, RecursionError):
+            raise ConfigError("not TOML: a number too long, or too deeply nested") from None
+        return cls._from_data(data)
+
+    @classmethod
+    def _from_data(cls, data: object) -> EnvironmentConfig:
+        try:
+            return cls.model_validate(data)
+        except ValidationError as error:
+            raise ConfigError(first_error(error)) from None
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str) -> EnvironmentConfig:
+        """The config in a file called ``name``: TOML if it ends in ``.toml``, else JSON. Raises ConfigError."""
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ConfigError("not a text file in UTF-8") from None
+        return cls.from_toml(text) if name.lower().endswith(".toml") else cls.from_json(text)
 
     @classmethod
     def read(cls, path: Path) -> EnvironmentConfig:
-        """Reads a config file. Raises ConfigError, and OSError if it can't be read."""
-        try:
-            return cls.from_json(path.read_text(encoding="utf-8"))
-        except UnicodeDecodeError:
-            raise ConfigError(f"{path.name} is not a text file in UTF-8") from None
+        """Reads a config file, TOML or JSON by its name. Raises ConfigError, and OSError if it can't be read."""
+        return cls.from_bytes(path.read_bytes(), path.name)
 
     def to_json(self) -> str:
         return json.dumps(self.model_dump(mode="json"), indent=2)
+
+    def to_toml(self) -> str:
+        import tomli_w
+
+        return tomli_w.dumps(self.model_dump(mode="json"))
+
+    def with_layouts_of(self, other: EnvironmentConfig) -> EnvironmentConfig:
+        """The same shares and ratios with the layouts, the placement and the wait definition of ``other``.
+
+        A size that ``other`` lacks keeps its layouts.
+        """
+        sizes = {
+            size: cell.model_copy(update={"layouts": other.sizes[size].layouts}) if size in other.sizes else cell
+            for size, cell in self.sizes.items()
+        }
+        return self.model_copy(update={"sizes": sizes, "placement": other.placement, "wait_definition": other.wait_definition})
 
 
 def first_error(error: ValidationError) -> str:
     """The first problem of a pydantic error as one line: where, what, and what was given."""
     first: Any = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"])
+    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
     message = first["msg"].removeprefix("Value error, ")
     given = repr(first["input"])
     return f"{where}: {message} (given: {given if len(given) <= 60 else given[:57] + '...'})" if where else message
 
 
 class KnobChange(BaseModel):
-    """One knob of one size before and after. ``before`` or ``after`` is None where the size is new or gone."""
+    """One setting of one size before and after. ``before`` or ``after`` of a knob is None where the size is new or gone."""
 
     size: int
-    knob: str
+    knob: Setting
     before: float | None
     after: float | None
 
 
 def diff(before: EnvironmentConfig, after: EnvironmentConfig, tolerance: float = 1e-9) -> list[KnobChange]:
-    """The knobs that differ by more than ``tolerance``, ordered by size and then as in KNOBS."""
+    """The knobs and parts of layouts that differ by more than ``tolerance``, ordered by size and then as in KNOBS and LAYOUTS.
+
+    A size that is missing counts as scattered, so a scattered size that comes or goes tells its three knobs only.
+    """
+    missing = {"scatter": 1.0}
     changes = []
     for size in sorted({*before.sizes, *after.sizes}):
-        for knob in KNOBS:
-            old = getattr(before.sizes[size], knob) if size in before.sizes else None
-            new = getattr(after.sizes[size], knob) if size in after.sizes else None
-            if old is None or new is None or abs(old - new) > tolerance:
-                changes.append(KnobChange(size=size, knob=knob, before=old, after=new))
+        old, new = (config.sizes[size].settings() if size in config.sizes else missing for config in (before, after))
+        for setting in (*KNOBS, *LAYOUTS):
+            nothing = None if setting in KNOBS else 0.0
+            was, now = old.get(setting, nothing), new.get(setting, nothing)
+            if was is None or now is None or abs(was - now) > tolerance:
+                changes.append(KnobChange(size=size, knob=setting, before=was, after=now))
     return changes

@@ -1,108 +1,125 @@
-"""Compiled drawing of random boards in bulk: a counter-based random stream, uniform placement, and the canonical hash.
+"""Compiled drawing of random boards in bulk: holes, placement of the agents, and the canonical hash.
 
-Draw number d of a cell (size, agents, holes, seed) depends on nothing but these numbers, so the same boards come out on any machine, in
-any order and in chunks of any size. Imports numba, as kernels.py does.
+Draw number d of a stream depends on the stream's key and d only, so the same boards come out on any machine, in any order and in chunks
+of any size. Imports numba, as kernels.py does.
 """
+
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from core.lake.kernels import HORIZON, UNDECIDED, UNSOLVABLE, solve_board
+from core.lake.kernels import neighbour
+from core.lake.layouts import lay_out
+from core.lake.stream import GOLDEN, below, mix
 
-GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-UNREACHABLE, NO_SOLUTION, NOT_DECIDED, SURPLUS, EXCLUDED, ACCEPTED = range(6)
-"""What became of a draw: the columns of the tally."""
-
-
-class Rows(NamedTuple):
-    """Room for solved boards, one row each."""
-
-    free: NDArray[np.uint8]
-    """``[row, cell]``, 1 where the cell is frozen."""
-    starts: NDArray[np.int64]
-    """``[row, agent]``, row-major cell numbers."""
-    goals: NDArray[np.int64]
-    makespans: NDArray[np.int64]
-    needs_wait: NDArray[np.uint8]
-    moves: NDArray[np.uint8]
-    """``[row, agent, time]``, ASCII letters of the plan."""
-    lengths: NDArray[np.int64]
-    """``[row, agent]``, how many letters."""
-
-
-def new_rows(n: int, size: int, agents: int) -> Rows:
-    return Rows(
-        np.empty((n, size * size), np.uint8),
-        np.empty((n, agents), np.int64),
-        np.empty((n, agents), np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.uint8),
-        np.empty((n, agents, HORIZON), np.uint8),
-        np.zeros((n, agents), np.int64),
-    )
+SCATTER = 0
+"""The layout, as an index in LAYOUTS, that is drawn here."""
+UNIFORM, CONNECTED = 0, 1
+"""The placements, as indices in PLACEMENTS."""
 
 
 @njit(cache=True, nogil=True)
-def mix(x):
-    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a bijection of 64 bits that looks random."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+def shuffled_head(state, cells, first, last):
+    """Makes ``cells[first:last]`` a uniform random choice, in random order, from ``cells[first:]``; gives back the next state."""
+    for place in range(first, last):
+        state, skip = below(state, cells.shape[0] - place)
+        cells[place], cells[place + skip] = cells[place + skip], cells[place]
+    return state
 
 
 @njit(cache=True, nogil=True)
-def draw(key, number, holes, k, free, cells, starts, goals):
-    """Draw ``number`` of the stream ``key``: ``holes`` holes and 2k frozen cells, as the head of a uniform random permutation."""
-    n = free.shape[0]
+def draw(key, number, layout, placement, holes, size, free, cells, label, starts, goals):
+    """Draw ``number`` of the stream ``key``: a square board with an exact number of holes; False if the agents are not placed.
+
+    UNIFORM: starts and goals uniform over the frozen cells, and False if some goal cannot be reached. CONNECTED: one agent after the
+    other, its start uniform over the free cells from which another free cell can be reached, its goal uniform over those.
+    """
+    n, k = size * size, starts.shape[0]
+    state = mix(key + (np.uint64(number) + np.uint64(1)) * GOLDEN)
+    free[:] = 1
     for c in range(n):
         cells[c] = c
-        free[c] = 1
-    state = mix(key + (np.uint64(number) + np.uint64(1)) * GOLDEN)
-    for place in range(holes + 2 * k):
-        state += GOLDEN
-        # the high half of a 32-bit product: a whole number below n - place, biased by less than 1e-6
-        other = place + np.int64(((mix(state) >> np.uint64(32)) * np.uint64(n - place)) >> np.uint64(32))
-        cells[place], cells[other] = cells[other], cells[place]
-        if place < holes:
+    if layout == SCATTER:
+        state = shuffled_head(state, cells, 0, holes)
+        for place in range(holes):
             free[cells[place]] = 0
-    for i in range(k):
-        starts[i] = cells[holes + 2 * i]
-        goals[i] = cells[holes + 2 * i + 1]
+    else:
+        state = lay_out(layout, size, holes, state, free, cells)
+        low, high = 0, n - 1
+        for c in range(n):  # holes first, as above
+            place = high if free[c] else low
+            cells[place] = c
+            low += 1 - free[c]
+            high -= free[c]
+    if placement == UNIFORM:
+        state = shuffled_head(state, cells, holes, holes + 2 * k)
+        for i in range(k):
+            starts[i] = cells[holes + 2 * i]
+            goals[i] = cells[holes + 2 * i + 1]
+        return reachable(free, size, starts, goals, label, cells)
+    return place_connected(state, size, free, cells, label, starts, goals)
+
+
+@njit(cache=True, nogil=True)
+def place_connected(state, size, free, cells, label, starts, goals):
+    """Places the agents as CONNECTED says; False if there is no room left for one of them."""
+    n = free.shape[0]
+    label[:] = -1
+    room = np.zeros(n, np.int64)  # free cells of each component, the components named by their first cell
+    for c in range(n):
+        if free[c] and label[c] < 0:
+            room[c] = flood(free, size, c, c, label, cells)
+    for i in range(starts.shape[0]):
+        component = -1
+        for role in range(2):
+            choices = 0
+            for c in range(n):
+                if label[c] >= 0 and (label[c] == component if role else room[label[c]] > 1):
+                    cells[choices] = c
+                    choices += 1
+            if choices == 0:
+                return False
+            state, pick = below(state, choices)
+            component = label[cells[pick]]
+            label[cells[pick]] = -1
+            room[component] -= 1
+            if role:
+                goals[i] = cells[pick]
+            else:
+                starts[i] = cells[pick]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def flood(free, width, source, name, label, queue):
+    """Labels all cells that can be reached from ``source`` with ``name``; gives back how many there are."""
+    n = free.shape[0]
+    label[source] = name
+    queue[0] = source
+    head, tail = 0, 1
+    while head < tail:
+        cell = queue[head]
+        head += 1
+        for direction in range(4):
+            other = neighbour(cell, direction, width, n)
+            if other >= 0 and free[other] and label[other] < 0:
+                label[other] = name
+                queue[tail] = other
+                tail += 1
+    return tail
 
 
 @njit(cache=True, nogil=True)
 def reachable(free, width, starts, goals, label, queue):
     """Whether every agent's goal can be reached when no other agent is in the way."""
-    n = free.shape[0]
-    for c in range(n):
-        label[c] = -1
+    label[:] = -1
     for i in range(starts.shape[0]):
         if label[starts[i]] < 0:
-            label[starts[i]] = i
-            queue[0] = starts[i]
-            head, tail = 0, 1
-            while head < tail:
-                cell = queue[head]
-                head += 1
-                column = cell % width
-                for direction in range(4):
-                    if direction == 0:
-                        other = cell - width
-                    elif direction == 1:
-                        other = cell + width if cell + width < n else -1
-                    elif direction == 2:
-                        other = cell - 1 if column > 0 else -1
-                    else:
-                        other = cell + 1 if column < width - 1 else -1
-                    if other >= 0 and free[other] and label[other] < 0:
-                        label[other] = i
-                        queue[tail] = other
-                        tail += 1
+            flood(free, width, starts[i], i, label, queue)
         if label[goals[i]] != label[starts[i]]:
             return False
     return True
@@ -144,51 +161,32 @@ def place(cell, height, width, image):
 
 
 @njit(cache=True, nogil=True)
-def fill(size, holes, key, first, last, wanted, excluded, budgets, memo, rows, tally):
-    """Draws square boards ``first, first + 1, ...`` of a cell, solves them, and keeps what is wanted.
+def draw_boards(key, first, last, layout, placement, holes, size, free, starts, goals, numbers):
+    """Draws ``first, first + 1, ...`` until all rows of ``free`` are boards whose agents can reach their goals, or up to ``last``.
 
     Args:
-        last: draws end before this number; they also end when ``rows`` is full or nothing more is wanted.
-        wanted: int64 ``[2]``, how many boards without and with a necessary WAIT are still to be found; counted down.
-        excluded: uint64, ascending, the canonical hashes of boards that must not come out.
-        rows: gets one row a board that is kept.
-        tally: int64 ``[6]``, what became of the draws; added to.
+        free: uint8 ``[row, cell]``; starts, goals: int64 ``[row, agent]``, row-major cell numbers.
+        numbers: int64 ``[row]``, gets the number of each board's draw.
 
     Returns:
-        (boards kept, number of the next draw)
+        (how many rows were filled, the number of the next draw)
     """
-    k = rows.starts.shape[1]
     cells = np.empty(size * size, np.int64)
     label = np.empty(size * size, np.int64)
-    codes = np.empty((HORIZON + 1, k), np.int16)
-    kept = 0
+    rows = 0
     number = first
-    while number < last and wanted[0] + wanted[1] > 0 and kept < rows.free.shape[0]:
-        free, starts, goals = rows.free[kept], rows.starts[kept], rows.goals[kept]
-        draw(key, number, holes, k, free, cells, starts, goals)
+    while rows < free.shape[0] and number < last:
+        if draw(key, number, layout, placement, holes, size, free[rows], cells, label, starts[rows], goals[rows]):
+            numbers[rows] = number
+            rows += 1
         number += 1
-        if not reachable(free, size, starts, goals, label, cells):
-            tally[UNREACHABLE] += 1
-            continue
-        status, makespan, waits = solve_board(free, size, starts, goals, budgets, memo, codes, rows.moves[kept], rows.lengths[kept])
-        if status == UNSOLVABLE:
-            tally[NO_SOLUTION] += 1
-            continue
-        if status == UNDECIDED or waits < 0:
-            tally[NOT_DECIDED] += 1
-            continue
-        if wanted[waits] == 0:
-            tally[SURPLUS] += 1
-            continue
-        if excluded.shape[0] > 0:
-            hashed = canonical(free, size, size, starts, goals)
-            slot = np.searchsorted(excluded, hashed)
-            if slot < excluded.shape[0] and excluded[slot] == hashed:
-                tally[EXCLUDED] += 1
-                continue
-        tally[ACCEPTED] += 1
-        wanted[waits] -= 1
-        rows.makespans[kept] = makespan
-        rows.needs_wait[kept] = waits
-        kept += 1
-    return kept, number
+    return rows, number
+
+
+@njit(cache=True, nogil=True)
+def canonical_of_boards(free, height, width, starts, goals):
+    """:func:`canonical` of boards of one shape, one a row."""
+    out = np.empty(free.shape[0], np.uint64)
+    for row in range(free.shape[0]):
+        out[row] = canonical(free[row], height, width, starts[row], goals[row])
+    return out

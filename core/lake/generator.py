@@ -1,14 +1,15 @@
 """Drawing boards from an environment config, and what a config can and cannot ask for.
 
-*Placement.* The holes of a board are an exact count, floor(ratio * cells + 0.5), uniform over the grid; starts and goals are then uniform
-over the frozen cells. Draws without a solution are thrown away, so a board is uniform among all solvable boards of its cell. (To place
-agents inside one connected component would be quicker on dense grids, but makes boards with isolated pockets too frequent.)
+*Placement.* The holes of a board are an exact count, floor(ratio * cells + 0.5), laid out as the config says (``scatter``: uniform over the
+grid); starts and goals are then uniform over the frozen cells. Draws without a solution are thrown away, so a scatter board is uniform
+among all solvable boards of its cell. (``connected`` placement draws the agents within connected cells instead, see config.py.)
 
-*Quotas.* How many boards of each size need a WAIT and how many do not is fixed before anything is drawn, and each bucket is filled from the
-same stream; so the realised ratios are the asked ones up to rounding, and waiting does not tell the hole ratio.
+*Quotas.* How many boards of each stratum (size, layout) need a WAIT and how many do not is fixed before anything is drawn, and each bucket
+is filled from the same stream; so the realised ratios are the asked ones up to rounding, and waiting does not tell the hole ratio.
 
-*Reproducible.* Draw number d of a cell depends on the seed, the cell and d only (SplitMix64 as a counter-based stream). The search budget
-is counted in nodes; the few draws that it leaves undecided are thrown away, the same ones everywhere.
+*Reproducible.* Draw number d of a stream depends on the seed, the stratum and d only (SplitMix64 as a counter-based stream), and a
+stratum is cut into blocks of its own, so any number of processes draws the same boards. The search budget is counted in nodes; the few
+draws that it leaves undecided are thrown away, the same ones everywhere.
 """
 
 from __future__ import annotations
@@ -16,31 +17,35 @@ from __future__ import annotations
 import csv
 import hashlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import product
+from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from core.lake.board import Agent, Board
-from core.lake.config import EnvironmentConfig
+from core.lake.board import Agent, Board, Cell
+from core.lake.config import LAYOUTS, PLACEMENTS, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.lake.instance import Instance
-from core.lake.rules import judge
-from core.lake.solver import Solution, with_sum_of_costs
-
-if TYPE_CHECKING:
-    from core.lake.drawing import Rows
+from core.lake.solver import Solution, solve_group, stacked, with_sum_of_costs
 
 RATES = Path(__file__).parents[2] / "assets" / "natural_rates.csv"
 """Per size, agents and hole count: draws, those with a solution, and those of them that need a WAIT. Measured anew by
 benchmarks/natural_rates.py."""
-ROWS = 512
-"""Boards drawn in one call of the kernel."""
+BLOCK = 256
+"""Boards of a stratum that are drawn from one stream."""
+ROWS = 256
+"""Most boards that are solved in one call of the kernel."""
 DRY_DRAWS, DRAWS_PER_BOARD = 100_000, 20_000
-"""A cell gives up once it took more draws than DRY_DRAWS plus DRAWS_PER_BOARD for each board found."""
+"""A stream gives up once it took more draws than DRY_DRAWS plus DRAWS_PER_BOARD for each board found."""
+REPEATS = 25
+"""So many draws in a row that give known boards mean that there are no others."""
+NOTHING = np.empty(0, np.uint64)
 
 
 class GenerationError(ValueError):
@@ -61,34 +66,64 @@ class Realised(BaseModel):
     """Mean optimal makespan; None where no board has a known one."""
 
 
+@dataclass(frozen=True)
+class Stratum:
+    """The boards of one kind: what a stream draws."""
+
+    size: int
+    agents: int
+    holes: int
+    layout: Layout = "scatter"
+    placement: Placement = "uniform"
+    wait_definition: WaitDefinition = "makespan"
+
+    def key(self, purpose: str, seed: int, block: int = 0) -> np.uint64:
+        """The key of one of its streams. Streams of another purpose, seed or block share nothing."""
+        kind = () if (self.layout, self.placement) == ("scatter", "uniform") else (self.layout, self.placement)
+        return np.uint64(mixed(purpose, seed, self.size, self.agents, self.holes, *kind, *((block,) if block else ())))
+
+    def __str__(self) -> str:
+        layout = "" if self.layout == "scatter" else f" in the layout {self.layout}"
+        return f"boards with {self.agents} agents and {self.holes} holes{layout}"
+
+
 def generate(
-    config: EnvironmentConfig, n: int, seed: int, *, sum_of_costs: bool = False, exclude: frozenset[str] = frozenset()
+    config: EnvironmentConfig,
+    n: int,
+    seed: int,
+    *,
+    sum_of_costs: bool = False,
+    exclude: NDArray[np.uint64] = NOTHING,
+    workers: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Instance]:
     """Draws ``n`` solved boards from a config, mixed so that any part of the list looks like the whole.
 
-    Sizes share the boards by largest remainder, and within a size the boards with and without a necessary WAIT do.
+    Sizes share the boards by largest remainder, within a size the layouts do, and within those the boards with and without a necessary
+    WAIT.
 
     Args:
         sum_of_costs: also find the optimal sums of costs (slow on dense boards with many agents).
-        exclude: canonical hashes of boards that must not come out, such as those of a held-out suite.
+        exclude: canonical hashes (:func:`canonical_hashes`) of boards that must not come out, ascending, such as those of a held-out suite.
+        workers: processes to use; the boards are the same for any number.
+        on_progress: called with (boards found, ``n``) now and then.
 
     Raises:
         GenerationError: a size cannot be filled.
     """
     sizes = list(config.sizes)
-    excluded = hash_array(exclude)
-    memo = new_memo()
-    boards: list[tuple[Board, Solution]] = []
+    tasks: list[Block] = []
     for size, quota in zip(sizes, quotas(n, [config.sizes[size].share for size in sizes]), strict=True):
         cell = config.sizes[size]
-        smooth, waiting = quotas(quota, [1 - cell.wait_ratio, cell.wait_ratio])
-        reason = infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio) if quota else None
-        if reason:
-            raise GenerationError(reason)
-        stream = Stream("config", seed, size, config.agents, holes_of(size, cell.hole_ratio), excluded, memo)
-        boards += stream.take(smooth, waiting)
-    order = np.argsort([_key(seed, "order", i) for i in range(len(boards))], kind="stable")
-    return [name_instance(i, boards[place], sum_of_costs=sum_of_costs) for i, place in enumerate(order)]
+        for (layout, _), part in zip(cell.layouts.items(), quotas(quota, list(cell.layouts.values())), strict=True):
+            reason = infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio, layout, config) if part else None
+            if reason:
+                raise GenerationError(reason)
+            stratum = Stratum(size, config.agents, holes_of(size, cell.hole_ratio), layout, config.placement, config.wait_definition)
+            tasks += blocks_of(stratum, "config", seed, quotas(part, [1 - cell.wait_ratio, cell.wait_ratio]))
+    boards = fill_blocks(tasks, exclude=exclude, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
+    order = np.argsort([mixed(seed, "order", i) for i in range(len(boards))], kind="stable")
+    return [name_instance(i, boards[place]) for i, place in enumerate(order)]
 
 
 def random_instances(
@@ -98,7 +133,7 @@ def random_instances(
     n: int,
     seed: int,
     *,
-    exclude: frozenset[str] = frozenset(),
+    exclude: NDArray[np.uint64] = NOTHING,
 ) -> Iterator[Instance]:
     """Streams ``n`` solved boards, evenly over all (size, team, hole ratio) cells that can exist, with their natural share of WAITs.
 
@@ -107,19 +142,21 @@ def random_instances(
     Raises:
         GenerationError: no cell can exist.
     """
-    excluded, memo = hash_array(exclude), new_memo()
     streams = [
-        Stream("any", seed, size, team, holes_of(size, ratio), excluded, memo)
-        for size, team, ratio in product(sizes, teams, hole_ratios)
-        if infeasible(size, team, ratio, None) is None
+        Stream(stratum, stratum.key("any", seed), exclude)
+        for stratum in (
+            Stratum(size, team, holes_of(size, ratio))
+            for size, team, ratio in product(sizes, teams, hole_ratios)
+            if infeasible(size, team, ratio, None) is None
+        )
     ]
     if not streams:
         raise GenerationError(f"no size of {list(sizes)} has room for any team of {list(teams)} at the hole ratios {list(hole_ratios)}")
     number = 0
     while number < n:
-        block = [pair for stream in streams for pair in stream.take_any(16)]
-        for place in np.argsort([_key(seed, "order", number + i) for i in range(len(block))], kind="stable")[: n - number]:
-            yield name_instance(number, block[place], sum_of_costs=False)
+        block = [pair for stream in streams for pair in stream.take([16])]
+        for place in np.argsort([mixed(seed, "order", number + i) for i in range(len(block))], kind="stable")[: n - number]:
+            yield name_instance(number, block[place])
             number += 1
 
 
@@ -144,11 +181,21 @@ def realised(instances: Sequence[Instance]) -> dict[int, Realised]:
 
 def canonical_hash(board: Board) -> str:
     """16 hex digits that are the same for all rotations and mirror images of a board and for all orders of its agents."""
-    from core.lake.drawing import canonical
-    from core.lake.solver import arrays
+    return f"{canonical_hashes([board])[0]:016x}"
 
-    free, starts, goals = arrays(board)
-    return f"{canonical(free, board.height, board.width, starts, goals):016x}"
+
+def canonical_hashes(boards: Sequence[Board]) -> NDArray[np.uint64]:
+    """:func:`canonical_hash` of many boards as numbers, ascending and each once: what ``exclude`` takes."""
+    from core.lake.drawing import canonical_of_boards
+
+    by_shape: dict[tuple[int, int, int], list[Board]] = {}
+    for board in boards:
+        by_shape.setdefault((board.height, board.width, board.team), []).append(board)
+    hashes = [NOTHING]
+    for (height, width, _), group in by_shape.items():
+        free, starts, goals = stacked(group)
+        hashes.append(canonical_of_boards(free, height, width, starts, goals))
+    return np.unique(np.concatenate(hashes))
 
 
 def holes_of(size: int, hole_ratio: float) -> int:
@@ -168,11 +215,19 @@ def quotas(n: int, weights: Sequence[float]) -> list[int]:
 # --- what can be asked for --------------------------------------------------------------------------------------------
 
 
-def infeasible(size: int, agents: int, hole_ratio: float, wait_ratio: float | None) -> str | None:
+def infeasible(
+    size: int,
+    agents: int,
+    hole_ratio: float,
+    wait_ratio: float | None,
+    layout: Layout = "scatter",
+    config: EnvironmentConfig | None = None,
+) -> str | None:
     """Why a cell of a config cannot be filled, as one line with the reachable range; None if nothing speaks against it.
 
     Args:
         wait_ratio: None asks for the natural one.
+        config: tells the placement and what needing a WAIT means; None: the paper's, like the defaults of a config.
     """
     cells, holes = size * size, holes_of(size, hole_ratio)
     if cells < 2 * agents:
@@ -186,7 +241,8 @@ def infeasible(size: int, agents: int, hole_ratio: float, wait_ratio: float | No
     if agents == 1 and wait_ratio:
         return f"size {size}: wait ratio {wait_ratio:.2f} cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)"
     rates = _rates(size, agents, holes)
-    if rates is not None:
+    measured = layout == "scatter" and (config is None or (config.placement, config.wait_definition) == ("uniform", "makespan"))
+    if rates is not None and measured:
         usable, waiting = rates
         if usable * DRAWS_PER_BOARD < 1:
             return f"size {size}: at hole ratio {hole_ratio:.2f} hardly any random board with {agents} agents can be solved"
@@ -231,86 +287,164 @@ def _measured() -> dict[tuple[int, int], list[tuple[int, float, float]]]:
 # --- streams ----------------------------------------------------------------------------------------------------------
 
 
-class Stream:
-    """The draws of one cell, one after the other. Streams of another purpose or seed share nothing."""
+@dataclass(frozen=True)
+class Block:
+    """Boards that are drawn from one stream."""
 
-    def __init__(self, purpose: str, seed: int, size: int, agents: int, holes: int, excluded: np.ndarray, memo: object) -> None:
-        self.size, self.agents, self.holes = size, agents, holes
-        self.key = np.uint64(_key(purpose, seed, size, agents, holes))
-        self.excluded, self.memo = excluded, memo
+    stratum: Stratum
+    key: np.uint64
+    wanted: tuple[int, ...]
+    """As :meth:`Stream.take` takes it."""
+
+
+def blocks_of(stratum: Stratum, purpose: str, seed: int, wanted: Sequence[int]) -> list[Block]:
+    """``wanted`` boards without and with a necessary WAIT, cut into blocks."""
+    parts = [1.0] * math.ceil(sum(wanted) / BLOCK)
+    shares = zip(quotas(wanted[0], parts), reversed(quotas(wanted[1], parts)), strict=True)
+    return [Block(stratum, stratum.key(purpose, seed, number), share) for number, share in enumerate(shares)]
+
+
+def fill_block(block: Block, exclude: NDArray[np.uint64], distinct: bool, sum_of_costs: bool) -> list[Solved]:
+    found = Stream(block.stratum, block.key, exclude).take(block.wanted, distinct)
+    return add_costs(found, block.stratum) if sum_of_costs else found
+
+
+def fill_blocks(
+    blocks: Sequence[Block],
+    *,
+    exclude: NDArray[np.uint64] = NOTHING,
+    distinct: bool = False,
+    sum_of_costs: bool = False,
+    workers: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> list[Solved]:
+    """The boards of all blocks, in the order of the blocks. Arguments as in :func:`generate` and :meth:`Stream.take`."""
+    fill = partial(fill_block, exclude=exclude, distinct=distinct, sum_of_costs=sum_of_costs)
+    wanted = sum(sum(block.wanted) for block in blocks)
+    found: list[Solved] = []
+
+    def note(boards: list[Solved]) -> None:
+        found.extend(boards)
+        if on_progress is not None:
+            on_progress(len(found), wanted)
+
+    if workers == 1 or len(blocks) < 2:
+        for block in blocks:
+            note(fill(block))
+    else:
+        # spawned, not forked: the caller may be a server with threads
+        with ProcessPoolExecutor(min(workers, len(blocks)), mp_context=get_context("spawn")) as pool:
+            for boards in pool.map(fill, blocks):
+                note(boards)
+    return found
+
+
+class Stream:
+    """The draws of one stratum, one after the other."""
+
+    def __init__(self, stratum: Stratum, key: np.uint64, exclude: NDArray[np.uint64] = NOTHING) -> None:
+        self.stratum, self.key, self.exclude = stratum, key, exclude
         self.next = 0
         self.found = 0
+        self.cells: list[Cell] = [divmod(cell, stratum.size) for cell in range(stratum.size**2)]
 
-    def take(self, smooth: int, waiting: int) -> list[tuple[Board, Solution]]:
-        """The next boards of the stream until there are so many without and with a necessary WAIT."""
-        wanted = np.array([smooth, waiting], np.int64)
-        out: list[tuple[Board, Solution]] = []
-        while len(out) < smooth + waiting:
-            out += self._fill(wanted, min(ROWS, smooth + waiting - len(out)))
+    def take(self, wanted: Sequence[int], distinct: bool = False) -> list[Solved]:
+        """The next boards of the stream.
+
+        Args:
+            wanted: ``[boards]``, or ``[boards without, boards with a necessary WAIT]``.
+            distinct: leave out what is a rotation, mirror image or renumbering of a board that this call has given already. There are
+                fewer boards than wanted if REPEATS draws in a row gave nothing new.
+
+        Raises:
+            GenerationError: the boards that are wanted hardly exist.
+        """
+        left = list(wanted)
+        seen: set[int] = set()
+        repeats = 0
+        out: list[Solved] = []
+        rows = sum(left)
+        while sum(left) and repeats < REPEATS:
+            drawn, self.next = self._draw(min(ROWS, rows), distinct)
+            for number, hashed, board, solution in drawn:
+                bucket = bool(solution.needs_wait) if len(left) == 2 else 0
+                if distinct and hashed in seen:
+                    repeats += 1
+                elif left[bucket]:
+                    left[bucket] -= 1
+                    seen.add(hashed)
+                    repeats = 0
+                    out.append((board, solution))
+                if not sum(left) or repeats == REPEATS:
+                    self.next = number + 1  # what was drawn beyond is drawn anew by the next call
+                    break
+            if self.next > DRY_DRAWS + DRAWS_PER_BOARD * (self.found + len(out)):
+                waits = "" if len(left) == 1 else f": {left[0]} without and {left[1]} with a necessary WAIT"
+                raise GenerationError(
+                    f"size {self.stratum.size}: {self.next} random {self.stratum} gave {self.found + len(out)} to use; "
+                    f"still wanted{waits or f': {left[0]}'}, none of them on the exclusion list"
+                )
+            rows *= 2  # what is wanted is rare
+        self.found += len(out)
         return out
 
-    def take_any(self, n: int) -> list[tuple[Board, Solution]]:
-        """The next ``n`` boards of the stream."""
-        out: list[tuple[Board, Solution]] = []
-        while len(out) < n:
-            out += self._fill(np.array([n, n], np.int64), min(ROWS, n - len(out)))
-        return out
+    def _draw(self, rows: int, hashed: bool) -> tuple[list[tuple[int, int, Board, Solution]], int]:
+        """The next ``rows`` boards whose goals can be reached, those of them that are solved: (number of the draw, hash, board, solution).
 
-    def _fill(self, wanted: np.ndarray, rows: int) -> list[tuple[Board, Solution]]:
+        The hash is 0 unless it was asked for or needed. The number of the draw after the last one comes along.
+        """
         from core.lake import drawing
         from core.lake.kernels import BUDGET_BULK
 
-        room = drawing.new_rows(rows, self.size, self.agents)
-        tally = np.zeros(6, np.int64)
-        last = self.next + DRAWS_PER_BOARD
-        kept, self.next = drawing.fill(
-            self.size, self.holes, self.key, self.next, last, wanted, self.excluded, BUDGET_BULK, self.memo, room, tally
+        kind = self.stratum
+        free = np.empty((rows, kind.size**2), np.uint8)
+        starts, goals = np.empty((rows, kind.agents), np.int64), np.empty((rows, kind.agents), np.int64)
+        numbers = np.empty(rows, np.int64)
+        layout, placement = LAYOUTS.index(kind.layout), PLACEMENTS.index(kind.placement)
+        n, last = drawing.draw_boards(
+            self.key, self.next, self.next + DRY_DRAWS, layout, placement, kind.holes, kind.size, free, starts, goals, numbers
         )
-        self.found += kept
-        if self.next > DRY_DRAWS + DRAWS_PER_BOARD * self.found:
-            raise GenerationError(
-                f"size {self.size}: {self.next} random boards with {self.agents} agents and {self.holes} holes gave {self.found} to use; "
-                f"still wanted: {wanted[0]} without and {wanted[1]} with a necessary WAIT, none of them on the exclusion list"
-            )
-        return [self._read(room, row) for row in range(kept)]
+        arrays = free[:n], starts[:n], goals[:n], numbers[:n], np.zeros(n, np.uint64)
+        if hashed or len(self.exclude):
+            hashes = drawing.canonical_of_boards(free[:n], kind.size, kind.size, starts[:n], goals[:n])
+            kept = ~np.isin(hashes, self.exclude)
+            arrays = free[:n][kept], starts[:n][kept], goals[:n][kept], numbers[:n][kept], hashes[kept]
+        if not len(arrays[0]):
+            return [], last
+        pairs = list(zip(map(self._board, *arrays[:3]), solve_group(*arrays[:3], kind.size, BUDGET_BULK), strict=True))
+        if kind.wait_definition == "sum_of_costs":
+            pairs = add_costs(pairs, kind)
+        draws = zip(arrays[3].tolist(), arrays[4].tolist(), pairs, strict=True)
+        usable = [(*draw, *pair) for *draw, pair in draws if pair[1].status == "solved" and pair[1].needs_wait is not None]
+        return usable, last
 
-    def _read(self, room: Rows, row: int) -> tuple[Board, Solution]:
-        size = self.size
-        letters = room.free[row].tobytes().translate(_LETTERS).decode("ascii")
-        cells = [divmod(int(cell), size) for cell in (*room.starts[row], *room.goals[row])]
-        agents = tuple(Agent(start, goal) for start, goal in zip(cells[: self.agents], cells[self.agents :], strict=True))
-        board = Board(tuple(letters[r * size : (r + 1) * size] for r in range(size)), agents)
-        plan = tuple(room.moves[row, i, :length].tobytes().decode("ascii") for i, length in enumerate(room.lengths[row]))
-        makespan = int(room.makespans[row])
-        verdict = judge(board, plan)
-        assert verdict.valid and verdict.makespan == makespan, f"the solver's plan is {verdict}\n{board}\n{plan}"
-        return board, Solution("solved", makespan, None, bool(room.needs_wait[row]), plan)
+    def _board(self, free: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64]) -> Board:
+        size, cells = self.stratum.size, self.cells
+        letters = free.tobytes().translate(_LETTERS).decode("ascii")
+        agents = tuple([Agent(cells[start], cells[goal]) for start, goal in zip(starts.tolist(), goals.tolist(), strict=True)])
+        return Board.known_good(tuple([letters[at : at + size] for at in range(0, size * size, size)]), agents)
 
+
+Solved = tuple[Board, Solution]
 
 _LETTERS = b"HF" + bytes(254)
 """Byte translation table: 0 -> H, 1 -> F."""
 
 
-def name_instance(number: int, solved: tuple[Board, Solution], *, sum_of_costs: bool) -> Instance:
+def add_costs(pairs: Sequence[Solved], stratum: Stratum) -> list[Solved]:
+    """The optimal sums of costs found for boards of one stratum."""
+    if not pairs:
+        return []
+    boards, solutions = zip(*pairs, strict=True)
+    return list(zip(boards, with_sum_of_costs(boards, solutions, stratum.wait_definition), strict=True))
+
+
+def name_instance(number: int, solved: Solved) -> Instance:
     """A solved board as an instance, like ``2ag_6x6_000123``."""
     board, solution = solved
-    if sum_of_costs:
-        solution = with_sum_of_costs(board, solution)
     return Instance(f"{board.team}ag_{board.height}x{board.width}_{number:06d}", board, solution)
 
 
-def hash_array(hashes: Iterable[str]) -> np.ndarray:
-    """Canonical hashes as the kernel takes them, uint64 and ascending."""
-    return np.array(sorted(int(text, 16) for text in hashes), np.uint64)
-
-
-def new_memo() -> object:
-    """The solver's workspace for drawing in bulk; streams that are read in turn share one."""
-    from core.lake import kernels
-
-    return kernels.new_memo(18)
-
-
-def _key(*parts: int | str) -> int:
+def mixed(*parts: int | str) -> int:
     """64 random-looking bits that depend on the parts only."""
     return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=8).digest(), "little")

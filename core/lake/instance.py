@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.lake.board import Board, BoardError, read_json
+from core.lake.board import Board, BoardError, Plan, read_json
+from core.lake.files import write_text
 from core.lake.solver import Solution
 
 
@@ -25,26 +24,34 @@ class Instance:
     def to_line(self) -> str:
         """One JSON line: ``{"id", "map", "agents", "optimal": {"makespan", "sum_of_costs", "needs_wait", "plan"}}``.
 
-        ``optimal`` is left out unless the board is solved.
+        ``optimal`` has a ``cheapest_plan`` too where one is known. Unless the board is solved it is left out; where a plan is known that
+        may not be the best there is ``"best_known": {"bounds", "plan"}`` instead.
         """
         data: dict[str, Any] = {"id": self.id, **self.board.to_dict()}
-        if self.solution.status == "solved":
+        found = self.solution
+        if found.status == "solved":
             data["optimal"] = {
-                "makespan": self.solution.makespan,
-                "sum_of_costs": self.solution.sum_of_costs,
-                "needs_wait": self.solution.needs_wait,
-                "plan": list(self.solution.plan or ()),
+                "makespan": found.makespan,
+                "sum_of_costs": found.sum_of_costs,
+                "needs_wait": found.needs_wait,
+                "plan": list(found.plan or ()),
             }
+            if found.cheapest_plan is not None:
+                data["optimal"]["cheapest_plan"] = list(found.cheapest_plan)
+        elif found.status == "bounded":
+            data["best_known"] = {"bounds": list(found.bounds or ()), "plan": list(found.plan or ())}
         return json.dumps(data)
 
     @classmethod
     def from_line(cls, line: str) -> Instance:
-        """Reads what :meth:`to_line` wrote; without ``optimal`` the solution is ``undecided``. Raises BoardError with a one-line reason."""
+        """Reads what :meth:`to_line` wrote; where no plan is known the solution is ``undecided``. Raises BoardError, a one-line reason."""
         data = read_json(line)
         board = Board.from_dict(data)
         name = data.get("id", "")
         if not isinstance(name, str):
             raise BoardError('"id" must be a string')
+        if data.get("best_known") is not None:
+            return cls(name, board, _read_bounded(data["best_known"], board))
         return cls(name, board, _read_solution(data.get("optimal"), board))
 
 
@@ -53,16 +60,31 @@ def _read_solution(data: Any, board: Board) -> Solution:
         return Solution("undecided")
     if not isinstance(data, dict):
         raise BoardError('"optimal" must be an object with makespan, sum_of_costs, needs_wait and plan')
-    makespan, costs, needs_wait, plan = (data.get(key) for key in ("makespan", "sum_of_costs", "needs_wait", "plan"))
+    makespan, costs, needs_wait = (data.get(key) for key in ("makespan", "sum_of_costs", "needs_wait"))
     if type(makespan) is not int or makespan < 0:
         raise BoardError('"optimal": "makespan" must be a whole number of time steps')
     if costs is not None and (type(costs) is not int or costs < 0):
         raise BoardError('"optimal": "sum_of_costs" must be a whole number or null')
     if needs_wait is not None and type(needs_wait) is not bool:
         raise BoardError('"optimal": "needs_wait" must be true, false or null')
+    plan, cheapest = (_read_plan(data, "optimal", key, board) for key in ("plan", "cheapest_plan"))
+    return Solution("solved", makespan, costs, needs_wait, plan, cheapest_plan=cheapest)
+
+
+def _read_bounded(data: Any, board: Board) -> Solution:
+    if not isinstance(data, dict):
+        raise BoardError('"best_known" must be an object with bounds and plan')
+    bounds = data.get("bounds")
+    if not (isinstance(bounds, list) and len(bounds) == 2 and all(type(x) is int for x in bounds) and 0 <= bounds[0] <= bounds[1]):
+        raise BoardError('"best_known": "bounds" must be two whole numbers of time steps, the lower one first')
+    return Solution("bounded", plan=_read_plan(data, "best_known", "plan", board), bounds=(bounds[0], bounds[1]))
+
+
+def _read_plan(data: dict[str, Any], where: str, key: str, board: Board) -> Plan | None:
+    plan = data.get(key)
     if plan is not None and not (isinstance(plan, list) and len(plan) == board.team and all(isinstance(x, str) for x in plan)):
-        raise BoardError('"optimal": "plan" must be a list of motion strings, one an agent')
-    return Solution("solved", makespan, costs, needs_wait, None if plan is None else tuple(plan))
+        raise BoardError(f'"{where}": "{key}" must be a list of motion strings, one an agent')
+    return None if plan is None else tuple(plan)
 
 
 def read_instances(path: Path) -> list[Instance]:
@@ -83,14 +105,4 @@ def read_instances(path: Path) -> list[Instance]:
 
 def write_instances(path: Path, instances: Iterable[Instance]) -> None:
     """Writes a JSON lines file in one go: it appears complete or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.writelines(instance.to_line() + "\n" for instance in instances)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_text(path, "".join(instance.to_line() + "\n" for instance in instances))

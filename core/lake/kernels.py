@@ -16,6 +16,9 @@ time, neither can five). Joint spaces that resist and are small enough are enume
 proves that a board has no solution. All effort is limited in nodes, never in seconds, so results are the same everywhere.
 """
 
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -24,9 +27,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from core.lake.kernels_judge import DOWN, LEFT, RIGHT, UP, WAIT, judge_plan
+
 FREE, STEADY, COSTED = 0, 1, 2
 FOUND, FAILED, GAVE_UP = 1, 0, -1
-SOLVED, UNSOLVABLE, UNDECIDED = 1, 0, -1
+SOLVED, UNSOLVABLE, UNDECIDED, ENCLOSED = 1, 0, -1, 2
 BRANCH = 6
 """Most successors of a code: four neighbours, WAIT, and the goal cell both passing and parking."""
 FAR = 30_000
@@ -37,13 +42,16 @@ KEY_BITS = 62
 """A joint state is packed into so many bits."""
 SMALL_SPACE = 1 << 14
 """Joint spaces up to this many states are enumerated as soon as the first search fails."""
+TRIES = 20
+"""Orders of the agents that prioritised planning tries for a horizon."""
 PATIENCE = 6
 """How far the bound rises before larger joint spaces are enumerated."""
-UP, DOWN, LEFT, RIGHT, WAIT = (ord(letter) for letter in "UDLRW")
 
-BUDGET_BULK = np.array([300, 20_000, 400_000, 1 << 20], dtype=np.int64)
-"""Nodes of a first try, of a try on a subset, of the last try; states of the largest enumerated joint space. For drawing boards in bulk."""
-BUDGET_FULL = np.array([300, 20_000, 2_000_000, 1 << 24], dtype=np.int64)
+GLANCE = 300
+"""Nodes of a first look, without tables."""
+BUDGET_BULK = np.array([GLANCE, 2_000, 10_000, 30_000, 1 << 14], dtype=np.int64)
+"""Nodes of the first, second, ... try; at last the states of the largest joint space that is enumerated. For drawing boards in bulk."""
+BUDGET_FULL = np.array([GLANCE, 2_000, 10_000, 100_000, 1_000_000, 10_000_000, 1 << 24], dtype=np.int64)
 """The same for a single board."""
 
 
@@ -78,29 +86,45 @@ def new_memo(bits: int) -> Memo:
 
 
 @njit(cache=True, nogil=True)
-def graph(free, width, code_of, cell_of, adjacent):
-    """Numbers the free cells of a row-major grid and fills their neighbours (-1: none, always last); gives back how many there are."""
+def neighbour(cell, direction, width, cells):
+    """The row-major number of the next cell in a direction, -1 off the grid."""
+    if direction == 0:
+        return cell - width
+    if direction == 1:
+        return cell + width if cell + width < cells else -1
+    if direction == 2:
+        return cell - 1 if cell % width > 0 else -1
+    return cell + 1 if cell % width < width - 1 else -1
+
+
+@njit(cache=True, nogil=True)
+def graph(free, width, goal_cells, code_of, cell_of, adjacent):
+    """Numbers the frozen cells from which some goal can be reached, and fills their neighbours (-1: none, always last).
+
+    ``code_of`` is -1 elsewhere. Gives back how many there are.
+    """
     cells = free.shape[0]
+    code_of[:] = -1
     m = 0
-    for cell in range(cells):
-        code_of[cell] = -1
-        if free[cell]:
-            code_of[cell] = m
-            cell_of[m] = cell
-            m += 1
+    for goal in goal_cells:
+        if code_of[goal] >= 0:
+            continue
+        code_of[goal] = m
+        cell_of[m] = goal
+        head = m
+        m += 1
+        while head < m:
+            for direction in range(4):
+                other = neighbour(cell_of[head], direction, width, cells)
+                if other >= 0 and free[other] and code_of[other] < 0:
+                    code_of[other] = m
+                    cell_of[m] = other
+                    m += 1
+            head += 1
     for a in range(m):
-        cell = cell_of[a]
-        column = cell % width
         n = 0
         for direction in range(4):
-            if direction == 0:
-                other = cell - width
-            elif direction == 1:
-                other = cell + width if cell + width < cells else -1
-            elif direction == 2:
-                other = cell - 1 if column > 0 else -1
-            else:
-                other = cell + 1 if column < width - 1 else -1
+            other = neighbour(cell_of[a], direction, width, cells)
             if other >= 0 and free[other]:
                 adjacent[a, n] = code_of[other]
                 n += 1
@@ -189,18 +213,22 @@ def movement(model, adjacent, m, goals, distance):
 
 
 @njit(cache=True, nogil=True)
-def pair_bounds(i, j, m, goals, done_i, done_j, model, out, queue):
-    """Exact fewest steps until agents i and j are both done, from every pair of codes, the other agents left out (FAR: never)."""
+def pair_bounds(i, j, m, goals, done_i, done_j, since, limit, model, out, queue):
+    """Exact fewest steps until agents i and j are both done, from every pair of codes, the other agents left out.
+
+    FAR where it is never, and where the two cannot have come in time for a plan of ``limit`` steps: ``since[agent, code]`` is the least
+    number of steps from an agent's start to a code. ``queue`` has room for every pair of codes.
+    """
     before, n_before = model.before, model.n_before
     side = m + 1
     for a in range(side):
         for b in range(side):
             out[a, b] = FAR
     out[done_i, done_j] = 0
-    queue[0] = done_i * side + done_j
+    queue[0, 0], queue[0, 1] = done_i, done_j
     head, tail = 0, 1
     while head < tail:
-        a, b = queue[head] // side, queue[head] % side
+        a, b = queue[head, 0], queue[head, 1]
         head += 1
         steps = out[a, b] + 1
         cell_a = goals[i] if a == m else a
@@ -208,16 +236,27 @@ def pair_bounds(i, j, m, goals, done_i, done_j, model, out, queue):
         for p in range(n_before[i, a]):
             a2 = before[i, a, p]
             cell_a2 = goals[i] if a2 == m else a2
+            if since[i, a2] + steps > limit:
+                continue
             for q in range(n_before[j, b]):
                 b2 = before[j, b, q]
-                if out[a2, b2] != FAR:
+                if out[a2, b2] != FAR or since[j, b2] + steps > limit:
                     continue
                 cell_b2 = goals[j] if b2 == m else b2
                 if cell_a2 == cell_b2 or (cell_a2 == cell_b and cell_b2 == cell_a):
                     continue
                 out[a2, b2] = steps
-                queue[tail] = a2 * side + b2
+                queue[tail, 0], queue[tail, 1] = a2, b2
                 tail += 1
+
+
+@njit(cache=True, nogil=True)
+def joint_bits(m):
+    """How many bits of a joint state hold one agent's code."""
+    bits = 1
+    while (1 << bits) <= m:
+        bits += 1
+    return bits
 
 
 @njit(cache=True, nogil=True)
@@ -237,9 +276,7 @@ def search(team, starts, goals, m, model, pairs, has_pairs, costed, bound, budge
     stamp = memo.stamp[0]
     after, n_after, least = model.after, model.n_after, model.least
     k = team.shape[0]
-    bits = 1
-    while (1 << bits) <= m:
-        bits += 1
+    bits = joint_bits(m)
     table_bits = 6
     while (1 << table_bits) < 4 * budget and (1 << (table_bits + 1)) <= memo.entries.shape[0]:
         table_bits += 1
@@ -453,6 +490,16 @@ def enumerate_space(team, starts, goals, m, distance, model, codes):
 
 
 @njit(cache=True, nogil=True)
+def ones(mask):
+    """How many bits are set."""
+    n = 0
+    while mask:
+        mask &= mask - 1
+        n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
 def part_of(team, mask):
     """The agents of ``team`` whose bits are set in ``mask``."""
     out = np.empty(team.shape[0], np.int64)
@@ -477,15 +524,27 @@ def led_by(leader, team_of):
 
 
 @njit(cache=True, nogil=True)
-def all_pairs(team, goals, m, model, parks):
+def all_pairs(team, goals, m, since, limit, model, parks):
     """``[i, j, code, code]`` of :func:`pair_bounds` for all i < j of the team; ``parks``: who is done has parked."""
     pairs = np.empty((goals.shape[0], goals.shape[0], m + 1, m + 1), np.int16)
-    queue = np.empty((m + 1) * (m + 1), np.int32)
+    queue = np.empty(((m + 1) * (m + 1), 2), np.int16)
     for q in range(team.shape[0]):
         for p in range(q):
             i, j = team[p], team[q]
-            pair_bounds(i, j, m, goals, m if parks else goals[i], m if parks else goals[j], model, pairs[i, j], queue)
+            done_i, done_j = (m, m) if parks else (goals[i], goals[j])
+            pair_bounds(i, j, m, goals, done_i, done_j, since, limit, model, pairs[i, j], queue)
     return pairs
+
+
+@njit(cache=True, nogil=True)
+def steps_since(team, starts, goals, m, adjacent):
+    """``[agent, code]`` the least number of steps from each agent's start to a code (FAR: never)."""
+    since = np.empty((starts.shape[0], m + 1), np.int16)
+    queue = np.empty(m, np.int64)
+    for i in team:
+        distances(adjacent, m, starts[i], since[i], queue)
+        since[i, m] = since[i, goals[i]]
+    return since
 
 
 @njit(cache=True, nogil=True)
@@ -500,48 +559,166 @@ def widest_pair(team, starts, pairs):
 
 
 @njit(cache=True, nogil=True)
-def within(team, starts, goals, m, model, pairs, costed, bound, budgets, memo, codes, known):
-    """Looks for a plan of ``team`` within ``bound``: the whole team, then its subsets for a proof of failure, then the team at length.
+def plan_in_turn(team, turn, starts, goals, m, adjacent, distance, waits, costed, bound, codes):
+    """Prioritised planning (Erdmann and Lozano-Perez 1987): the agents plan one after the other, each around those before it.
 
-    ``known[mask]`` is the least bound so far at which a plan of that subset was found (FAR: none); it is read and kept up.
+    Each takes the first arrival for good that it can have, by breadth-first search over (time, code). What it finds is within ``bound`` as
+    in :func:`search`; that it finds nothing proves nothing.
+
+    Args:
+        turn: the agent at place ``turn`` of the team is the first; then those after it, then those before it.
+        waits: whether an agent may wait on its way.
+
+    Returns:
+        (FOUND, length of the plan in ``codes``, with ``costed`` what is left of ``bound``) or (GAVE_UP, 0, the place of
+        the agent that finds no way)
+    """
+    k = team.shape[0]
+    horizon = bound
+    if costed:
+        for p in range(k):
+            horizon = max(horizon, bound + distance[team[p], starts[team[p]]])
+    if horizon >= HORIZON:
+        return GAVE_UP, 0, 0
+    spare = bound
+    length = 0
+    came = np.empty((horizon + 1, m), np.int16)  # the code before, of those that are reached
+    frontier = np.empty((2, m), np.int64)
+    for q in range(k):
+        place = (turn + q) % k
+        i = team[place]
+        goal = goals[i]
+        last = spare + distance[i, starts[i]] if costed else bound
+        clear = 0  # from this time on nobody else is on the goal
+        for o in range(q):
+            j = team[(turn + o) % k]
+            for t in range(length, -1, -1):
+                if codes[t, j] == goal:
+                    clear = max(clear, t + 1)
+                    break
+        if clear > last:
+            return GAVE_UP, 0, place
+        t, n = 0, 1
+        frontier[0, 0] = starts[i]
+        while True:
+            now = frontier[t & 1]
+            arrived = False
+            for f in range(n):
+                if now[f] == goal and t >= clear:
+                    arrived = True
+            if arrived:
+                break
+            if t == last or n == 0:
+                return GAVE_UP, 0, place
+            then = frontier[(t + 1) & 1]
+            came[t + 1, :] = -1
+            n2 = 0
+            for f in range(n):
+                c = now[f]
+                for direction in range(4 + waits):
+                    code = c if direction == 4 else adjacent[c, direction]
+                    if code < 0 or came[t + 1, code] >= 0 or t + 1 + distance[i, code] > last:
+                        continue
+                    free = True
+                    for o in range(q):
+                        j = team[(turn + o) % k]
+                        ahead = codes[min(t + 1, length), j]
+                        if ahead == code or (ahead == c and codes[min(t, length), j] == code):
+                            free = False
+                            break
+                    if free:
+                        came[t + 1, code] = c
+                        then[n2] = code
+                        n2 += 1
+            n = n2
+            t += 1
+        for later in range(length + 1, t + 1):
+            for o in range(q):
+                j = team[(turn + o) % k]
+                codes[later, j] = codes[length, j]
+        length = max(length, t)
+        for later in range(t, length + 1):
+            codes[later, i] = goal
+        c = goal
+        for back in range(t, 0, -1):
+            codes[back, i] = c
+            c = came[back, c]
+        codes[0, i] = c
+        if costed:
+            spare -= t - distance[i, starts[i]]
+    return FOUND, length, spare
+
+
+@njit(cache=True, nogil=True)
+def glance(team, starts, goals, m, adjacent, distance, model, waits, bound, known, memo, codes):
+    """A first look for a plan of ``team`` within ``bound`` steps: few nodes, no tables; gives back what :func:`search` does.
+
+    The whole team comes first, as most boards have a plan at once; then its pairs and triples, as most bounds that are too low are too
+    low for two or three agents already. ``known[mask]`` is the least bound so far at which a plan of that subset was found (FAR: none);
+    it is read and kept up.
+    """
+    no_pairs = np.empty((0, 0, 0, 0), np.int16)
+    k = team.shape[0]
+    for effort in (GLANCE, 10 * GLANCE):
+        outcome = search(team, starts, goals, m, model, no_pairs, False, False, bound, effort, memo, codes)
+        if outcome[0] != GAVE_UP:
+            return outcome
+        if effort == GLANCE:
+            for turn in range(k):
+                status, length, _ = plan_in_turn(team, turn, starts, goals, m, adjacent, distance, waits, False, bound, codes)
+                if status == FOUND:
+                    return FOUND, length
+        for size in range(2, min(k, 4)):
+            for mask in range(1 << k):
+                if ones(mask) != size or known[mask] <= bound:
+                    continue
+                part = part_of(team, mask)
+                status, _ = search(part, starts, goals, m, model, no_pairs, False, False, bound, effort, memo, codes)
+                if status == FAILED:
+                    return FAILED, 0
+                if status == FOUND:
+                    known[mask] = bound
+    return GAVE_UP, 0
+
+
+@njit(cache=True, nogil=True)
+def within(team, starts, goals, m, model, pairs, bound, budgets, known, memo, codes):
+    """Looks for a plan of ``team`` within ``bound``, with rising effort: subsets of the agents, then all.
+
     Gives back what :func:`search` does.
     """
-    outcome = search(team, starts, goals, m, model, pairs, True, costed, bound, budgets[1], memo, codes)
-    if outcome[0] != GAVE_UP:
-        return outcome
     k = team.shape[0]
-    for size in range(3, k):
-        for mask in range(1 << k):
-            part = part_of(team, mask)
-            if part.shape[0] != size or known[mask] <= bound:
-                continue
-            status, _ = search(part, starts, goals, m, model, pairs, True, costed, bound, budgets[1], memo, codes)
-            if status == FAILED:
-                return FAILED, 0
-            if status == FOUND:
-                known[mask] = bound
-    return search(team, starts, goals, m, model, pairs, True, costed, bound, budgets[2], memo, codes)
+    for effort in budgets:
+        for size in range(3, k + 1):
+            for mask in range(1 << k):
+                if ones(mask) != size or known[mask] <= bound:
+                    continue
+                part = part_of(team, mask)
+                status, length = search(part, starts, goals, m, model, pairs, True, False, bound, effort, memo, codes)
+                if status == FAILED or (size == k and status == FOUND):
+                    return status, length
+                if status == FOUND:
+                    known[mask] = bound
+    return GAVE_UP, 0
 
 
 @njit(cache=True, nogil=True)
-def first_try(team, starts, goals, m, model, costed, bound, budgets, memo, codes):
-    """:func:`search` without the tables of pairs and with the least budget."""
-    no_pairs = np.empty((0, 0, 0, 0), np.int16)
-    return search(team, starts, goals, m, model, no_pairs, False, costed, bound, budgets[0], memo, codes)
-
-
-@njit(cache=True, nogil=True)
-def team_makespan(team, starts, goals, m, distance, model, at_least, budgets, memo, codes):
+def team_makespan(team, starts, goals, m, adjacent, distance, model, at_least, budgets, memo, codes):
     """The least makespan from ``at_least`` on with which ``team``, all in one component, has a plan.
 
     Returns:
         (SOLVED | UNSOLVABLE | UNDECIDED, makespan, length of the plan in ``codes``)
     """
     bound = at_least
-    status, length = first_try(team, starts, goals, m, model, False, bound, budgets, memo, codes)
+    k = team.shape[0]
+    known = np.full(1 << k, FAR, np.int64)
+    status, length = GAVE_UP, 0
+    for bound in range(at_least, at_least + PATIENCE):
+        status, length = glance(team, starts, goals, m, adjacent, distance, model, True, bound, known, memo, codes)
+        if status != FAILED:
+            break
     if status == FOUND:
         return SOLVED, bound, length
-    k = team.shape[0]
     cells = 0
     for c in range(m):
         if distance[team[0], c] != FAR:
@@ -550,29 +727,25 @@ def team_makespan(team, starts, goals, m, distance, model, at_least, budgets, me
         status, length = enumerate_space(team, starts, goals, m, distance, model, codes)
         return status, max(bound, length), length
 
-    pairs = all_pairs(team, goals, m, model, False)
-    bound = max(bound, widest_pair(team, starts, pairs))
-    if bound >= FAR:
-        return UNSOLVABLE, 0, 0
-    known = np.full(1 << k, FAR, np.int64)
-    for patience in (PATIENCE, HORIZON):
-        last = min(bound + patience, HORIZON - 1)
-        while bound <= last:
-            status, length = within(team, starts, goals, m, model, pairs, False, bound, budgets, memo, codes, known)
-            if status == FOUND:
-                return SOLVED, bound, length
-            if status == GAVE_UP:
-                break
-            bound += 1
-        if patience == HORIZON:
-            break
+    since = steps_since(team, starts, goals, m, adjacent)
+    for limit in (bound + PATIENCE, HORIZON - 1):
+        pairs = all_pairs(team, goals, m, since, limit, model, False)
+        bound = max(bound, min(limit + 1, widest_pair(team, starts, pairs)))
+        status = FAILED
+        while bound <= limit and status == FAILED:
+            status, length = within(team, starts, goals, m, model, pairs, bound, budgets[1:-1], known, memo, codes)
+            bound += status == FAILED
+        if status == FOUND:
+            return SOLVED, bound, length
+        if limit == HORIZON - 1:
+            return (UNSOLVABLE if bound > limit else UNDECIDED), 0, 0
         for size in range(3, k + 1):
-            if float(cells) ** size > budgets[3]:
+            if float(cells) ** size > budgets[-1]:
                 break
             for mask in range(1 << k):
-                part = part_of(team, mask)
-                if part.shape[0] != size or known[mask] <= bound:
+                if ones(mask) != size or known[mask] <= bound:
                     continue
+                part = part_of(team, mask)
                 status, length = enumerate_space(part, starts, goals, m, distance, model, codes)
                 if status == UNSOLVABLE:
                     return UNSOLVABLE, 0, 0
@@ -584,16 +757,16 @@ def team_makespan(team, starts, goals, m, distance, model, at_least, budgets, me
 
 
 @njit(cache=True, nogil=True)
-def team_steady(team, starts, goals, m, model, bound, budgets, memo, codes):
+def team_steady(team, starts, goals, m, adjacent, distance, model, bound, budgets, memo, codes):
     """Whether ``team`` has a plan within ``bound`` steps in which nobody waits before arriving; gives back what :func:`search` does."""
-    outcome = first_try(team, starts, goals, m, model, False, bound, budgets, memo, codes)
+    known = np.full(1 << team.shape[0], FAR, np.int64)
+    outcome = glance(team, starts, goals, m, adjacent, distance, model, False, bound, known, memo, codes)
     if outcome[0] != GAVE_UP:
         return outcome
-    pairs = all_pairs(team, goals, m, model, True)
+    pairs = all_pairs(team, goals, m, steps_since(team, starts, goals, m, adjacent), bound, model, True)
     if widest_pair(team, starts, pairs) > bound:
         return FAILED, 0
-    known = np.full(1 << team.shape[0], FAR, np.int64)
-    return within(team, starts, goals, m, model, pairs, False, bound, budgets, memo, codes, known)
+    return within(team, starts, goals, m, model, pairs, bound, budgets[1:-1], known, memo, codes)
 
 
 @njit(cache=True, nogil=True)
@@ -626,18 +799,21 @@ def prepare(free, width, start_cells, goal_cells, cell_of):
 
     Returns:
         (m, adjacent, order, starts, goals, distance, team_of): ``order[i]`` is the board's number of the i-th agent here, far ones first;
-        ``team_of[i]`` the least agent in i's component. Where a goal cannot be reached, ``distance[i, starts[i]]`` is FAR.
+        ``team_of[i]`` the least agent in i's component. Where a goal cannot be reached, m is -1 and the rest means nothing.
     """
     k = start_cells.shape[0]
     code_of = np.empty(free.shape[0], np.int64)
     adjacent = np.empty((free.shape[0], 4), np.int64)
-    m = graph(free, width, code_of, cell_of, adjacent)
+    m = graph(free, width, goal_cells, code_of, cell_of, adjacent)
     raw = np.empty((k, m), np.int16)
     queue = np.empty(m, np.int64)
     far = np.empty(k, np.int64)
     for i in range(k):
         distances(adjacent, m, code_of[goal_cells[i]], raw[i], queue)
-        far[i] = -raw[i, code_of[start_cells[i]]]
+        start = code_of[start_cells[i]]
+        if start < 0 or raw[i, start] == FAR:
+            return -1, adjacent, goal_cells, start_cells, goal_cells, raw, goal_cells
+        far[i] = -raw[i, start]
     order = np.arange(k)
     for p in range(1, k):  # insertion sort, stable
         for q in range(p, 0, -1):
@@ -678,26 +854,32 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
     cell_of = np.empty(free.shape[0], np.int64)
     m, adjacent, order, starts, goals, distance, team_of = prepare(free, width, start_cells, goal_cells, cell_of)
     k = starts.shape[0]
-    if distance[0, starts[0]] == FAR:
+    if m < 0:
         return UNSOLVABLE, 0, 0
-    bits = 1
-    while (1 << bits) <= m:
-        bits += 1
-    if bits * k > KEY_BITS:
-        return UNDECIDED, 0, -1
+    if joint_bits(m) * k > KEY_BITS:
+        return UNDECIDED, np.int64(distance[0, starts[0]]), -1
 
     bound = np.int64(distance[0, starts[0]])
+    everybody = np.arange(k)
+    for turn in (0, k - 1):
+        status, length, _ = plan_in_turn(everybody, turn, starts, goals, m, adjacent, distance, False, True, 0, codes)
+        if status == FOUND:  # everybody on a shortest way: best in every respect
+            keep(everybody, order, cell_of, width, goals, m, codes, length, moves, lengths)
+            return SOLVED, bound, 0
+
     steady = movement(STEADY, adjacent, m, goals, distance)
-    smooth = True
-    for leader in range(k):
-        team = led_by(leader, team_of)
-        if team.shape[0] > 0 and smooth:
-            status, length = first_try(team, starts, goals, m, steady, False, bound, budgets, memo, codes)
-            smooth = status == FOUND
-            if smooth:
-                keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths)
-    if smooth:
-        return SOLVED, bound, 0
+    no_pairs = np.empty((0, 0, 0, 0), np.int16)
+    for costed in (True, False):  # everybody on a shortest way; or at least nobody waiting and nobody late
+        status = FOUND
+        for leader in range(k):
+            team = led_by(leader, team_of)
+            if team.shape[0] > 0 and status == FOUND:
+                most = 0 if costed else bound
+                status, length = search(team, starts, goals, m, steady, no_pairs, False, costed, most, GLANCE, memo, codes)
+                if status == FOUND:
+                    keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths)
+        if status == FOUND:
+            return SOLVED, bound, 0
 
     model = movement(FREE, adjacent, m, goals, distance)
     undecided = False
@@ -705,7 +887,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
         team = led_by(leader, team_of)
         if team.shape[0] == 0:
             continue
-        status, makespan, length = team_makespan(team, starts, goals, m, distance, model, bound, budgets, memo, codes)
+        status, makespan, length = team_makespan(team, starts, goals, m, adjacent, distance, model, bound, budgets, memo, codes)
         if status == UNSOLVABLE:
             return UNSOLVABLE, 0, 0
         if status == UNDECIDED:
@@ -721,7 +903,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
         team = led_by(leader, team_of)
         if team.shape[0] == 0:
             continue
-        status, length = team_steady(team, starts, goals, m, steady, bound, budgets, memo, codes)
+        status, length = team_steady(team, starts, goals, m, adjacent, distance, steady, bound, budgets, memo, codes)
         if status == FOUND:
             keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths)
         elif status == FAILED:
@@ -729,3 +911,69 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
         elif needs_wait == 0:
             needs_wait = -1
     return SOLVED, bound, needs_wait
+
+
+@njit(cache=True, nogil=True)
+def enclose(free, width, start_cells, goal_cells, tries, codes, moves, lengths):
+    """A plan of a large board by prioritised planning, and how good it can at best be; the other arguments as in :func:`solve_board`.
+
+    The agents plan in turn within a horizon, from the longest of their distances on. Who finds no way goes to the front in the next try.
+
+    Args:
+        tries: how many orders of the agents are tried for each horizon.
+
+    Returns:
+        (SOLVED if the plan is optimal, ENCLOSED, UNSOLVABLE or UNDECIDED, the longest distance, the makespan of the plan,
+        needs_wait as 0 or -1 for undecided)
+    """
+    cell_of = np.empty(free.shape[0], np.int64)
+    m, adjacent, order, starts, goals, distance, _ = prepare(free, width, start_cells, goal_cells, cell_of)
+    if m < 0:
+        return UNSOLVABLE, 0, 0, 0
+    least = np.int64(distance[0, starts[0]])
+    team = np.arange(starts.shape[0])
+    horizon = least
+    while horizon < HORIZON and horizon <= 2 * least + PATIENCE:
+        for waits in (False, True):
+            for _ in range(tries):
+                status, length, late = plan_in_turn(team, 0, starts, goals, m, adjacent, distance, waits, False, horizon, codes)
+                if status == FOUND:
+                    keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths)
+                    makespan = 0
+                    for i in team:
+                        makespan = max(makespan, lengths[i])
+                    if makespan == least:
+                        return SOLVED, least, makespan, (-1 if waits else 0)
+                    return ENCLOSED, least, makespan, -1
+                first = team[late]
+                for place in range(late, 0, -1):
+                    team[place] = team[place - 1]
+                team[0] = first
+        horizon += 1 + (horizon - least)
+    return UNDECIDED, least, 0, -1
+
+
+@njit(cache=True, nogil=True)
+def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans, needs_wait, moves, lengths):
+    """:func:`solve_board` for boards of one shape, one a row; boards that are beyond it are at least enclosed.
+
+    Args:
+        statuses: int64 ``[n]``, gets SOLVED, ENCLOSED, UNSOLVABLE or UNDECIDED.
+        makespans: int64 ``[n, 2]``, gets a lower bound of the makespan and the makespan of the plan.
+        needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided.
+
+    Every plan is judged anew. Returns the number of the first board whose plan is not what it should be, which would be a bug, else -1.
+    """
+    codes = np.empty((HORIZON + 1, starts.shape[1]), np.int16)
+    verdict = np.empty(6, np.int64)
+    for row in range(free.shape[0]):
+        status, makespan, waits = solve_board(free[row], width, starts[row], goals[row], budgets, memo, codes, moves[row], lengths[row])
+        least = makespan
+        if status == UNDECIDED:
+            status, least, makespan, waits = enclose(free[row], width, starts[row], goals[row], TRIES, codes, moves[row], lengths[row])
+        statuses[row], makespans[row, 0], makespans[row, 1], needs_wait[row] = status, least, makespan, waits
+        if status in (SOLVED, ENCLOSED):
+            judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], verdict)
+            if verdict[0] >= 0 or verdict[4] != makespan:
+                return row
+    return -1

@@ -1,7 +1,8 @@
 """Compiled search for the optimal sum of costs; apart from kernels.py so that nobody pays for its compilation who does not ask for it.
 
-Costs are counted as *waste*: what a team spends over the sum of its agents' distances. The search of kernels.py is run with a rising bound
-on it, from the waste of the worst disjoint pairs of agents up to that of a plan which is already known.
+Costs are counted as *waste*: what a team spends over the sum of its agents' distances. The search of kernels.py is run with a rising
+bound on it. Lower bounds come from the exact waste of pairs, triples, ... of the agents: agents that have nothing in common waste at
+least the sum of what they waste apart. The upper bound is a plan that is already known.
 """
 
 # mypy: disallow-untyped-defs=False
@@ -12,19 +13,41 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from core.lake.kernels import COSTED, FAILED, FAR, FOUND, HORIZON, first_try, led_by, movement, prepare, within
+from core.lake.kernels import (
+    COSTED,
+    FAILED,
+    FAR,
+    FOUND,
+    GLANCE,
+    HORIZON,
+    KEY_BITS,
+    STEADY,
+    joint_bits,
+    keep,
+    led_by,
+    movement,
+    ones,
+    part_of,
+    plan_in_turn,
+    prepare,
+    search,
+    steps_since,
+)
+from core.lake.kernels_judge import judge_plan
 
 
 @njit(cache=True, nogil=True)
-def pair_waste(i, j, m, goals, model, most, out):
-    """Exact least waste of agents i and j from every pair of codes, the other agents left out (FAR: more than ``most``).
+def pair_waste(i, j, m, starts, goals, since, model, most, out):
+    """Exact least waste of agents i and j from every pair of codes, the other agents left out.
 
-    Dijkstra back from both being parked, with a bucket for each waste; a step wastes 0 to 4.
+    FAR where it is more than ``most``, also counted together with what was wasted on the way there from the starts (``since`` as in
+    ``pair_bounds``). Dijkstra back from both being parked, with a bucket for each waste; a step wastes 0 to 4.
     """
     side = m + 1
     for a in range(side):
         for b in range(side):
             out[a, b] = FAR
+    alone_i, alone_j = since[i, goals[i]], since[j, goals[j]]
     bucket = np.full(most + 5, -1, np.int64)
     entries = np.empty((5 * side * side + 1, 2), np.int64)  # state, next entry of its bucket; a state is lowered at most 5 times
     out[m, m] = 0
@@ -45,11 +68,16 @@ def pair_waste(i, j, m, goals, model, most, out):
                 a2 = model.before[i, a, p]
                 cell_a2 = goals[i] if a2 == m else a2
                 waste_a = 0 if a2 == m else 1 + model.least[i, a] - model.least[i, a2]
+                so_far_a = 0 if a2 == m else since[i, a2] + model.least[i, a2] - alone_i
+                if waste + waste_a + so_far_a > most:
+                    continue
                 for q in range(model.n_before[j, b]):
                     b2 = model.before[j, b, q]
                     cell_b2 = goals[j] if b2 == m else b2
                     total = waste + waste_a + (0 if b2 == m else 1 + model.least[j, b] - model.least[j, b2])
-                    if total > most or out[a2, b2] <= total or cell_a2 == cell_b2 or (cell_a2 == cell_b and cell_b2 == cell_a):
+                    if out[a2, b2] <= total or cell_a2 == cell_b2 or (cell_a2 == cell_b and cell_b2 == cell_a):
+                        continue
+                    if total + so_far_a + (0 if b2 == m else since[j, b2] + model.least[j, b2] - alone_j) > most:
                         continue
                     out[a2, b2] = total
                     entries[used, 0] = a2 * side + b2
@@ -59,59 +87,150 @@ def pair_waste(i, j, m, goals, model, most, out):
 
 
 @njit(cache=True, nogil=True)
-def disjoint_waste(team, starts, pairs):
-    """A lower bound on a team's waste from its starts: the most that pairs without a common agent waste together."""
-    k = team.shape[0]
-    best = np.zeros(1 << k, np.int64)  # over the agents in the mask
-    for mask in range(1, 1 << k):
-        for q in range(k):
-            if mask >> q & 1:
-                best[mask] = max(best[mask], best[mask & ~(1 << q)])
-                for p in range(q):
-                    if mask >> p & 1:
-                        pair = np.int64(pairs[team[p], team[q], starts[team[p]], starts[team[q]]])
-                        best[mask] = max(best[mask], best[mask & ~(1 << p) & ~(1 << q)] + pair)
-    return best[(1 << k) - 1]
+def sum_of_floors(mask, floor):
+    """The most that two disjoint parts of the agents in ``mask`` are known to waste together."""
+    most = 0
+    part = (mask - 1) & mask
+    while part > 0:
+        most = max(most, floor[part] + floor[mask & ~part])
+        part = (part - 1) & mask
+    return most
 
 
 @njit(cache=True, nogil=True)
-def least_costs(free, width, start_cells, goal_cells, arrivals, budgets, memo):
-    """Optimal sum of costs of a board, or -1 if the budget does not suffice.
+def team_waste(team, starts, goals, m, adjacent, distance, model, waits, at_least, known, budgets, memo, codes, best):
+    """The least waste of ``team``, if it is from ``at_least`` on and below ``known``, the waste of a plan that is there already.
+
+    Each round spends more nodes on raising the floors of subsets, small ones first, as a subset's floor is one for all that contain it.
+
+    Returns:
+        (proven lower bound, waste of the best plan, its length in ``best``, or 0 if it is the known one)
+    """
+    k = team.shape[0]
+    whole = (1 << k) - 1
+    floor = np.zeros(1 << k, np.int64)  # proven least waste of each subset
+    exact = np.zeros(1 << k, np.bool_)
+    floor[whole] = at_least
+    most, found = known, 0
+    pairs = np.empty((0, 0, 0, 0), np.int16)
+    for effort in budgets[:-1]:
+        tables = 20 * effort > k * (k - 1) // 2 * m * m and effort > GLANCE
+        if tables and pairs.shape[0] == 0:
+            since = steps_since(team, starts, goals, m, adjacent)
+            pairs = np.empty((starts.shape[0], starts.shape[0], m + 1, m + 1), np.int16)
+            for q in range(k):
+                for p in range(q):
+                    i, j = team[p], team[q]
+                    pair_waste(i, j, m, starts, goals, since, model, most, pairs[i, j])
+                    floor[1 << p | 1 << q] = min(most, np.int64(pairs[i, j, starts[i], starts[j]]))
+                    exact[1 << p | 1 << q] = k > 2
+        for size in range(2, k + 1):
+            if effort == GLANCE and size == min(3, k):
+                for turn in range(k):
+                    status, length, spare = plan_in_turn(team, turn, starts, goals, m, adjacent, distance, waits, True, most - 1, codes)
+                    if status == FOUND:
+                        best[: length + 1] = codes[: length + 1]
+                        most, found = most - 1 - spare, length
+                if max(floor[whole], sum_of_floors(whole, floor)) >= most:
+                    return most, most, found
+            for mask in range(1 << k):
+                if ones(mask) != size or exact[mask] or (effort == GLANCE and 2 < size < k):
+                    continue
+                floor[mask] = max(floor[mask], sum_of_floors(mask, floor))
+                part = part_of(team, mask)
+                while floor[mask] < most:
+                    status, length = search(part, starts, goals, m, model, pairs, tables, True, floor[mask], effort, memo, codes)
+                    if status == FOUND:
+                        exact[mask] = True
+                        if mask == whole:
+                            best[: length + 1] = codes[: length + 1]
+                            most, found = floor[mask], length
+                    if status != FAILED:
+                        break
+                    floor[mask] += 1
+                if floor[mask] >= most:
+                    return most, most, found
+    return max(floor[whole], sum_of_floors(whole, floor)), most, found
+
+
+@njit(cache=True, nogil=True)
+def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, codes, moves, lengths):
+    """Optimal sum of costs of a solvable board and, with ``label``, whether its plans need a WAIT (WS).
 
     Args:
-        arrivals: int64 ``[k]``, when each agent arrives in some valid plan; the other arguments as in ``solve_board``.
+        moves, lengths: as in ``solve_board``, hold some valid plan and get one of least costs. With ``label`` it waits before an arrival
+            only where that is needed or not decided. The other arguments as in ``solve_board``.
+
+    Returns:
+        (proven lower bound, costs of the plan, needs_wait as 1, 0 or -1 for undecided); the costs are optimal where the first two are
+        equal.
     """
     cell_of = np.empty(free.shape[0], np.int64)
     m, adjacent, order, starts, goals, distance, team_of = prepare(free, width, start_cells, goal_cells, cell_of)
     k = starts.shape[0]
+    best = np.empty_like(codes)
+    alone, wasted = 0, 0
+    for i in range(k):
+        alone += distance[i, starts[i]]
+        wasted += lengths[order[i]] - distance[i, starts[i]]
+    if wasted == 0:
+        return alone, alone, 0
+    if joint_bits(m) * k > KEY_BITS:
+        return alone, alone + wasted, -1
     model = movement(COSTED, adjacent, m, goals, distance)
-    codes = np.empty((HORIZON + 1, k), np.int16)
-    costs = 0
+    steady = movement(STEADY, adjacent, m, goals, distance)
+    lower, costs, needs_wait = alone, alone, 0
     for leader in range(k):
         team = led_by(leader, team_of)
-        if team.shape[0] == 0:
-            continue
-        most = 0  # waste of the known plan
+        known = 0
         for i in team:
-            costs += distance[i, starts[i]]
-            most += arrivals[order[i]] - distance[i, starts[i]]
-        if most == 0:
+            known += lengths[order[i]] - distance[i, starts[i]]
+        if known == 0:
             continue
-        status, _ = first_try(team, starts, goals, m, model, True, 0, budgets, memo, codes)
-        if status == FOUND:
-            continue
-        pairs = np.empty((k, k, m + 1, m + 1), np.int16)
-        for q in range(team.shape[0]):
-            for p in range(q):
-                pair_waste(team[p], team[q], m, goals, model, most, pairs[team[p], team[q]])
-        waste = disjoint_waste(team, starts, pairs)
-        known = np.full(1 << team.shape[0], FAR, np.int64)
-        while waste < most:
-            status, _ = within(team, starts, goals, m, model, pairs, True, waste, budgets, memo, codes, known)
-            if status == FOUND:
-                break
-            if status != FAILED:
-                return -1
-            waste += 1
+        proven, waste, length = team_waste(team, starts, goals, m, adjacent, distance, model, True, 0, known, budgets, memo, codes, best)
+        if length > 0:
+            keep(team, order, cell_of, width, goals, m, best, length, moves, lengths)
+        lower += proven
         costs += waste
-    return costs
+        if not label or waste == 0:
+            continue
+        verdict = -1
+        if proven == waste and waste % 2 == 1:
+            verdict = 1  # on a grid an agent that never waits wastes an even number of steps
+        elif proven == waste:
+            proven, smooth, length = team_waste(
+                team, starts, goals, m, adjacent, distance, steady, False, waste, waste + 1, budgets, memo, codes, best
+            )
+            if smooth == waste:
+                keep(team, order, cell_of, width, goals, m, best, length, moves, lengths)
+                verdict = 0
+            elif proven > waste:
+                verdict = 1
+        if verdict == 1 or needs_wait == 0:
+            needs_wait = verdict
+    return lower, costs, needs_wait
+
+
+@njit(cache=True, nogil=True)
+def least_costs_of_boards(free, width, starts, goals, solved, label, budgets, memo, costs, needs_wait, moves, lengths):
+    """:func:`least_costs` for the boards of one shape, one a row, that are ``solved``.
+
+    Args:
+        costs: int64 ``[n, 2]``, gets a lower bound of the sum of costs and that of the plan.
+        needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided if ``label``.
+
+    Every plan is judged anew. Returns the number of the first board whose plan is not what it should be, which would be a bug, else -1.
+    """
+    codes = np.empty((HORIZON + 1, starts.shape[1]), np.int16)
+    verdict = np.empty(6, np.int64)
+    for row in range(free.shape[0]):
+        if not solved[row]:
+            continue
+        lower, upper, waits = least_costs(free[row], width, starts[row], goals[row], label, budgets, memo, codes, moves[row], lengths[row])
+        costs[row, 0], costs[row, 1] = lower, upper
+        if label:
+            needs_wait[row] = waits
+        judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], verdict)
+        if verdict[0] >= 0 or verdict[5] != upper:
+            return row
+    return -1

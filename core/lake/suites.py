@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.lake.board import MAX_SIDE
 from core.lake.config import MAX_TEAM, MIN_SIZE, PAPER_SIZES, Ratio
-from core.lake.generator import Stream, canonical_hash, hash_array, holes_of, infeasible, name_instance, new_memo, quotas
+from core.lake.generator import (
+    Block,
+    Stratum,
+    canonical_hashes,
+    fill_blocks,
+    holes_of,
+    infeasible,
+    name_instance,
+    quotas,
+)
 from core.lake.instance import Instance
 
 
 class SuiteSpec(BaseModel):
     """Which boards a suite holds; the same spec gives the same boards everywhere.
 
-    A suite cell is one team size on one map size. Its boards are spread evenly over the hole ratios and keep the natural mix of boards
-    with and without a necessary WAIT. Cells and hole ratios that leave no room for the agents are skipped.
+    A suite cell is one team size on one map size. Its boards are spread evenly over the hole ratios. Cells and hole
+    ratios that leave no room for the agents are skipped.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -25,6 +39,8 @@ class SuiteSpec(BaseModel):
     sizes: Annotated[tuple[Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)], ...], Field(min_length=1)]
     boards_per_cell: Annotated[int, Field(ge=1, le=10_000)]
     hole_ratios: Annotated[tuple[Ratio, ...], Field(min_length=1)] = (0.1, 0.2, 0.3, 0.4, 0.5)
+    wait_ratio: Ratio | None = None
+    """Part of the boards, for each hole ratio, that need a WAIT; None keeps the natural mix."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
     @property
@@ -34,39 +50,59 @@ class SuiteSpec(BaseModel):
 
     def hole_counts(self, team: int, size: int) -> list[int]:
         """The different hole counts of a cell's boards, ascending; those that leave no room for the team are left out."""
-        return sorted({holes_of(size, ratio) for ratio in self.hole_ratios if infeasible(size, team, ratio, None) is None})
+        return sorted({holes_of(size, ratio) for ratio in self.hole_ratios if infeasible(size, team, ratio, self.wait_ratio) is None})
 
 
+SEED = 20_260_617
 SUITES: dict[str, SuiteSpec] = {
-    "quick": SuiteSpec(agents=(2, 3, 4), sizes=PAPER_SIZES, boards_per_cell=10, seed=20_260_617),
-    "session": SuiteSpec(agents=(2,), sizes=(3, 4, 5, 6, 7, 8), boards_per_cell=40, seed=20_260_617),
-    "paper": SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=150, seed=20_260_617),
+    "quick": SuiteSpec(agents=(2, 3, 4), sizes=PAPER_SIZES, boards_per_cell=10, seed=SEED),
+    "session": SuiteSpec(agents=(2,), sizes=(3, 4, 5, 6, 7, 8), boards_per_cell=40, seed=SEED),
+    "paper": SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=150, seed=SEED),
+    "paper-wr0.5": SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=150, wait_ratio=0.5, seed=SEED),
 }
 """Suites by name. ``session`` is what the quick session validates on; ``paper`` has the shape of the public benchmark: 21 cells with 3,150
-boards."""
+boards; in ``paper-wr0.5`` half of them need a WAIT."""
+HELD_OUT = Path(__file__).parents[2] / "assets" / "held_out.npy"
 
 
-def build_suite(spec: SuiteSpec) -> list[Instance]:
-    """Draws and solves the boards of a suite, makespan and sum of costs; cell after cell, and in a cell one hole count after the other.
+def build_suite(
+    spec: SuiteSpec, *, sum_of_costs: bool = True, workers: int = 1, on_progress: Callable[[int, int], None] | None = None
+) -> list[Instance]:
+    """Draws and solves the boards of a suite; cell after cell, and in a cell one hole count after the other.
 
     No two boards of a suite are rotations, mirror images or renumberings of each other. A tiny cell that has no more different boards
-    (25 draws in a row gave known ones) holds fewer.
+    holds fewer.
+
+    Args:
+        sum_of_costs: find the optimal sums of costs too.
+        workers, on_progress: as in :func:`core.lake.generator.generate`.
+
+    Raises:
+        GenerationError: a wait ratio cannot be reached.
     """
-    memo = new_memo()
-    seen: set[str] = set()
-    instances: list[Instance] = []
+    blocks = []
     for team, size in spec.cells:
-        hole_counts = spec.hole_counts(team, size)
-        for holes, quota in zip(hole_counts, quotas(spec.boards_per_cell, [1.0] * len(hole_counts)), strict=True):
-            stream = Stream("suite", spec.seed, size, team, holes, hash_array(()), memo)
-            repeats = 0
-            while quota and repeats < 25:
-                board, solution = stream.take_any(1)[0]
-                hashed = canonical_hash(board)
-                if hashed in seen:
-                    repeats += 1
-                    continue
-                seen.add(hashed)
-                repeats, quota = 0, quota - 1
-                instances.append(name_instance(len(instances), (board, solution), sum_of_costs=True))
-    return instances
+        counts = spec.hole_counts(team, size)
+        for holes, quota in zip(counts, quotas(spec.boards_per_cell, [1.0] * len(counts)), strict=True):
+            stratum = Stratum(size, team, holes)
+            wanted = [quota] if spec.wait_ratio is None else quotas(quota, [1 - spec.wait_ratio, spec.wait_ratio])
+            blocks.append(Block(stratum, stratum.key("suite", spec.seed), tuple(wanted)))
+    boards = fill_blocks(blocks, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
+    return [name_instance(number, pair) for number, pair in enumerate(boards)]
+
+
+@cache
+def held_out() -> NDArray[np.uint64]:
+    """Canonical hashes, ascending, of all boards of all named suites: no training draw may have them. Made by :func:`main`."""
+    return np.load(HELD_OUT, allow_pickle=False)
+
+
+def main() -> None:
+    """``python -m core.lake.suites`` writes the hashes of the named suites anew."""
+    boards = [instance.board for spec in SUITES.values() for instance in build_suite(spec, sum_of_costs=False)]
+    np.save(HELD_OUT, canonical_hashes(boards))
+    print(f"{len(held_out())} different boards in {len(SUITES)} suites")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,26 +1,43 @@
-"""Compiles the solver ahead of time, so that nobody waits for it unexplained: ``python -m core.lake.warm_up``.
+"""Compiles the lake's kernels ahead of time, so that nobody waits for it unexplained: ``python -m core.lake.warm_up``.
 
 Numba keeps the compiled code beside the sources (or in ``NUMBA_CACHE_DIR``), so this takes seconds once and next to nothing afterwards.
 """
 
 from __future__ import annotations
 
+import sys
+import threading
 import time
 
 from core.lake.board import Board
+from core.lake.checking import check
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
 from core.lake.solver import solve
 
+MESSAGE = "Preparing the solver (compiled once on each machine, about 20 seconds) ..."
+BOARD = Board.from_text("S F G\nF H F\ns F g")
+
 
 def warm_up() -> float:
-    """Runs every compiled kernel once; returns the seconds it took."""
+    """Runs the compiled kernels once; returns the seconds it took."""
     began = time.perf_counter()
-    solve(Board.from_text("S F G\nF H F\ns F g"), sum_of_costs=True)
+    solve(BOARD, wait_definition="sum_of_costs")
     generate(EnvironmentConfig.uniform((3,), agents=2), 2, seed=0)
+    check([BOARD], [""])
     return time.perf_counter() - began
 
 
+def load_solver(patience: float = 2.0) -> None:
+    """Loads the solver; says on stderr what is going on if that takes longer than ``patience`` seconds, because it has to be compiled."""
+    notice = threading.Timer(patience, lambda: print(MESSAGE, file=sys.stderr, flush=True))
+    notice.start()
+    try:
+        solve(BOARD, sum_of_costs=True)
+    finally:
+        notice.cancel()
+
+
 if __name__ == "__main__":
-    print("Preparing the solver (compiled once on each machine) ...", flush=True)
+    print(MESSAGE, flush=True)
     print(f"The solver is ready after {warm_up():.1f} s.")

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from core.sessions.files import write_text
+from core.lake.files import write_text
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, worker_alive
 from core.sessions.store import PROJECT, STOP_FILE, Session, SessionStore, worker_environment

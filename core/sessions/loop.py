@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pandas as pd
 import torch
 from safetensors.torch import load_model
@@ -17,9 +18,9 @@ from core.engineer.evidence import StageMeasurements, describe
 from core.engineer.proposal_dialect import render_context
 from core.engineer.schema import Context, ProposalRecord
 from core.lake.config import EnvironmentConfig
-from core.lake.generator import canonical_hash, generate, realised
+from core.lake.generator import canonical_hashes, generate, realised
 from core.lake.instance import Instance
-from core.lake.suites import build_suite
+from core.lake.suites import build_suite, held_out
 from core.policy.evaluation import evaluate
 from core.policy.policy import Policy, load_policy
 from core.sessions.recorder import Recorder
@@ -71,12 +72,12 @@ def stage_seed(spec: SessionSpec, stage: int) -> int:
 
 
 def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder) -> list[Instance]:
-    """The stage's boards, none of them a board of the suite; the same again after a resume."""
+    """The stage's boards, none of them a board of the suite or of a named one; the same again after a resume."""
     spec = session.spec
     recorder.phase("generating", stage)
-    held_out = frozenset(canonical_hash(instance.board) for instance in suite)
+    exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in suite]))
     seed = stage_seed(spec, stage)
-    boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=held_out)
+    boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=exclude)
     if session.environment(stage) is None:
         recorder.write_model(stage, "environment.json", EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards)))
         recorder.event("stage", stage=stage, boards=len(boards))
@@ -137,7 +138,7 @@ def make_context(
         validation_before=before,
         last_proposal=last,
     )
-    return describe(measured, session.spec.sections)
+    return describe(measured, session.spec.sections, session.spec.layouts)
 
 
 def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:

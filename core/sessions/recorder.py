@@ -12,8 +12,9 @@ import pandas as pd
 import psutil
 from pydantic import BaseModel
 
+from core.lake.files import write_text
 from core.policy.evaluation import COLUMNS
-from core.sessions.files import append_line, write_parquet, write_text
+from core.sessions.files import append_line, write_parquet
 from core.sessions.state import Phase, State, ValidRate
 from core.sessions.store import STOP_FILE, Session
 from core.training.settings import StageStopped

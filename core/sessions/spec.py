@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from core.engineer.schema import SECTIONS, EngineerName, Section
-from core.lake.config import EnvironmentConfig
+from core.lake.config import EnvironmentConfig, Layout
 from core.lake.suites import SuiteSpec
 from core.training.settings import TrainingSettings
 
@@ -35,6 +35,8 @@ class SessionSpec(BaseModel):
     engineer: EngineerName = "policy"
     sections: tuple[Section, ...] = SECTIONS
     """The context sections the engineer sees."""
+    layouts: tuple[Layout, ...] = ()
+    """The layouts an engineer may give a map size; without any, every size keeps those of the initial config."""
     stages: Annotated[int, Field(ge=1, le=50)] = 3
     initial_config: EnvironmentConfig
     training: TrainingSettings = TrainingSettings()

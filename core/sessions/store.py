@@ -18,9 +18,10 @@ from pydantic import BaseModel, ValidationError
 
 from core.engineer.schema import Context, ProposalRecord
 from core.lake.config import EnvironmentConfig, first_error
+from core.lake.files import write_text
 from core.lake.generator import Realised
 from core.policy.folders import policy_folder
-from core.sessions.files import read_lines, write_text
+from core.sessions.files import read_lines
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, as_observed
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
@@ -24,9 +25,9 @@ from transformers.modeling_outputs import BaseModelOutputWithPast
 from core.engineer.demonstrations import demonstrations
 from core.lake.board import Board
 from core.lake.config import PAPER_SIZES
-from core.lake.generator import canonical_hash, random_instances
+from core.lake.generator import random_instances
 from core.lake.rules import Paths, walk
-from core.lake.suites import SUITES, build_suite
+from core.lake.suites import held_out
 from core.policy.lab_model import build_network, build_tokenizer
 from core.policy.policy import Policy
 from core.policy.vocabulary import ENGINEER, PLAN
@@ -178,7 +179,7 @@ AttentionInterface.register(FLOAT32_ATTENTION, causal_float32)
 AttentionMaskInterface.register(FLOAT32_ATTENTION, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
 
 
-def solved_boards(n: int, seed: int, exclude: frozenset[str]) -> list[tuple[Board, Paths]]:
+def solved_boards(n: int, seed: int, exclude: NDArray[np.uint64]) -> list[tuple[Board, Paths]]:
     """About ``n`` boards of sizes 3..10 with optimal plans, none of which has a canonical hash in ``exclude``."""
     solved = []
     for team, weight in TEAM_WEIGHTS.items():
@@ -192,11 +193,6 @@ def padded(paths: Paths) -> Paths:
     """The paths, each waiting at its end until all have ended."""
     steps = max(map(len, paths))
     return tuple(path + path[-1:] * (steps - len(path)) for path in paths)
-
-
-def held_out() -> frozenset[str]:
-    """Canonical hashes of the boards of every named suite."""
-    return frozenset(canonical_hash(instance.board) for spec in SUITES.values() for instance in build_suite(spec))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

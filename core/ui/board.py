@@ -17,10 +17,11 @@ from typing import Any
 import streamlit as st
 
 from core.lake.board import MAX_SIDE, Board, BoardError, Cell
+from core.lake.picture import AGENT_COLORS, ink_on
 from core.lake.rules import Paths, Verdict
 from core.ui.nav import ROOT
 from core.ui.share import encode
-from core.ui.theme import AGENT_COLORS, DARK, LIGHT, OUTCOME_WORDS, Palette, palette
+from core.ui.theme import DARK, LIGHT, OUTCOME_WORDS, Palette, palette
 
 EDITOR_SIDES = (3, 10)
 """Smallest and largest side the editor offers; a board that is larger already stays so."""
@@ -59,7 +60,14 @@ class Track:
 
 
 def board_player(
-    board: Board, tracks: Sequence[Track], *, key: str, ghost: Paths | None = None, height: int = 460, autoplay: bool = False
+    board: Board,
+    tracks: Sequence[Track],
+    *,
+    key: str,
+    ghost: Paths | None = None,
+    height: int = 460,
+    autoplay: bool = False,
+    at_end: bool = False,
 ) -> None:
     """Draws ``board`` once a track, side by side, and animates all of them under one timeline.
 
@@ -71,10 +79,13 @@ def board_player(
         ghost: the optimal plan, which the reader can lay over every other plan.
         height: of each board at most, in CSS pixels at a root size of 16 px (it grows with presenter mode, and shrinks with the window).
         autoplay: starts when new data arrive (never for readers who asked for reduced motion).
+        at_end: new data are first shown at the first fault, or where there is none at the last step; else at the start.
     """
     tracks = tracks or [Track("", None)]
     shown = [complete(board, track.paths) for track in tracks]
     everything = [path for paths in [*shown, ghost] if paths for path in paths]
+    faults = [_mark(board, paths, track.verdict) for track, paths in zip(tracks, shown, strict=True)]
+    steps = max((len(path) - 1 for path in everything), default=0)
     _player(
         key=key,
         data={
@@ -86,12 +97,13 @@ def board_player(
                     "outcome": (track.verdict.outcome if track.verdict.valid else "fault") if track.verdict else None,
                     "caption": fault_sentence(track.verdict) if track.verdict else "",
                     "paths": paths,
-                    "fault": _mark(board, paths, track.verdict),
+                    "fault": fault,
                 }
-                for track, paths in zip(tracks, shown, strict=True)
+                for track, paths, fault in zip(tracks, shown, faults, strict=True)
             ],
             "ghost": ghost,
-            "steps": max((len(path) - 1 for path in everything), default=0),
+            "steps": steps,
+            "begin": min((fault["time"] for fault in faults if fault), default=steps) if at_end else 0,
             "margin": 0.85 if any(not board.contains(cell) for path in everything for cell in path) else 0.08,
             "height": height,
             "autoplay": autoplay,
@@ -271,12 +283,6 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
 def _svg_number(cell: Cell, number: int, fill: str) -> str:
     style = 'text-anchor="middle" font-family="Source Sans,Arial,sans-serif" font-weight="700" font-size=".4"'
     return f'<text x="{cell[1] + 0.5}" y="{cell[0] + 0.64}" {style} fill="{fill}">{number}</text>'
-
-
-def ink_on(color: str) -> str:
-    """A dark or a light letter, whichever reads better on ``color`` (``#rrggbb``)."""
-    r, g, b = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-    return "#0B1626" if 0.3 * r + 0.59 * g + 0.11 * b > 128 else "#FFFFFF"
 
 
 def svg_uri(svg: str) -> str:

@@ -1,17 +1,23 @@
-"""What the Play page offers to choose from: boards, recorded answers, and models that can plan."""
+"""What the Play page offers to choose from: boards, recorded answers, files of other tools, and models that can plan."""
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from core.lake.board import Board, read_board
+from core.lake import formats
+from core.lake.board import Board, BoardError, read_board
 from core.lake.config import EnvironmentConfig
+from core.lake.formats import FORMATS, Entry, Source
+from core.lake.formats.entry import plan_of
 from core.lake.generator import GenerationError, generate, infeasible, random_instances
-from core.lake.rules import Paths, Verdict
+from core.lake.rules import Paths, Verdict, walk
 from core.policy.folders import policy_folder
 from core.sessions.store import Session, SessionStore
 from core.ui.board import paths_from_json
@@ -44,14 +50,22 @@ def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | N
 
 @dataclass(frozen=True)
 class Recorded:
-    """One answer that a session wrote down while it validated."""
+    """One answer that a session wrote down while it validated, or the plan of a file."""
 
     board_id: str
     label: str
     board: Board
     paths: Paths | None
-    verdict: Verdict
-    completion: str
+    verdict: Verdict | None = None
+    """As recorded; None for the plan of a file, which nobody has judged yet."""
+    completion: str | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where it is from, in a sentence."""
+        if self.verdict is None:
+            return f"The plan of {self.label}, judged here."
+        return f"The answer of {self.label}, as it was recorded, to board {self.board_id}."
 
 
 def recorded(row: pd.Series, label: str) -> Recorded:
@@ -69,6 +83,73 @@ def recorded(row: pd.Series, label: str) -> Recorded:
     )
     board = Board.from_dict(json.loads(row["board"]))
     return Recorded(row["board_id"], label, board, paths_from_json(row["paths"]), verdict, row["completion"])
+
+
+UPLOADS = sorted({form.suffix for form in FORMATS.values()} | {".map"})
+"""How the names of files end that can be brought."""
+EXPORTS = {name: form.title for name, form in FORMATS.items() if name not in ("text", "json", "jsonl")}
+"""The formats of other tools that a board can be taken to, by what people call them."""
+
+
+def bring(files: Mapping[str, bytes], agents: int | None = None) -> tuple[str, list[Entry]]:
+    """The boards that somebody brought and the name of their file: one file, with the map and the scenario it is about if it needs them.
+
+    Args:
+        files: name -> content.
+        agents: take the first agents only; all for None.
+
+    Raises:
+        BoardError: the files hold no board; the message says what is wrong with which.
+    """
+    texts = {name: formats.decode(data, name) for name, data in files.items()}
+    ends = {suffix: [name for name in texts if name.lower().endswith(suffix)] for suffix in (".map", ".scen")}
+    others = [name for name in texts if name not in ends[".map"] + ends[".scen"]]
+    for names in (others, *ends.values()):
+        if len(names) > 1:
+            raise BoardError(f"{names[0]} and {names[1]} are two of a kind: bring one, with its map and scenario if it needs them")
+    [main, *_] = others or ends[".scen"] or ends[".map"]
+    [map_name, scenario] = [names[0] if names else None for names in ends.values()]
+    source = Source(texts[main], Path(main).stem, map_name and texts[map_name], map_name, scenario and texts[scenario], agents)
+    try:
+        return main, formats.read(format_of(main, texts[main]), source)
+    except BoardError as error:
+        raise BoardError(f"{main}: {error}") from None
+
+
+def format_of(file_name: str, text: str) -> str:
+    """The format of a text that is meant to be a board; one that looks like none is ours, whose reasons name the cell."""
+    try:
+        return formats.recognise(file_name, text)
+    except BoardError:
+        return "json" if text.lstrip().startswith("{") else "text"
+
+
+def from_file(entry: Entry, file_name: str) -> Recorded:
+    """The plan of a file. Raises ValueError if it has none."""
+    if entry.plan is None:
+        raise ValueError(f"{file_name} has no plan")
+    return Recorded(entry.name, file_name, entry.board, walk(entry.board, entry.plan))
+
+
+def export(board: Board, paths: Paths | None, name: str) -> tuple[str, bytes]:
+    """A board, and a plan where the format ``name`` carries plans: file name and content, a zip archive where it takes several files.
+
+    Raises BoardError if the format cannot hold them.
+    """
+    plan = None
+    if paths is not None and FORMATS[name].plans:
+        if tuple(path[:1] for path in paths) != tuple((agent.start,) for agent in board.agents):
+            raise BoardError("the plan does not give every agent a path from its start")
+        plan = plan_of(paths)
+    files = formats.write(name, [Entry("board", board, plan)], "board")
+    if len(files) == 1:
+        [(file_name, text)] = files.items()
+        return file_name, text.encode()
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for file_name, text in files.items():
+            packed.writestr(zipfile.ZipInfo(file_name), text)
+    return f"board-{name}.zip", archive.getvalue()
 
 
 def _whole(value: object) -> int | None:

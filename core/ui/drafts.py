@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
-from core.lake.config import KNOBS, PAPER_SIZES, ConfigError, EnvironmentConfig, SizeConfig
-from core.sessions.files import write_text
+from core.lake.config import KNOBS, ConfigError, EnvironmentConfig, Layout, Placement, SizeConfig, WaitDefinition
+from core.lake.files import write_text
+from core.lake.presets import PRESETS, preset
 from core.sessions.presets import quick_spec
 from core.sessions.store import SessionStore
 
 Cells = dict[int, dict[str, float]]
-"""Map size -> knob -> value in 0..1. Unlike a config it may be out of balance: the shares need not sum to 1."""
+"""Map size -> setting (a knob, or a layout that it has) -> value in 0..1. Unlike a config it may be out of balance: the shares need not
+sum to 1."""
 
 CONFIG_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 SHELF = ".configs"
@@ -19,12 +22,28 @@ SHELF = ".configs"
 
 
 def cells_of(config: EnvironmentConfig) -> Cells:
-    return {size: {knob: getattr(cell, knob) for knob in KNOBS} for size, cell in config.sizes.items()}
+    return {size: cell.settings() for size, cell in config.sizes.items()}
 
 
-def config_of(agents: int, cells: Cells) -> EnvironmentConfig:
+def config_of(
+    agents: int, cells: Cells, wait_definition: WaitDefinition = "makespan", placement: Placement = "uniform"
+) -> EnvironmentConfig:
     """The config as it stands. Raises pydantic's ValidationError (a ValueError) if the shares do not sum to 1."""
-    return EnvironmentConfig(agents=agents, sizes={size: SizeConfig(**knobs) for size, knobs in cells.items()})
+    sizes = {
+        size: SizeConfig.model_validate({knob: settings[knob] for knob in KNOBS} | {"layouts": layouts_of(settings)})
+        for size, settings in cells.items()
+    }
+    return EnvironmentConfig(agents=agents, wait_definition=wait_definition, placement=placement, sizes=sizes)
+
+
+def layouts_of(settings: dict[str, float]) -> dict[str, float]:
+    """The parts of the layouts among the settings of a size."""
+    return {setting: value for setting, value in settings.items() if setting not in KNOBS}
+
+
+def mixed(exact: dict[str, float], chosen: Sequence[Layout]) -> dict[str, float]:
+    """The parts of the layouts that are chosen: the exact ones they were set to, until others are chosen; then equal parts."""
+    return exact if set(chosen) == set(exact) else {layout: 1 / len(chosen) for layout in chosen}
 
 
 def normalised(cells: Cells) -> Cells:
@@ -38,19 +57,14 @@ def turned(exact: float, percent: int) -> float:
     return exact if round(100 * exact) == percent else percent / 100
 
 
-def _shaped(weights: dict[int, float], hole_ratio: float, wait_ratio: float, agents: int = 2) -> EnvironmentConfig:
-    cells = {size: {"share": weight, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio} for size, weight in weights.items()}
-    return config_of(agents, normalised(cells))
+QUICK = "quick session"
+OFFERED: dict[str, str] = {QUICK: "Where the quick session begins"} | {name: words for name, (_, words) in PRESETS.items()}
+"""Ready-made configs: name -> what it is, in one line."""
 
 
-PRESETS: dict[str, tuple[EnvironmentConfig, str]] = {
-    "Quick session": (quick_spec().initial_config, "Where the quick session begins"),
-    "Even": (EnvironmentConfig.uniform(), "Every size from 3 to 10 equally often"),
-    "Small first": (_shaped({size: 2.0 ** (3 - size) for size in range(3, 8)}, 0.15, 0.1), "Each size half as often as the one before"),
-    "Thin ice": (_shaped(dict.fromkeys(PAPER_SIZES[1:], 1.0), 0.4, 0.2), "Many holes: long ways round"),
-    "Traffic": (_shaped(dict.fromkeys(range(4, 9), 1.0), 0.25, 0.7, agents=3), "Three agents that mostly have to wait for each other"),
-}
-"""Name -> config and what it is, in one line."""
+def offered(name: str, agents: int) -> EnvironmentConfig:
+    """A ready-made config for a team; that of the quick session has its own team."""
+    return quick_spec().initial_config if name == QUICK else preset(name, agents)
 
 
 def shelf(store: SessionStore) -> dict[str, Path]:
@@ -66,11 +80,3 @@ def save(store: SessionStore, name: str, config: EnvironmentConfig) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, config.to_json() + "\n")
     return path
-
-
-def read_upload(data: bytes) -> EnvironmentConfig:
-    """A config file that somebody uploads. Raises ConfigError with a one-line reason."""
-    try:
-        return EnvironmentConfig.from_json(data.decode("utf-8"))
-    except UnicodeDecodeError:
-        raise ConfigError("not a text file") from None

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from io import BytesIO
 from math import cos, dist, pi, sin
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from core.lake.board import Board
+from core.lake.picture import draw_agent, draw_disc, draw_floor, font
 from core.lake.rules import Path
-from core.ui.board import Track, complete, ink_on
-from core.ui.theme import AGENT_COLORS, Palette
+from core.ui.board import Track, complete
+from core.ui.theme import Palette
 
 FRAMES_A_STEP = 4
 FRAME_MS = 110
@@ -50,17 +51,14 @@ def _frame(board: Board, tracks: Sequence[Track], plans: Sequence[Sequence[Path]
     for n, (track, plan) in enumerate(zip(tracks, plans, strict=True)):
         left, top = gap + n * (board.width * cell + gap), head
         middle = left + board.width * cell / 2
-        draw.text((middle, head / 2), track.label, fill=colors.text, font=_font(17 * _SMOOTH), anchor="mm")
-        _floor(draw, board, left, top, cell, colors)
+        draw.text((middle, head / 2), track.label, fill=colors.text, font=font(17 * _SMOOTH), anchor="mm")
+        draw_floor(draw, board, left, top, cell, colors)
         for i, (r, c) in enumerate(_spread([_position(path, time) for path in plan])):
-            color = AGENT_COLORS[i % len(AGENT_COLORS)]
-            x, y = left + (c + 0.5) * cell, top + (r + 0.5) * cell
-            _disc(draw, x, y, cell * 0.31, fill=color, outline=colors.outline, width=cell * 0.05)
-            draw.text((x, y), str(i), fill=ink_on(color), font=_font(cell * 0.36), anchor="mm")
+            draw_agent(draw, i, left + (c + 0.5) * cell, top + (r + 0.5) * cell, cell, colors)
         verdict = track.verdict
         if verdict and verdict.cell and not verdict.valid and time >= (verdict.step or 0):
             r, c = max(-1, min(verdict.cell[0], board.height)), max(-1, min(verdict.cell[1], board.width))
-            _disc(draw, left + (c + 0.5) * cell, top + (r + 0.5) * cell, cell * 0.46, outline=colors.accent, width=cell * 0.08)
+            draw_disc(draw, left + (c + 0.5) * cell, top + (r + 0.5) * cell, cell * 0.46, outline=colors.accent, width=cell * 0.08)
     return image.resize((image.width // _SMOOTH, image.height // _SMOOTH), Image.Resampling.LANCZOS)
 
 
@@ -81,34 +79,3 @@ def _spread(places: Sequence[Place]) -> list[Place]:
         out = 0.16 if len(crowd) > 1 else 0.0
         spread.append((place[0] + out * sin(angle), place[1] - out * cos(angle)))
     return spread
-
-
-def _floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float, cell: float, colors: Palette) -> None:
-    for r, row in enumerate(board.rows):
-        for c, letter in enumerate(row):
-            x, y = left + c * cell, top + r * cell
-            inset = cell * 0.03
-            box = (x + inset, y + inset, x + cell - inset, y + cell - inset)
-            draw.rounded_rectangle(box, cell * 0.14, fill=colors.hole if letter == "H" else colors.ice)
-            if letter == "H":
-                edge = cell * 0.07
-                for n in range(1, 6):
-                    d = cell * n / 3
-                    near, far = max(edge, d - cell + edge), min(cell - edge, d - edge)
-                    ends = (x + near, y + far, x + far, y + near)
-                    draw.line(ends, fill=colors.hatch, width=max(1, round(cell * 0.03)))
-    for i, agent in enumerate(board.agents):
-        color = AGENT_COLORS[i % len(AGENT_COLORS)]
-        r, c = agent.goal
-        inset = cell * 0.12
-        box = (left + c * cell + inset, top + r * cell + inset, left + (c + 1) * cell - inset, top + (r + 1) * cell - inset)
-        draw.rounded_rectangle(box, cell * 0.1, outline=color, width=max(2, round(cell * 0.07)))
-        draw.text((left + (c + 0.5) * cell, top + (r + 0.5) * cell), str(i), fill=colors.text, font=_font(cell * 0.32), anchor="mm")
-
-
-def _disc(draw: ImageDraw.ImageDraw, x: float, y: float, radius: float, *, outline: str, width: float, fill: str | None = None) -> None:
-    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=fill, outline=outline, width=max(2, round(width)))
-
-
-def _font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    return ImageFont.load_default(size)

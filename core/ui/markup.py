@@ -9,11 +9,12 @@ from html import escape
 import streamlit as st
 
 from core.engineer.schema import SECTIONS, Context, Evidence, Repair
-from core.lake.config import KNOBS, EnvironmentConfig
+from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
+from core.lake.picture import AGENT_COLORS
 from core.ui.figures import Rate, percent, size_label
 from core.ui.nav import ROOT
-from core.ui.story import KNOB_HELP, KNOB_LABELS, ClaimOutcome, KnobRow
-from core.ui.theme import AGENT_COLORS, DARK, palette
+from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS, ClaimOutcome, KnobRow
+from core.ui.theme import DARK, palette
 
 SECTION_HELP = {
     "behaviour": "how training went: reward, length, entropy, and the sampled plans of each map size",
@@ -85,6 +86,7 @@ def _table(caption: str, head: Sequence[Head], rows: Sequence[str], kind: str = 
 
 
 KNOB_HEADS: list[Head] = [(KNOB_LABELS[knob], KNOB_HELP[knob]) for knob in KNOBS]
+LAYOUT_HEAD: Head = ("layouts", "Part of the boards whose holes lie like that; scatter is anywhere, by chance.")
 
 
 def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate]) -> str:
@@ -102,6 +104,20 @@ def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate]) -> str:
         lines.append(f'<tr><th scope="row">{size_label(size)}</th><td class="num">{seen}</td>{cells}</tr>')
     head: list[Head] = [("map size", ""), ("valid then", "Valid rate on the held-out boards when it decided"), *KNOB_HEADS]
     return _table("Config before and after the proposal", head, lines, kind="fl-config", numbers=("valid then",))
+
+
+def layouts_table(rows: Sequence[KnobRow]) -> str:
+    """The parts of the layouts before and after, for the sizes whose boards are not all scattered; empty if there is none."""
+    by_cell = {(row.size, row.knob): row for row in rows if row.knob not in KNOBS}
+    if not by_cell:
+        return ""
+    shown = [layout for layout in LAYOUTS if any(knob == layout for _, knob in by_cell)]
+    lines = []
+    for size in sorted({size for size, _ in by_cell}):
+        cells = "".join(_knob_cell(by_cell[size, layout]) if (size, layout) in by_cell else "<td>–</td>" for layout in shown)
+        lines.append(f'<tr><th scope="row">{size_label(size)}</th>{cells}</tr>')
+    head = [("map size", ""), *((layout, LAYOUT_WORDS[layout]) for layout in shown)]
+    return _table("Layouts before and after the proposal", head, lines, kind="fl-layouts")
 
 
 def _knob_cell(row: KnobRow) -> str:
@@ -153,7 +169,7 @@ def _claim_row(outcome: ClaimOutcome) -> str:
 def repairs_table(repairs: Sequence[Repair]) -> str:
     """What the guard changed, and why."""
     lines = [
-        f'<tr><th scope="row">{size_label(repair.size)}</th><td>{escape(KNOB_LABELS[repair.knob])}</td>'
+        f'<tr><th scope="row">{size_label(repair.size)}</th><td>{escape(KNOB_LABELS.get(repair.knob, f"{repair.knob} boards"))}</td>'
         f'<td class="num">{100 * repair.proposed:.3g} %</td><td class="num">{100 * repair.used:.3g} %</td>'
         f"<td>{escape(repair.reason)}</td></tr>"
         for repair in repairs
@@ -163,15 +179,22 @@ def repairs_table(repairs: Sequence[Repair]) -> str:
 
 
 def config_list(config: EnvironmentConfig) -> str:
-    """A config on its own: one row a map size."""
-    lines = [
-        f'<tr><th scope="row">{size_label(size)}</th>'
-        + "".join(f'<td class="num">{100 * getattr(cell, knob):.3g} %</td>' for knob in KNOBS)
-        + "</tr>"
-        for size, cell in config.sizes.items()
-    ]
-    head: list[Head] = [(f"{config.agents} agents", ""), *KNOB_HEADS]
-    return _table("Environment config", head, lines, numbers=[name for name, _ in KNOB_HEADS])
+    """A config on its own: one row a map size; layouts, wait definition and placement where they are not the paper's."""
+    mixed = any(cell.layouts != SCATTER for cell in config.sizes.values())
+    lines = []
+    for size, cell in config.sizes.items():
+        cells = "".join(f'<td class="num">{100 * getattr(cell, knob):.3g} %</td>' for knob in KNOBS)
+        layouts = ", ".join(layout if part == 1 else f"{100 * part:.3g} % {layout}" for layout, part in cell.layouts.items())
+        cells += f"<td>{escape(layouts)}</td>" if mixed else ""
+        lines.append(f'<tr><th scope="row">{size_label(size)}</th>{cells}</tr>')
+    head: list[Head] = [(f"{config.agents} agents", ""), *KNOB_HEADS, *([LAYOUT_HEAD] if mixed else [])]
+    table = _table("Environment config", head, lines, numbers=[name for name, _ in KNOB_HEADS])
+    notes = []
+    if config.wait_definition != "makespan":
+        notes.append(f"A board must wait if {MUST_WAIT_IF[config.wait_definition]}.")
+    if config.placement != "uniform":
+        notes.append(f"Starts and goals: {STARTS_AND_GOALS[config.placement]}.")
+    return table + "".join(f"<p>{note}</p>" for note in notes)
 
 
 def log(events: Sequence[tuple[float, str]]) -> str:

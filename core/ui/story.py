@@ -10,17 +10,35 @@ from typing import Literal
 import pandas as pd
 
 from core.engineer.schema import Claim, ProposalRecord, Repair
-from core.lake.config import KNOBS, EnvironmentConfig
+from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.ui.board import Track
 from core.ui.choices import recorded
 from core.ui.figures import Rate
 
-KNOB_LABELS = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
+KNOB_LABELS: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
 KNOB_HELP = {
     "share": "Part of all training boards that have this map size; the shares sum to 100 %.",
     "hole_ratio": "Part of the cells that are holes.",
     "wait_ratio": "Part of the boards that cannot be solved optimally without some agent waiting: the density of conflicts.",
 }
+LAYOUT_WORDS: dict[Layout, str] = {
+    "scatter": "anywhere, by chance",
+    "rooms": "rooms, a door between neighbours",
+    "corridor": "one-wide aisles, open at the ends",
+    "bottleneck": "walls across, with one gap or two",
+    "maze": "a maze",
+    "open": "around one open field",
+}
+MUST_WAIT_IF: dict[WaitDefinition, str] = {"makespan": "every quickest plan has a WAIT", "sum_of_costs": "every cheapest plan has a WAIT"}
+WAIT_HELP = (
+    "Quickest: the fewest steps until all have arrived (the makespan; the paper's). Cheapest: the least sum of costs, which counts for "
+    "each agent the steps until it has arrived for good; then a WAIT counts that comes before the arrival."
+)
+STARTS_AND_GOALS: dict[Placement, str] = {"uniform": "anywhere", "connected": "agent by agent, within reach"}
+PLACEMENT_HELP = (
+    "Anywhere on the frozen cells; a board without a solution is drawn anew, holes and all (the paper's). Or each agent's start and goal "
+    "within connected cells, as POGEMA does, which favours boards with isolated pockets."
+)
 CLEAR = 0.05
 """A paired change is called clear below this p value."""
 
@@ -75,7 +93,7 @@ def points(change: float) -> str:
 
 @dataclass(frozen=True)
 class KnobRow:
-    """One knob of one map size before and after a proposal."""
+    """One knob of one map size, or the part of its boards that have a layout, before and after a proposal."""
 
     size: int
     knob: str
@@ -100,23 +118,21 @@ class KnobRow:
 
 
 def knob_rows(record: ProposalRecord) -> list[KnobRow]:
-    """Every knob of every size in both configs, ordered by size; the guard's last repair of a knob stands with it."""
+    """Every knob of every size in both configs, and its layouts where they are not all scatter, ordered by size; the guard's last repair
+    of a knob stands with it."""
     return config_rows(record.config_before, record.config_after, record.guard.repairs)
 
 
 def config_rows(before: EnvironmentConfig, after: EnvironmentConfig, repairs: Sequence[Repair] = ()) -> list[KnobRow]:
     mended: dict[tuple[int, str], Repair] = {(repair.size, repair.knob): repair for repair in repairs}
-    return [
-        KnobRow(
-            size,
-            knob,
-            getattr(before.sizes[size], knob) if size in before.sizes else None,
-            getattr(after.sizes[size], knob) if size in after.sizes else None,
-            mended.get((size, knob)),
-        )
-        for size in sorted({*before.sizes, *after.sizes})
-        for knob in KNOBS
-    ]
+    rows = []
+    for size in sorted({*before.sizes, *after.sizes}):
+        old, new = ({} if size not in config.sizes else config.sizes[size].settings() for config in (before, after))
+        told = {layout for layout in LAYOUTS if layout in old or layout in new or (size, layout) in mended}
+        layouts = [layout for layout in LAYOUTS if layout in told] if told != set(SCATTER) else []
+        rows += [KnobRow(size, knob, old.get(knob), new.get(knob), mended.get((size, knob))) for knob in KNOBS]
+        rows += [KnobRow(size, layout, old.get(layout, 0.0), new.get(layout, 0.0), mended.get((size, layout))) for layout in layouts]
+    return rows
 
 
 def what_changed(record: ProposalRecord) -> str:
@@ -130,6 +146,10 @@ def what_changed(record: ProposalRecord) -> str:
             sizes = [row.size for row in rows if row.knob == knob and round(row.change * sign, 4) > 0]
             if sizes:
                 parts.append(f"{word} the {KNOB_LABELS[knob]} of {_sizes(sizes)}")
+    for layout in LAYOUTS:
+        sizes = [row.size for row in rows if row.knob == layout and row.change > 0.005]
+        if sizes:
+            parts.append(f"put more boards of {_sizes(sizes)} in the layout {layout}")
     shares = sorted((row for row in rows if row.knob == "share"), key=lambda row: row.change)
     if shares and shares[-1].change > 0.005:
         parts.append(f"gave more boards to {_sizes([row.size for row in shares if row.change > 0.005])}")

@@ -20,10 +20,6 @@ ABOUT = (
 )
 """Shown by the menu, which Streamlit leaves out (with the choice of light and dark in it) where it has nothing to show."""
 
-AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
-"""Agents 0..4: the five Okabe-Ito colours without vermillion, which marks faults, and green, which marks goals reached.
-Their smallest CIE76 distance under protanopia, deuteranopia and tritanopia is 17; numbers and dark outlines carry the rest."""
-
 OUTCOME_COLORS = {
     "optimal": "#00805C",
     "suboptimal": "#7CC4A8",

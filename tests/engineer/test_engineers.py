@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from core.engineer import lines
 from core.engineer.demonstrations import draw_context
 from core.engineer.engineers import SCRIPTED, Engineer, ModelEngineer, ask
 from core.engineer.proposal_dialect import ProposalGrammar, render_proposal
 from core.engineer.rules import propose
 from core.engineer.schema import ENGINEERS, ProposalRecord
-from core.lake.config import EnvironmentConfig
+from core.lake.config import LAYOUTS, EnvironmentConfig, diff
 
 CONTEXT = draw_context(np.random.default_rng(4))
 CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)
@@ -77,6 +80,45 @@ def test_fixed_changes_nothing_and_random_depends_on_the_seed() -> None:
     assert after("fixed", 1) == CONFIG
     assert after("random", 1) == after("random", 1)
     assert after("random", 1) != after("random", 2)
+
+
+LAID_OUT = CONFIG.model_copy(
+    update={
+        "wait_definition": "sum_of_costs",
+        "sizes": {size: cell.model_copy(update={"layouts": {"rooms": 0.5, "maze": 0.5}}) for size, cell in CONFIG.sizes.items()},
+    }
+)
+
+
+@pytest.mark.parametrize("engineer", [*SCRIPTED.values(), ModelEngineer(lambda prompt, grammar, seed: GOOD)], ids=lambda e: e.name)
+def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer) -> None:
+    record = ask(engineer, CONTEXT, LAID_OUT, max_step=1, min_share=0, seed=1)
+    assert record.config_after.with_layouts_of(LAID_OUT) == record.config_after
+    assert not [repair for repair in record.guard.repairs if repair.knob in LAYOUTS]
+    assert ProposalRecord.model_validate_json(record.model_dump_json()).config_after == record.config_after
+
+
+def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
+    context = CONTEXT.model_copy(update={"layouts": ("maze", "open")})
+    after = ask(SCRIPTED["random"], context, CONFIG, max_step=1, min_share=0, seed=1)
+    assert {layout for cell in after.config_after.sizes.values() for layout in cell.layouts} == {"maze", "open"}
+    assert {change.knob for change in after.changes} >= {"scatter", "maze", "open"}
+    kept = ask(SCRIPTED["rules"], context, CONFIG, max_step=1, min_share=0, seed=1).config_after
+    assert kept.with_layouts_of(CONFIG) == kept
+
+
+def test_the_statistics_and_the_history_name_layouts() -> None:
+    drawn = {"boards": 10.0, "hole_ratio": 0.3, "wait_ratio": 0.5, "makespan": 7.0}
+    assert "boards; drawn" not in lines.statistics(6, 1, 0.3, 0.5, drawn).text
+    mixed = lines.statistics(6, 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
+    assert "wait ratio 0.50, 25% scatter, 75% maze boards; drawn 10 boards" in mixed.text
+    assert "part of maze boards +0.20" in lines.history(6, 0, {"maze": 0.2}, 0.5, 0.4, None).text
+
+
+def test_the_proposals_of_a_recorded_session_still_read() -> None:
+    stages = Path(__file__).parents[2] / "sessions" / "example-quick" / "stages"
+    records = [ProposalRecord.model_validate_json(path.read_text(encoding="utf-8")) for path in stages.glob("*/proposal.json")]
+    assert records and all(list(record.changes) == diff(record.config_before, record.config_after) for record in records)
 
 
 def test_no_engineer_of_the_spec_is_missing() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.engineer.guard import guard
-from core.lake.config import EnvironmentConfig, SizeConfig
+from core.lake.config import LAYOUTS, SCATTER, EnvironmentConfig, Layout, SizeConfig
 from core.lake.generator import infeasible
 
 PREVIOUS = EnvironmentConfig.uniform((3, 5, 8), agents=3, hole_ratio=0.2, wait_ratio=0.2)
@@ -68,3 +68,56 @@ def test_no_size_is_forgotten() -> None:
     assert used.sizes[8].share > 0.15
     assert used.sizes[5].share == pytest.approx(0.02, abs=0.006)
     assert {repair.size for repair in report.repairs} == {5, 8}
+
+
+def laid_out(layouts: dict[Layout, float], **fields: object) -> EnvironmentConfig:
+    return EnvironmentConfig(agents=3, sizes={6: SizeConfig(share=1, layouts=layouts)}, **fields)
+
+
+def guarded(
+    proposed: dict[Layout, float], previous: dict[Layout, float], allowed: tuple[Layout, ...], max_step: float = 1.0
+) -> tuple[dict[Layout, float], list[tuple[str, float, float]]]:
+    """The layouts that come out of the guard, and its repairs as (layout, proposed, used)."""
+    after, report = guard(laid_out(proposed), laid_out(previous), max_step=max_step, min_share=0, layouts=allowed)
+    return after.sizes[6].layouts, [(repair.knob, repair.proposed, round(repair.used, 6)) for repair in report.repairs]
+
+
+def test_layouts_stay_where_the_spec_allows_none() -> None:
+    assert guarded({"maze": 1.0}, SCATTER, ()) == (SCATTER, [("scatter", 0.0, 1.0), ("maze", 1.0, 0.0)])
+    assert guarded({"maze": 1.0}, {"maze": 1.0}, ()) == ({"maze": 1.0}, [])
+
+
+def test_allowed_layouts_pass_and_others_fall_to_the_rest() -> None:
+    assert guarded({"maze": 0.5, "open": 0.5}, SCATTER, ("maze", "open")) == ({"maze": 0.5, "open": 0.5}, [])
+    after, repairs = guarded({"maze": 0.25, "rooms": 0.5, "scatter": 0.25}, SCATTER, ("maze",))
+    assert after == {"scatter": 0.5, "maze": 0.5}  # a size keeps a layout that it has
+    assert repairs == [("scatter", 0.25, 0.5), ("rooms", 0.5, 0.0), ("maze", 0.25, 0.5)]
+    assert guarded({"rooms": 1.0}, {"open": 1.0}, ("maze",))[0] == {"open": 1.0}
+
+
+def test_layouts_move_a_step_a_stage() -> None:
+    after, repairs = guarded({"maze": 1.0}, SCATTER, ("maze",), max_step=0.25)
+    assert after == {"scatter": 0.75, "maze": 0.25}
+    assert repairs == [("scatter", 0.0, 0.75), ("maze", 1.0, 0.25)]
+
+
+parts = st.dictionaries(st.sampled_from(LAYOUTS), st.floats(0.01, 1), min_size=1).map(
+    lambda weights: {layout: weight / sum(weights.values()) for layout, weight in weights.items()}
+)
+
+
+@given(parts, parts, st.lists(st.sampled_from(LAYOUTS), unique=True).map(tuple), st.floats(0.05, 1))
+def test_guarded_layouts_are_allowed_near_and_whole(
+    proposed: dict[Layout, float], previous: dict[Layout, float], allowed: tuple[Layout, ...], max_step: float
+) -> None:
+    after, repairs = guarded(proposed, previous, allowed, max_step)
+    assert SizeConfig(share=1, layouts=after).layouts == after
+    assert set(after) <= {*allowed, *previous}
+    assert all(abs(after.get(layout, 0) - previous.get(layout, 0)) <= max_step + 1e-9 for layout in LAYOUTS)
+    told = {layout for layout, _, _ in repairs}
+    assert all(abs(after.get(layout, 0) - proposed.get(layout, 0)) < 1e-6 for layout in LAYOUTS if layout not in told)
+
+
+def test_the_wait_definition_is_the_sessions() -> None:
+    after, _ = guard(laid_out(SCATTER), laid_out(SCATTER, wait_definition="sum_of_costs"), max_step=1, min_share=0)
+    assert after.wait_definition == "sum_of_costs"

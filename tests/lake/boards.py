@@ -19,6 +19,14 @@ def random_board(rng: random.Random, height: int, width: int, agents: int, holes
     return Board(rows, tuple(Agent(free[2 * i], free[2 * i + 1]) for i in range(agents)))
 
 
+def reachable_board(rng: random.Random, height: int, width: int, agents: int, holes: int) -> Board:
+    """The same, drawn until every agent could reach its goal if it were alone."""
+    while True:
+        board = random_board(rng, height, width, agents, holes)
+        if all(agent.start in board.distances_to(agent.goal) for agent in board.agents):
+            return board
+
+
 @st.composite
 def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5) -> Board:
     """Rectangular boards with at least one agent; they may have no solution."""

@@ -1,11 +1,15 @@
 import json
+import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.config import ConfigError, EnvironmentConfig, SizeConfig, diff
+from core.lake.config import LAYOUTS, PLACEMENTS, ConfigError, EnvironmentConfig, SizeConfig, WaitDefinition, diff
+from core.lake.generator import infeasible
+from core.lake.presets import PRESETS, preset
 
 
 def test_a_config_survives_its_file(tmp_path: Path) -> None:
@@ -29,6 +33,14 @@ def test_a_config_survives_its_file(tmp_path: Path) -> None:
         ({"agents": 6, "sizes": {"4": {"share": 1}}}, "agents: .*less than or equal to 5"),
         ({"agents": 2, "sizes": {"four": {"share": 1}}}, "sizes.four"),
         ({"agents": 2, "sizes": {"4": {"share": float("nan")}}}, "sizes.4.share"),
+        (
+            {"sizes": {"4": {"share": 1, "layouts": {"roms": 1}}}},
+            r"sizes\.4\.layouts\.roms: .*'scatter', 'rooms', .*'open' \(given: 'roms'\)",
+        ),
+        ({"sizes": {"4": {"share": 1, "layouts": {"rooms": 0.5}}}}, r"sizes\.4\.layouts: the parts of the layouts sum to 0\.5"),
+        ({"sizes": {"4": {"share": 1, "layouts": {}}}}, r"sizes\.4\.layouts: .*at least 1"),
+        ({"sizes": {"4": {"share": 1, "layouts": {"rooms": -1, "maze": 2}}}}, r"sizes\.4\.layouts\.rooms: .*greater than or equal to 0"),
+        ({"sizes": {"4": {"share": 1}}, "wait_definition": "soc"}, "wait_definition: .*'makespan' or 'sum_of_costs'"),
         ([], "valid dictionary"),
     ],
 )
@@ -38,19 +50,111 @@ def test_a_bad_config_gives_one_line_that_names_the_key(data: object, reason: st
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 300
 
 
-@given(st.text() | st.text(alphabet='{}[]":,0123456789.shareizgn'))
-def test_no_text_brings_the_reader_down(text: str) -> None:
-    try:
-        EnvironmentConfig.from_json(text)
-    except ConfigError as error:
-        assert "\n" not in str(error)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("agents = 2\n[sizes.4]\nshare = x", r"not TOML: .*line 3, column 9"),
+        ("[sizes.4]\nshare = 1\n[sizes.4]", r"not TOML: .*twice \(at line 3, column 9\)"),
+        ("[sizes.4]\nshare = 2", r"sizes\.4\.share: .*less than or equal to 1 \(given: 2\)"),
+        ("[sizes.4]\nshare = 1\nlayouts = {mazes = 1}", r"sizes\.4\.layouts\.mazes: .*'maze' or 'open'"),
+        ("sizes = 1979-05-27", "sizes: .*valid dictionary"),
+    ],
+)
+def test_bad_toml_gives_one_line_with_the_place_or_the_key(text: str, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason) as caught:
+        EnvironmentConfig.from_toml(text)
+    assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"[" * 200_000, b"9" * 5000])
-def test_a_hostile_file_is_a_config_error(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "config.json").write_bytes(content)
+@given(st.text() | st.text(alphabet='{}[]":,0123456789.shareizgn=\n'))
+def test_no_text_brings_the_readers_down(text: str) -> None:
+    for read in (EnvironmentConfig.from_json, EnvironmentConfig.from_toml):
+        try:
+            read(text)
+        except ConfigError as error:
+            assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("name", ["config.json", "config.toml"])
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"[" * 200_000, b"9" * 5000, b"a=" + b"[" * 200_000])
+def test_a_hostile_file_is_a_config_error(tmp_path: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
     with pytest.raises(ConfigError):
-        EnvironmentConfig.read(tmp_path / "config.json")
+        EnvironmentConfig.read(tmp_path / name)
+
+
+weights = st.floats(0, 1).filter(lambda weight: weight == 0 or weight > 1e-3)
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> EnvironmentConfig:
+    shares = draw(st.dictionaries(st.integers(3, 32), st.floats(0.01, 1), min_size=1))
+    cells = {}
+    for size, share in shares.items():
+        mix = draw(st.dictionaries(st.sampled_from(LAYOUTS), weights).filter(lambda mix: not mix or sum(mix.values()) > 0))
+        layouts = {"layouts": {layout: weight / sum(mix.values()) for layout, weight in mix.items()}} if mix else {}
+        ratios = {"hole_ratio": draw(st.floats(0, 1)), "wait_ratio": draw(st.floats(0, 1))}
+        cells[size] = {"share": share / sum(shares.values())} | ratios | layouts
+    whole = {"wait_definition": draw(st.sampled_from(get_args(WaitDefinition))), "placement": draw(st.sampled_from(PLACEMENTS))}
+    return EnvironmentConfig.model_validate({"agents": draw(st.integers(1, 5)), "sizes": cells} | whole)
+
+
+@given(configs())
+def test_every_config_survives_json_and_toml(config: EnvironmentConfig) -> None:
+    assert EnvironmentConfig.from_json(config.to_json()) == config
+    assert EnvironmentConfig.from_toml(config.to_toml()) == config
+
+
+def test_the_papers_config_is_written_without_layouts_or_wait_definition() -> None:
+    config = EnvironmentConfig.uniform((4,))
+    plain = {"agents": 2, "sizes": {"4": {"share": 1.0, "hole_ratio": 0.2, "wait_ratio": 0.2}}}
+    assert json.loads(config.to_json()) == tomllib.loads(config.to_toml()) == plain
+
+
+def test_empty_parts_and_the_order_of_layouts_make_no_difference() -> None:
+    cell = SizeConfig(share=1, layouts={"maze": 0.5, "rooms": 0.5, "open": 0})
+    assert cell == SizeConfig(share=1, layouts={"rooms": 0.5, "maze": 0.5}) and list(cell.layouts) == ["rooms", "maze"]
+
+
+# --- the JSON schema --------------------------------------------------------------------------------------------------
+
+
+@given(configs())
+def test_the_schema_takes_every_config(config: EnvironmentConfig) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    jsonschema.validate(json.loads(config.to_json()), EnvironmentConfig.model_json_schema())
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"sizes": {}},
+        {"agents": 6},
+        {"agents": 2.5},
+        {"team": 2},
+        {"wait_definition": "soc"},
+        {"sizes": {"2": {"share": 1}}},
+        {"sizes": {"4": {"hole_ratio": 0.2}}},
+        {"sizes": {"4": {"share": 1.5}}},
+        {"sizes": {"4": {"share": 1, "holes": 3}}},
+        {"sizes": {"4": {"share": 1, "layouts": {"roms": 1}}}},
+        {"sizes": {"4": {"share": 1, "layouts": {}}}},
+    ],
+)
+def test_the_schema_refuses_what_the_reader_refuses(broken: dict[str, object]) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    data = {"sizes": {"4": {"share": 1}}} | broken
+    with pytest.raises(ConfigError):
+        EnvironmentConfig.from_json(json.dumps(data))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(data, EnvironmentConfig.model_json_schema())
+
+
+def test_the_schema_explains_every_key_and_its_example_is_valid() -> None:
+    schema = EnvironmentConfig.model_json_schema()
+    keys = schema["properties"] | schema["$defs"]["SizeConfig"]["properties"]
+    assert all(key["description"] for key in keys.values())
+    assert EnvironmentConfig.from_json(json.dumps(schema["examples"][0])).sizes[8].layouts == {"scatter": 0.5, "maze": 0.5}
 
 
 def test_diff_tells_changed_new_and_gone_knobs() -> None:
@@ -60,3 +164,44 @@ def test_diff_tells_changed_new_and_gone_knobs() -> None:
     assert changes[(4, "hole_ratio")] == (0.2, 0.3) and (4, "share") not in changes
     assert changes[(3, "share")] == (0.5, None) and changes[(5, "share")] == (None, 0.5)
     assert diff(before, before) == []
+
+
+def test_diff_tells_layouts() -> None:
+    mixed = SizeConfig(share=1, layouts={"scatter": 0.5, "maze": 0.5})
+    before, after = EnvironmentConfig(sizes={4: SizeConfig(share=1)}), EnvironmentConfig(sizes={4: mixed})
+    assert [(c.knob, c.before, c.after) for c in diff(before, after)] == [("scatter", 1.0, 0.5), ("maze", 0.0, 0.5)]
+    came = diff(EnvironmentConfig(sizes={5: SizeConfig(share=1)}), after)
+    assert [(c.knob, c.before) for c in came if c.size == 4] == [
+        ("share", None), ("hole_ratio", None), ("wait_ratio", None), ("scatter", 1.0), ("maze", 0.0),
+    ]  # fmt: skip
+
+
+@given(configs(), configs())
+def test_a_diff_is_empty_for_equals_only(before: EnvironmentConfig, after: EnvironmentConfig) -> None:
+    assert diff(before, before) == []
+    assert bool(diff(before, after, tolerance=0)) == (before.sizes != after.sizes)
+
+
+# --- presets ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("agents", range(1, 6))
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_drawn_for_every_team(name: str, agents: int) -> None:
+    config = preset(name, agents)
+    assert config == preset(name, agents) and config.agents == agents
+    assert [infeasible(size, agents, cell.hole_ratio, cell.wait_ratio) for size, cell in config.sizes.items()] == [None] * len(config.sizes)
+
+
+def test_small_first_and_hard_are_what_they_say() -> None:
+    shares = [cell.share for cell in preset("small-first").sizes.values()]
+    assert shares == sorted(shares, reverse=True) and shares[0] > 0.5
+    assert min(preset("hard").sizes) == 6 and all(cell.wait_ratio > 0.5 for cell in preset("hard").sizes.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "agents", "reason"), [("easy", 2, "'easy' is no preset; there are uniform, "), ("hard", 6, r"outside 1\.\.5")]
+)
+def test_an_unknown_preset_or_team_is_refused(name: str, agents: int, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason):
+        preset(name, agents)

@@ -1,5 +1,7 @@
 import random
+from collections.abc import Iterable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from core.lake.config import EnvironmentConfig, SizeConfig
 from core.lake.generator import (
     GenerationError,
     canonical_hash,
+    canonical_hashes,
     generate,
     holes_of,
     infeasible,
@@ -17,6 +20,7 @@ from core.lake.generator import (
     random_instances,
     realised,
 )
+from core.lake.instance import Instance
 from core.lake.rules import judge
 from core.lake.solver import solve
 from tests.lake.boards import boards
@@ -47,6 +51,45 @@ def test_one_seed_gives_the_same_boards_and_another_seed_others() -> None:
     assert len({i.board for i in once} & {i.board for i in other}) < 5
 
 
+def test_any_number_of_processes_draws_the_same_boards() -> None:
+    seen: list[tuple[int, int]] = []
+    config = EnvironmentConfig(agents=2, sizes={3: SizeConfig(share=0.9, wait_ratio=0.1), 5: SizeConfig(share=0.1)})
+    alone = generate(config, 900, seed=4)
+    together = generate(config, 900, seed=4, workers=2, on_progress=lambda done, wanted: seen.append((done, wanted)))
+    assert together == alone
+    assert len(seen) > 3 and seen[-1] == (900, 900)
+
+
+def test_layouts_are_mixed_as_asked_and_keep_the_other_quotas() -> None:
+    cell = SizeConfig(share=1, hole_ratio=0.35, wait_ratio=0.5, layouts={"scatter": 0.5, "maze": 0.25, "rooms": 0.25})
+    instances = generate(EnvironmentConfig(agents=3, sizes={8: cell}), 80, seed=0)
+    assert {len(i.board.holes) for i in instances} == {holes_of(8, 0.35)}
+    assert sum(bool(i.solution.needs_wait) for i in instances) == 40
+    plain = generate(EnvironmentConfig(agents=3, sizes={8: cell.model_copy(update={"layouts": {"scatter": 1.0}})}), 80, seed=0)
+    assert len({i.board for i in plain} & {i.board for i in instances}) == 40  # the scatter half; the first of either bucket are the same
+
+
+def test_the_wait_definition_decides_which_boards_count() -> None:
+    config = EnvironmentConfig.uniform((6,), agents=3, hole_ratio=0.3, wait_ratio=0.5)
+    by_costs = config.model_copy(update={"wait_definition": "sum_of_costs"})
+    instances = generate(by_costs, 60, seed=0)
+    assert sum(bool(i.solution.needs_wait) for i in instances) == 30
+    assert all(solve(i.board, wait_definition="sum_of_costs").needs_wait == i.solution.needs_wait for i in instances)
+    assert any(solve(i.board).needs_wait != i.solution.needs_wait for i in instances)
+
+
+def test_connected_placement_keeps_every_grid() -> None:
+    """With uniform placement a grid without room for the agents' ways is thrown away; with connected placement few grids are."""
+    config = EnvironmentConfig.uniform((8,), agents=4, hole_ratio=0.5, wait_ratio=0.0)
+    connected = generate(config.model_copy(update={"placement": "connected"}), 50, seed=0)
+    uniform = generate(config, 50, seed=0)
+
+    def reach(instances: list[Instance]) -> float:
+        return sum(len(i.board.distances_to(agent.goal)) for i in instances for agent in i.board.agents) / len(instances)
+
+    assert reach(connected) < 0.7 * reach(uniform)
+
+
 def test_the_boards_of_a_seed_are_pinned() -> None:
     """A change of the stream, the placement or the search budgets changes every recorded session's boards: bump deliberately."""
     first = generate(EnvironmentConfig.uniform((4,), wait_ratio=0.0), 1, seed=0)[0]
@@ -62,12 +105,14 @@ def test_every_board_is_solved_right() -> None:
 
 def test_excluded_boards_do_not_come_out_not_even_turned() -> None:
     config = EnvironmentConfig.uniform((3,), agents=2, hole_ratio=0.2)
-    held_out = frozenset(canonical_hash(i.board) for i in generate(config, 100, seed=0))
-    drawn = generate(config, 500, seed=1)
-    assert any(canonical_hash(i.board) in held_out for i in drawn)
-    assert not any(canonical_hash(i.board) in held_out for i in generate(config, 500, seed=1, exclude=held_out))
-    stream = random_instances((3,), (2,), (0.2,), 500, seed=1, exclude=held_out)
-    assert not any(canonical_hash(i.board) in held_out for i in stream)
+    held_out = canonical_hashes([i.board for i in generate(config, 100, seed=0)])
+
+    def overlap(instances: Iterable[Instance]) -> int:
+        return len(np.intersect1d(held_out, canonical_hashes([i.board for i in instances])))
+
+    assert overlap(generate(config, 500, seed=1)) > 0
+    assert overlap(generate(config, 500, seed=1, exclude=held_out)) == 0
+    assert overlap(random_instances((3,), (2,), (0.2,), 500, seed=1, exclude=held_out)) == 0
 
 
 def test_the_bulk_stream_covers_the_cells_and_does_not_depend_on_its_length() -> None:
@@ -88,7 +133,7 @@ def test_a_cell_that_cannot_be_filled_is_named() -> None:
         generate(crowded, 10, seed=0)
     with pytest.raises(GenerationError, match=r"size 4: .*one agent alone never needs to WAIT \(reachable: 0\.00\)"):
         generate(EnvironmentConfig.uniform((4,), agents=1, wait_ratio=0.5), 10, seed=0)
-    everything = frozenset(canonical_hash(i.board) for i in random_instances((3,), (2,), (0.5,), 5000, seed=0))
+    everything = canonical_hashes([i.board for i in random_instances((3,), (2,), (0.5,), 5000, seed=0)])
     with pytest.raises(GenerationError, match=r"size 3: .*none of them on the exclusion list"):
         generate(EnvironmentConfig.uniform((3,), hole_ratio=0.5), 10, seed=0, exclude=everything)
     with pytest.raises(GenerationError, match="no size"):

@@ -1,8 +1,17 @@
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from core.lake.generator import canonical_hash
-from core.lake.suites import SUITES, SuiteSpec, build_suite
+from core.lake.config import EnvironmentConfig
+from core.lake.generator import canonical_hash, canonical_hashes, generate
+from core.lake.instance import read_instances
+from core.lake.suites import SUITES, SuiteSpec, build_suite, held_out
 
 
 def test_a_suite_is_the_same_every_time_and_has_no_board_twice() -> None:
@@ -13,6 +22,40 @@ def test_a_suite_is_the_same_every_time_and_has_no_board_twice() -> None:
     assert all(i.solution.sum_of_costs is not None for i in suite)
     other = build_suite(spec.model_copy(update={"seed": 6}))
     assert len({canonical_hash(i.board) for i in suite} & {canonical_hash(i.board) for i in other if i.board.size == 5}) < 3
+
+
+def test_a_suite_can_ask_for_a_wait_ratio() -> None:
+    spec = SuiteSpec(agents=(3,), sizes=(3, 5, 10), boards_per_cell=20, wait_ratio=0.5, seed=5)
+    suite = build_suite(spec, sum_of_costs=False)
+    assert len(suite) == 60 and len(canonical_hashes([i.board for i in suite])) == 60
+    strata = Counter((i.board.size, len(i.board.holes), i.solution.needs_wait) for i in suite)
+    assert all(abs(strata[size, holes, True] - strata[size, holes, False]) <= 1 for size, holes, _ in strata)
+
+
+def test_the_paper_shaped_suite_is_the_same_from_any_processes(tmp_path: Path) -> None:
+    """Two processes on their own, started one after the other, one of them with two workers: the same bytes."""
+    code = (
+        "import sys; from pathlib import Path; from core.lake.suites import *; from core.lake.instance import write_instances\n"
+        "if __name__ == '__main__': suite = build_suite(SUITES['paper-wr0.5'], sum_of_costs=False, workers=int(sys.argv[2])); "
+        "write_instances(Path(sys.argv[1]), suite)"
+    )
+    script = tmp_path / "build.py"
+    script.write_text(code)
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    for name, workers in (("two", "2"), ("one", "1")):
+        subprocess.run([sys.executable, str(script), str(tmp_path / name), workers], check=True, env=environment)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    lines = read_instances(tmp_path / "one")
+    assert len(lines) == 3150 and sum(bool(i.solution.needs_wait) for i in lines) == 1575
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_no_board_of_a_named_suite_is_ever_drawn_for_training(name: str) -> None:
+    hashes = canonical_hashes([i.board for i in build_suite(SUITES[name], sum_of_costs=False)])
+    assert np.isin(hashes, held_out()).all(), "run python -m core.lake.suites"
+    config = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.3, wait_ratio=0.1)
+    drawn = canonical_hashes([i.board for i in generate(config, 600, seed=3, exclude=held_out())])
+    assert len(drawn) > 200 and not np.isin(drawn, hashes).any()
 
 
 def test_the_boards_of_a_cell_are_spread_over_the_hole_ratios() -> None:

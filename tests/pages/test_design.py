@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.lake.config import EnvironmentConfig
+from core.lake.config import KNOBS, EnvironmentConfig
 from core.sessions.store import SessionStore
 from core.ui import drafts
 
@@ -29,6 +29,10 @@ def button(at: AppTest, label: str):
     return next(found for found in at.button if found.label == label)
 
 
+def group(at: AppTest, key: str):
+    return next(found for found in at.button_group if found.key == key)
+
+
 def table(at: AppTest) -> pd.DataFrame:
     return at.dataframe[0].value
 
@@ -39,16 +43,17 @@ def choose(at: AppTest, *sizes: int, agents: int = 2) -> None:
     at.session_state["design_agents"] = agents
     at.session_state["design_sizes"] = list(sizes)
     at.session_state["design_exact"] = drafts.cells_of(config)
-    for size, knobs in drafts.cells_of(config).items():
-        for knob, value in knobs.items():
-            at.session_state[f"design_{size}_{knob}"] = round(100 * value)
+    for size, settings in drafts.cells_of(config).items():
+        for knob in KNOBS:
+            at.session_state[f"design_{size}_{knob}"] = round(100 * settings[knob])
+        at.session_state[f"design_{size}_layouts"] = list(drafts.layouts_of(settings))
     at.run()
 
 
 def test_it_opens_on_the_config_of_the_quick_session_with_boards_drawn_from_it(page: AppTest) -> None:
     page.run()
     assert not page.exception and not page.error
-    expected = drafts.PRESETS["Quick session"][0]
+    expected = drafts.offered(drafts.QUICK, 2)
     assert list(table(page)["map"]) == [f"{size}×{size}" for size in expected.sizes]
     assert table(page)["boards"].sum() == 48
     (player,) = [data for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if "tracks" in data]
@@ -94,12 +99,11 @@ def test_no_size_is_no_config(page: AppTest) -> None:
     assert not page.exception and button(page, "Train with this config").disabled
 
 
-@pytest.mark.parametrize("name", drafts.PRESETS)
-def test_every_preset_can_be_drawn(page: AppTest, name: str) -> None:
+@pytest.mark.parametrize("name", drafts.OFFERED)
+def test_whatever_is_offered_can_be_drawn(page: AppTest, name: str) -> None:
     page.run()
     page.session_state["design_n"] = 12
-    pills = next(pills for pills in page.button_group if pills.key == "design_preset")
-    pills.set_value([name]).run()
+    group(page, "design_preset").set_value(name).run()
     assert not page.exception and not page.error
     assert table(page)["boards"].sum() == 12
 
@@ -143,3 +147,68 @@ def test_a_config_beyond_the_paper_is_taken_as_it_is(page: AppTest, tmp_path: Pa
     page.selectbox(key="design_saved").set_value("wide").run()
     assert not page.exception and page.session_state["design_sizes"] == [5, 12]
     assert drafts.config_of(2, page.session_state["design_exact"]) == config
+
+
+def test_layouts_are_chosen_by_size_and_mixed_in_equal_parts(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "switch_page", lambda page: None)
+    choose(page, 6, 8)
+    group(page, "design_8_layouts").set_value(["maze", "rooms"]).run()
+    button(page, "Train with this config").click().run()
+    config = EnvironmentConfig.from_json(page.session_state["design_config"])
+    assert config.sizes[6].layouts == {"scatter": 1.0} and config.sizes[8].layouts == {"rooms": 0.5, "maze": 0.5}
+    group(page, "design_8_layouts").set_value([]).run()
+    button(page, "Train with this config").click().run()
+    assert EnvironmentConfig.from_json(page.session_state["design_config"]) == EnvironmentConfig.uniform((6, 8))
+
+
+def test_one_choice_of_layouts_for_all_sizes(page: AppTest) -> None:
+    choose(page, 6, 8)
+    group(page, "design_all_layouts").set_value(["open"]).run()
+    page.button(key="design_lay_out_all").click().run()
+    assert [page.session_state[f"design_{size}_layouts"] for size in (6, 8)] == [["open"], ["open"]]
+    assert not page.exception and table(page)["boards"].sum() == 48
+
+
+def test_wait_definition_and_placement_go_into_the_config(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(st, "switch_page", lambda page: None)
+    choose(page, 5)
+    page.selectbox(key="design_wait").set_value("sum_of_costs")
+    page.selectbox(key="design_placement").set_value("connected").run()
+    assert not page.exception and not page.error
+    button(page, "Train with this config").click().run()
+    config = EnvironmentConfig.from_json(page.session_state["design_config"])
+    assert (config.wait_definition, config.placement) == ("sum_of_costs", "connected")
+
+
+def test_uneven_parts_of_a_file_stay_until_other_layouts_are_chosen(page: AppTest, tmp_path: Path) -> None:
+    config = EnvironmentConfig.uniform((8,), layouts={"maze": 0.9, "open": 0.1}).model_copy(update={"wait_definition": "sum_of_costs"})
+    drafts.save(SessionStore(tmp_path), "uneven", config)
+    choose(page, 5)
+    page.selectbox(key="design_saved").set_value("uneven").run()
+    assert not page.exception
+    assert any("90% maze, 10% open boards" in caption.value for caption in page.caption)
+    assert page.session_state["design_wait"] == "sum_of_costs"
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("c.json", b"", "not JSON: Expecting value at line 1, column 1"),
+        ("c.toml", b"agents = ", "not TOML: Invalid value"),
+        ("c.json", b"\xff\xfe", "not a text file"),
+        ("c.toml", b"[sizes.4]\nshare = 1\nlayouts = {roms = 1}", "sizes.4.layouts.roms"),
+    ],
+)
+def test_a_bad_upload_is_refused_in_one_line(page: AppTest, name: str, data: bytes, reason: str) -> None:
+    choose(page, 5)
+    page.file_uploader(key="design_upload").set_value((name, data, "text/plain")).run()
+    assert not page.exception and name in page.error[0].value and reason in page.error[0].value
+    assert page.session_state["design_sizes"] == [5]
+
+
+def test_a_config_comes_back_from_toml(page: AppTest) -> None:
+    config = EnvironmentConfig.uniform((4, 7), agents=3, layouts={"rooms": 1.0})
+    choose(page, 5)
+    page.file_uploader(key="design_upload").set_value(("c.toml", config.to_toml().encode(), "text/plain")).run()
+    assert not page.exception and not page.error
+    assert drafts.config_of(3, page.session_state["design_exact"]) == config

@@ -89,6 +89,63 @@ def test_a_pasted_board_is_read_or_its_error_shown(page: AppTest) -> None:
     assert board(page) == SMALL and not page.error
 
 
+GOLDEN = Path(__file__).parents[1] / "lake" / "golden"
+
+
+def bring(at: AppTest, *names: str) -> None:
+    """Uploads golden files on the Paste tab."""
+    at.segmented_control(key="play_source").set_value("Paste").run()
+    at.file_uploader(key="play_files").set_value([(name, (GOLDEN / name).read_bytes(), "text/plain") for name in names]).run()
+    assert not at.exception
+
+
+def test_a_map_of_another_tool_can_be_pasted(page: AppTest) -> None:
+    page.run()
+    page.segmented_control(key="play_source").set_value("Paste").run()
+    page.text_area(key="play_text").set_value("a.B\n.#.\nb.A").run()
+    next(button for button in page.button if button.label == "Use this board").click().run()
+    assert not page.error and board(page) == read_board("S F g\nF H F\ns F G")
+
+
+def test_a_file_of_another_tool_is_brought_with_its_map_and_its_plan_is_judged(page: AppTest) -> None:
+    page.run()
+    bring(page, "demo_tunnel.txt")
+    assert "the map is missing" in page.error[0].value and board(page) == choices.FIRST_BOARD
+    bring(page, "demo_tunnel.txt", "tunnel.map")
+    assert "the first 2 agents make a board" in page.error[0].value
+    page.number_input(key="play_file_agents").set_value(2).run()
+    assert not page.exception and not page.error and (board(page).height, board(page).team) == (6, 2)
+    brought, solver = players(page)[0]["tracks"]
+    assert brought["label"] == "demo_tunnel.txt" and brought["outcome"] == "suboptimal" and solver["outcome"] == "optimal"
+    assert any("judged here" in caption.value for caption in page.caption)
+
+
+def test_of_a_file_with_many_boards_one_is_chosen(page: AppTest, tmp_path: Path) -> None:
+    page.run()
+    page.segmented_control(key="play_source").set_value("Paste").run()
+    lines = "".join(json.dumps({"id": name, **b.to_dict()}) + "\n" for name, b in (("one", SMALL), ("two", choices.FIRST_BOARD)))
+    page.file_uploader(key="play_files").set_value([("suite.jsonl", lines.encode(), "")]).run()
+    assert board(page) == SMALL
+    page.selectbox(key="play_entry").set_value(1).run()
+    assert not page.exception and board(page) == choices.FIRST_BOARD
+
+
+def test_the_board_and_a_plan_are_taken_to_other_tools(page: AppTest) -> None:
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+
+    def downloads() -> list[str]:
+        return [button.label for button in page.download_button]
+
+    assert "Download board-movingai.zip" in downloads()
+    page.selectbox(key="play_export").set_value("planviz").run()
+    assert page.selectbox(key="play_export_plan").options == ["Exact solver"] and "Download board-planviz.zip" in downloads()
+    page.query_params["board"] = encode(read_board("S H G\nF H F\nF H F"))
+    page.session_state["play_board"] = read_board("S H G\nF H F\nF H F")
+    page.run()
+    assert not page.exception and any("Not for this board" in warning.value for warning in page.warning)
+
+
 def test_a_board_that_cannot_be_solved_says_so(page: AppTest) -> None:
     page.query_params["board"] = encode(read_board("S H G\nF H F\nF H F"))
     page.run()
@@ -196,3 +253,35 @@ def test_a_team_without_letters_is_shown_all_the_same(page: AppTest) -> None:
     page.query_params["board"] = encode(crowd)
     page.run()
     assert not page.exception and board(page) == crowd and players(page)
+
+
+HEAD_ON = read_board("S g F G s\nH H F H H")
+
+
+def test_the_constraint_tree_is_stepped_through(page: AppTest) -> None:
+    page.query_params["board"] = encode(HEAD_ON)
+    page.run()
+    page.toggle(key="play_search_shown").set_value(True).run()
+
+    def told() -> str:
+        assert not page.exception
+        return " ".join(element.value for element in page.markdown)
+
+    assert "its own shortest path" in told()
+    assert players(page)[1]["tracks"][0]["fault"] == {"time": 2, "marks": [[0, 2]]} and players(page)[1]["begin"] == 2
+    page.button(key="play_search_next").click().run()
+    assert "Node 0 is the cheapest that is open" in told()
+    page.button(key="play_search_last").click().run()
+    assert "optimal, with a sum of costs of 9" in told() and players(page)[1]["tracks"][0]["outcome"] == "valid"
+    page.slider(key="play_search_step").set_value(2).run()
+    assert "Child of node 0" in told()
+    page.segmented_control(key="play_search_objective").set_value("makespan").run()
+    assert page.session_state["play_search_step"] == 0 and "with a makespan of" in told()
+
+
+def test_a_search_that_cannot_end_says_so(page: AppTest) -> None:
+    page.query_params["board"] = encode(read_board("S g F F s F F G"))
+    page.run()
+    page.toggle(key="play_search_shown").set_value(True).run()
+    page.button(key="play_search_last").click().run()
+    assert not page.exception and any("The tree has no end." in element.value for element in page.markdown)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from core.lake.config import EnvironmentConfig
 from core.sessions.store import Session
-from tests.builders import build_session
+from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
 
@@ -126,3 +127,18 @@ def test_an_empty_lab_offers_the_quick_session(tmp_path: Path, monkeypatch: pyte
     app = open_page("story")
     assert not app.exception
     assert [button.key for button in app.button] == ["start-quick"]
+
+
+def test_layouts_are_shown_where_boards_are_not_all_scattered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    spec = small_spec(stages=1, sizes=(4, 5), boards_per_size=4)
+    config = EnvironmentConfig.uniform((4, 5), layouts={"rooms": 0.5, "open": 0.5})
+    build_session(tmp_path, spec.model_copy(update={"initial_config": config}), "laid-out")
+    app = open_page("story", session="laid-out", stage="1")
+    assert not app.exception
+    said = words(app)
+    assert "Layouts of its boards" in said and ">rooms</th>" in said and "50% rooms, 50% open boards" in said
+
+
+def test_a_scattered_session_has_no_word_of_layouts() -> None:
+    assert "Layouts of its boards" not in words(open_page("story", session="whole", stage="1"))

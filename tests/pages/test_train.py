@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from core.lake.config import EnvironmentConfig
+from core.lake.files import write_text
+from core.lake.presets import preset
 from core.sessions import launcher
-from core.sessions.files import write_text
 from core.sessions.presets import quick_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State
@@ -79,6 +80,24 @@ def test_a_config_from_design_opens_the_form_with_it(sessions_folder: Path, laun
     app.button(key="form_start").click().run()
     assert launched[0].initial_config == config
     assert launched[0].suite.sizes == (4, 5)
+
+
+def test_a_preset_begins_a_session_and_layouts_can_be_allowed(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    app.selectbox(key="form_source").set_value("the preset small-first")
+    app.button_group(key="form_layouts").set_value(["open", "maze"])
+    app.run()
+    app.button(key="form_start").click().run()
+    assert launched[0].initial_config == preset("small-first") and launched[0].layouts == ("maze", "open")
+
+
+def test_layouts_of_a_config_are_shown(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    app.session_state["design_config"] = EnvironmentConfig.uniform((6, 8), layouts={"maze": 0.5, "rooms": 0.5}).to_json()
+    app.run()
+    assert not app.exception and "50 % rooms, 50 % maze" in words(app)
+    app.button(key="form_start").click().run()
+    assert launched[0].initial_config.sizes[8].layouts == {"rooms": 0.5, "maze": 0.5}
 
 
 def test_a_session_can_be_continued_from_its_last_config(sessions_folder: Path, launched: list[SessionSpec]) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions.files import append_line, read_lines, write_text
+from core.lake.files import write_text
+from core.sessions.files import append_line, read_lines
 
 
 def test_lines_come_back_from_where_the_reader_left_off(tmp_path: Path) -> None:

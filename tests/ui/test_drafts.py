@@ -20,7 +20,7 @@ def test_a_config_survives_the_desk() -> None:
 
 @given(st.dictionaries(st.integers(3, 10), st.floats(0, 1), min_size=1))
 def test_normalised_shares_make_a_config(shares: dict[int, float]) -> None:
-    cells = {size: {"share": share, "hole_ratio": 0.2, "wait_ratio": 0.2} for size, share in shares.items()}
+    cells = {size: {"share": share, "hole_ratio": 0.2, "wait_ratio": 0.2, "scatter": 1.0} for size, share in shares.items()}
     drafts.config_of(2, drafts.normalised(cells))
 
 
@@ -30,10 +30,19 @@ def test_a_slider_keeps_the_exact_value_until_it_is_moved(exact: float, percent:
     assert abs(drafts.turned(exact, percent) - percent / 100) <= 0.005 + 1e-12
 
 
-@pytest.mark.parametrize("name", drafts.PRESETS)
-def test_presets_can_be_drawn(name: str) -> None:
-    config, words = drafts.PRESETS[name]
-    assert words
+def test_layouts_survive_the_desk_with_their_exact_parts() -> None:
+    changes = {"wait_definition": "sum_of_costs", "placement": "connected"}
+    config = EnvironmentConfig.uniform((5,), layouts={"rooms": 0.7, "maze": 0.3}).model_copy(update=changes)
+    cells = drafts.cells_of(config)
+    assert drafts.layouts_of(cells[5]) == {"rooms": 0.7, "maze": 0.3}
+    assert drafts.config_of(2, cells, "sum_of_costs", "connected") == config
+    assert drafts.mixed({"rooms": 0.7, "maze": 0.3}, ["maze", "rooms"]) == {"rooms": 0.7, "maze": 0.3}
+    assert drafts.mixed({"rooms": 0.7, "maze": 0.3}, ["maze", "open"]) == {"maze": 0.5, "open": 0.5}
+
+
+@pytest.mark.parametrize("name", drafts.OFFERED)
+def test_what_is_offered_can_be_drawn(name: str) -> None:
+    config = drafts.offered(name, 2)
     for size, cell in config.sizes.items():
         assert infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio) is None
 
@@ -50,10 +59,3 @@ def test_the_shelf(tmp_path: Path) -> None:
 def test_a_bad_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ConfigError, match="no name"):
         drafts.save(SessionStore(tmp_path), name, CONFIG)
-
-
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"[]", b'{"sizes": {"4": {"share": 2}}}', b'{"sizes": {"4": {"share": 1}}, "x": 1}'])
-def test_a_bad_upload_is_a_one_line_error(data: bytes) -> None:
-    with pytest.raises(ConfigError) as error:
-        drafts.read_upload(data)
-    assert "\n" not in str(error.value)

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from core.engineer.schema import Claim, Context, Evidence, Repair
+from core.lake.config import EnvironmentConfig, SizeConfig
 from core.ui import markup
-from core.ui.story import ClaimOutcome, KnobRow
+from core.ui.story import ClaimOutcome, KnobRow, config_rows
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
 
@@ -35,3 +36,19 @@ def test_cited_lines_are_marked_in_words() -> None:
     html = markup.evidence_sections(context, {"F5"})
     assert html["failures"].count(">cited<") == 1
     assert html["history"] == ""
+
+
+def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -> None:
+    plain = EnvironmentConfig.uniform((4, 6))
+    assert "layouts" not in markup.config_list(plain) and "WAIT" not in markup.config_list(plain)
+    mixed = plain.model_copy(
+        update={
+            "wait_definition": "sum_of_costs",
+            "sizes": plain.sizes | {6: SizeConfig(share=0.5, layouts={"maze": 0.25, "open": 0.75})},
+        }
+    )
+    html = markup.config_list(mixed)
+    assert "<td>scatter</td>" in html and "<td>25 % maze, 75 % open</td>" in html and "every cheapest plan has a WAIT" in html
+    assert markup.layouts_table(config_rows(plain, plain)) == ""
+    table = markup.layouts_table(config_rows(plain, mixed))
+    assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table

@@ -108,3 +108,19 @@ def test_the_showcase_is_a_board_that_turned_from_a_visible_fault_to_optimal() -
     after = table([True, True, True])
     assert showcase(before, after) == "b1"
     assert showcase(after, after) is None
+
+
+def test_layouts_are_told_where_they_are_not_scatter() -> None:
+    before = EnvironmentConfig(sizes={4: SizeConfig(share=0.5), 6: SizeConfig(share=0.5)})
+    after = EnvironmentConfig(sizes={4: SizeConfig(share=0.5), 6: SizeConfig(share=0.5, layouts={"scatter": 0.8, "maze": 0.2})})
+    told = {(row.size, row.knob): row.words for row in config_rows(before, after)}
+    assert told[6, "maze"] == "+20 up" and told[6, "scatter"] == "−20 down"
+    assert (4, "scatter") not in told
+    assert what_changed(record(before, after)) == "put more boards of 6×6 in the layout maze"
+
+
+def test_a_layout_that_the_guard_took_back_is_told() -> None:
+    plain = config(s4=0.2)
+    repair = Repair(size=4, knob="maze", proposed=1.0, used=0.0, reason="not allowed")
+    rows = {row.knob: row for row in config_rows(plain, plain, [repair])}
+    assert rows["maze"].repair == repair and rows["scatter"].words == "same"

@@ -1,0 +1,174 @@
+"""Boards and plans in the formats of the neighbouring tools.
+
+Three functions do it all, and :data:`FORMATS` says for which formats::
+
+    entries = read("movingai", Source(scenario, map=map_))      # boards, and plans where the format has them
+    files = write("planviz", entries[0], "stem")                 # file name -> text
+    name = recognise("result.txt", text)                         # which format a file is in
+
+Files are untrusted: what is wrong with one is told in a line (BoardError), sizes are bounded, and no path in it is followed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from core.lake.board import FROZEN, GOAL_LETTERS, HOLE, START_LETTERS, BoardError, read_json
+from core.lake.formats import benchmark, kei18, movingai, own, planviz, pogema, tracker
+from core.lake.formats.entry import Entry, Source
+
+__all__ = [
+    "FORMATS",
+    "MAX_BYTES",
+    "Entry",
+    "Format",
+    "Source",
+    "decode",
+    "file_stems",
+    "load",
+    "read",
+    "recognise",
+    "suffix_format",
+    "write",
+]
+
+MAX_BYTES = 32 * 2**20
+"""The largest file that is read: some 20,000 boards as JSON lines."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format: what people call it, and how it is read and written."""
+
+    title: str
+    suffix: str
+    """Of its main file."""
+    read: Callable[[Source], list[Entry]]
+    write: Callable[[Entry, str], dict[str, str]]
+    """One board as files that begin with a stem: name -> text, the main file first."""
+    plans: bool = False
+    """Whether it carries plans."""
+    join: Callable[[Iterable[str]], str] | None = None
+    """How the texts of several boards make one file; None where a file holds one board."""
+
+
+FORMATS: dict[str, Format] = {
+    "text": Format("FrozenLab text", ".txt", own.read_text, own.write_text),
+    "json": Format("FrozenLab JSON", ".json", own.read_object, own.write_object),
+    "jsonl": Format("FrozenLab suite (JSON lines)", ".jsonl", own.read_lines, own.write_line, join="".join),
+    "movingai": Format("MovingAI scenario and map", ".scen", movingai.read, movingai.write),
+    "tracker": Format("MAPF Tracker plan", ".csv", tracker.read, tracker.write, plans=True),
+    "kei18": Format("mapf-visualizer, LaCAM, PIBT", ".txt", kei18.read, kei18.write, plans=True),
+    "planviz": Format("PlanViz log", ".json", planviz.read, planviz.write, plans=True),
+    "pogema": Format("POGEMA map", ".txt", pogema.read, pogema.write),
+    "benchmark": Format("MAPF-FrozenLake benchmark", ".json", benchmark.read, benchmark.write, join=benchmark.join),
+}
+
+
+def read(name: str, source: Source) -> list[Entry]:
+    """The boards of a file in the format ``name``, at least one. Raises BoardError with a one-line reason."""
+    if source.agents is not None and source.agents < 1:
+        raise BoardError(f"{source.agents} agents cannot be taken; at least 1 is expected")
+    entries = FORMATS[name].read(replace(source, text=source.text.removeprefix("\ufeff")))
+    if not entries:
+        raise BoardError("the file holds no board")
+    return [entry.first(source.agents) for entry in entries]
+
+
+def write(name: str, entries: Sequence[Entry], stem: str) -> dict[str, str]:
+    """The files (name -> text, the main one first) that hold ``entries`` in the format ``name``.
+
+    Several boards are one file where the format has a way to say that, else files of their own, named after the boards.
+    Raises BoardError if the format cannot hold one of them.
+    """
+    form = FORMATS[name]
+    if form.join is not None:
+        return {stem + form.suffix: form.join(next(iter(form.write(entry, stem).values())) for entry in entries)}
+    if len(entries) == 1:
+        return form.write(entries[0], stem)
+    files: dict[str, str] = {}
+    for entry, own_stem in zip(entries, file_stems(entries), strict=True):
+        try:
+            files |= form.write(entry, own_stem)
+        except BoardError as error:
+            raise BoardError(f"board {entry.name[:80]!r}: {error}") from None
+    return files
+
+
+def file_stems(entries: Sequence[Entry]) -> list[str]:
+    """Names for files, all different and harmless whatever the boards are called."""
+    stems = [re.sub(r"[^A-Za-z0-9._-]+", "_", entry.name).strip("._-")[:80] or "board" for entry in entries]
+    different = len({stem.lower() for stem in stems}) == len(stems)
+    return stems if different else [f"{i}_{stem}" for i, stem in enumerate(stems)]
+
+
+# --- which format a file is in ----------------------------------------------------------------------------------------
+
+
+def suffix_format(file_name: str) -> str | None:
+    """The format that a file name tells: None where several end like it."""
+    suffix = Path(file_name).suffix.lower()
+    names = [name for name, form in FORMATS.items() if form.suffix == suffix or (name == "movingai" and suffix == ".map")]
+    return names[0] if len(names) == 1 else None
+
+
+def recognise(file_name: str, text: str) -> str:
+    """The format of a file, by its name if that tells, else by its content. Raises BoardError if neither does."""
+    text = text.removeprefix("\ufeff")
+    name = _json_format(text) if text.lstrip()[:1] in ("{", "[") else suffix_format(file_name) or _text_format(text)
+    if name is None:
+        raise BoardError("the format cannot be told from the file; the formats are " + ", ".join(FORMATS))
+    return name
+
+
+def _json_format(text: str) -> str | None:
+    first, _, rest = text.strip().partition("\n")
+    is_lines = first.endswith("}") and (not rest or rest.lstrip().startswith("{"))
+    data = read_json(first if is_lines else text)
+    record = data[0] if isinstance(data, list) and data else data
+    if not isinstance(record, dict):
+        return None
+    if "actionModel" in record:
+        return "planviz"
+    if "text" in record:
+        return "benchmark"
+    if "map" in record:
+        return "jsonl" if is_lines and (rest or "id" in record) else "json"
+    return None
+
+
+def _text_format(text: str) -> str | None:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if lines and lines[0].startswith("version "):
+        return "movingai"
+    if tracker.is_table(text) or (lines and all(re.fullmatch(r"[udlrw0-9]+", line) for line in lines)):
+        return "tracker"
+    if any(re.match(r"(starts=|solution=|\d+:)", line) for line in lines):
+        return "kei18"
+    if lines and {cell for line in lines for cell in line.split()} <= set(FROZEN + HOLE + START_LETTERS + GOAL_LETTERS):
+        return "text"
+    if all(re.fullmatch(r"[.#A-Za-z]+", line) for line in lines) and re.search("[A-Z]", text):
+        return "pogema"
+    return None
+
+
+# --- bytes ------------------------------------------------------------------------------------------------------------
+
+
+def load(path: Path) -> str:
+    """The text of a file. Raises BoardError if it is too large or no text, OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return decode(file.read(MAX_BYTES + 1), path.name)
+
+
+def decode(data: bytes, file_name: str) -> str:
+    """Bytes as text. Raises BoardError if they are too many or no text."""
+    if len(data) > MAX_BYTES:
+        raise BoardError(f"{file_name} is larger than {MAX_BYTES // 2**20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BoardError(f"{file_name} is not a text file in UTF-8 (byte {error.start})") from None

@@ -1,0 +1,118 @@
+"""Result files of Okumura's planners (pibt2, lacam, lacam2, lacam3), which mapf-visualizer plays.
+
+Source: https://github.com/Kei18/mapf-visualizer (README), https://github.com/Kei18/lacam3 (post_processing.cpp). Lines ``key=value``, then
+``solution=`` and one line a time step, ``t:(x,y),(x,y),...``, one cell an agent. A file may also hold those lines alone; then the first
+are the starts and the last the goals. A heading of agents that turn, as in ``(0,0,X_PLUS)``, is passed over. The map is a file of its own.
+"""
+
+from __future__ import annotations
+
+import re
+
+from core.lake.board import Agent, Board, BoardError, Cell, Plan
+from core.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, from_xy, plan_of, to_xy, trimmed, whole_number
+from core.lake.formats.movingai import base_name, read_map_of, write_map
+from core.lake.rules import judge, walk
+
+_STEP = re.compile(r"([0-9]+):(?=\()")
+_CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(?:,[XY]_(?:PLUS|MINUS))?\),?")
+
+
+def read(source: Source) -> list[Entry]:
+    """The board and plan of a result file. Raises BoardError with the line that is wrong."""
+    rows = read_map_of(source)
+    values: dict[str, tuple[int, str]] = {}
+    steps: list[list[Cell]] = []
+    for number, line in enumerate(source.text.splitlines(), 1):
+        step = _STEP.match(line)
+        if step is not None:
+            if step[1].lstrip("0") != str(len(steps) or ""):
+                raise BoardError(f"line {number}: step {step[1][:20]} where step {len(steps)} is expected")
+            if len(steps) > MAX_STEPS:
+                raise BoardError(f"line {number}: a plan has at most {MAX_STEPS} steps")
+            steps.append(_read_cells(line[step.end() :], number)[: source.agents])
+            if len(steps[-1]) != len(steps[0]):
+                raise BoardError(f"line {number}: {len(steps[-1])} cells; step 0 has {len(steps[0])}")
+        elif "=" in line:
+            key, _, value = line.partition("=")
+            values[key.strip()] = number, value.strip()
+    _check_header(values, source.map_name)
+    starts, goals = _ends("starts", values, steps, source.agents), _ends("goals", values, steps, source.agents)
+    if len(starts) != len(goals):
+        raise BoardError(f"there are {len(starts)} starts and {len(goals)} goals")
+    agents = [Agent(*ends) for ends in zip(starts, goals, strict=True)]
+    board = board_of(rows, agents, lambda i: f"line {values['goals'][0]}" if "goals" in values else "the last step")
+    return [Entry(source.name, board, _plan(steps, starts))]
+
+
+def _check_header(values: dict[str, tuple[int, str]], map_name: str | None) -> None:
+    number, named = values.get("map_file", (0, ""))
+    if named and map_name is not None and base_name(named) != base_name(map_name):
+        raise BoardError(f"line {number}: the plan is for the map {base_name(named)[:80]!r}, not for {base_name(map_name)[:80]!r}")
+    if "agents" in values:
+        number, told = values["agents"]
+        found = len(_read_cells(values["starts"][1], values["starts"][0])) if "starts" in values else None
+        if found is not None and whole_number(told, f"line {number}: agents") != found:
+            raise BoardError(f"line {number}: {told} agents are told; there are {found} starts")
+
+
+def _ends(key: str, values: dict[str, tuple[int, str]], steps: list[list[Cell]], agents: int | None) -> list[Cell]:
+    """The starts or the goals: as told, else those of the plan."""
+    if key in values:
+        number, text = values[key]
+        return _read_cells(text, number)[:agents]
+    if not steps:
+        raise BoardError(f"neither a line '{key}=(x,y),...' nor one of the plan, like '0:(x,y),...'")
+    return steps[0] if key == "starts" else steps[-1]
+
+
+def _read_cells(text: str, number: int) -> list[Cell]:
+    cells = []
+    end = 0
+    text = text.strip()
+    while cell := _CELL.match(text, end):
+        cells.append(from_xy(int(cell[1]), int(cell[2])))
+        end = cell.end()
+    if end != len(text):
+        raise BoardError(f"line {number}: {text[end : end + 20]!r} is no cell; cells look like (x,y) with commas between them")
+    return cells
+
+
+def _plan(steps: list[list[Cell]], starts: list[Cell]) -> Plan | None:
+    if not steps:
+        return None
+    for i, (cell, start) in enumerate(zip(steps[0], starts, strict=False)):
+        if cell != start:
+            raise BoardError(f"step 0: agent {i} is on {cell}; its start is {start} (row, col)")
+    if len(steps[0]) != len(starts):
+        raise BoardError(f"step 0: {len(steps[0])} cells; there are {len(starts)} starts")
+    return trimmed(plan_of(tuple(zip(*steps, strict=True))))
+
+
+def write(entry: Entry, stem: str) -> dict[str, str]:
+    """``stem.txt`` and its map. Raises BoardError if a plan leaves the free cells, where the format and its player have no place for it."""
+    board = entry.board
+    steps = _steps(board, trimmed(entry.plan)) if entry.plan is not None else []
+    verdict = judge(board, trimmed(entry.plan)) if entry.plan is not None else None
+    solved = verdict is not None and verdict.valid
+    lines = [f"agents={board.team}", f"map_file={stem}.map", "solver=frozenlab", f"solved={int(solved)}"]
+    if solved and verdict is not None:
+        lines += [f"soc={verdict.sum_of_costs}", f"makespan={verdict.makespan}"]
+    lines.append("starts=" + _cells([agent.start for agent in board.agents]))
+    lines.append("goals=" + _cells([agent.goal for agent in board.agents]))
+    lines += ["solution=", *(f"{t}:{_cells(cells)}" for t, cells in enumerate(steps))]
+    return {f"{stem}.txt": "\n".join(lines) + "\n", **write_map(board, stem)}
+
+
+def _steps(board: Board, plan: Plan) -> list[list[Cell]]:
+    paths = walk(board, plan)
+    steps = [[path[min(t, len(path) - 1)] for path in paths] for t in range(max(map(len, paths)))]
+    for t, cells in enumerate(steps):
+        for i, cell in enumerate(cells):
+            if not board.contains(cell) or board.is_hole(cell):
+                raise BoardError(f"step {t}: agent {i} is on {cell} (row, col), which is no free cell: mapf-visualizer cannot show it")
+    return steps
+
+
+def _cells(cells: list[Cell]) -> str:
+    return "".join("({},{}),".format(*to_xy(cell)) for cell in cells)

@@ -1,0 +1,109 @@
+"""Boards drawn with Pillow: still pictures for the environments, and the parts of which core/ui/gif.py makes its frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from core.lake.board import Board, Cell
+
+AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
+"""Agents 0..4: the five Okabe-Ito colours without vermillion, which marks faults, and green, which marks goals reached.
+Their smallest CIE76 distance under protanopia, deuteranopia and tritanopia is 17; numbers and dark outlines carry the rest."""
+
+
+class BoardColors(Protocol):
+    """What a picture of a board needs of a palette, as ``#rrggbb``."""
+
+    @property
+    def ground(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def ice(self) -> str: ...
+    @property
+    def hole(self) -> str: ...
+    @property
+    def hatch(self) -> str: ...
+    @property
+    def outline(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Daylight:
+    """The colours of the environments' pictures."""
+
+    ground: str = "#FBFDFF"
+    text: str = "#10233F"
+    ice: str = "#E9F3FB"
+    hole: str = "#8FA6BD"
+    hatch: str = "#6E879F"
+    outline: str = "#10233F"
+
+
+def board_image(board: Board, positions: Sequence[Cell], cell: int = 48) -> NDArray[np.uint8]:
+    """The board with the agents at ``positions``: frozen cells light, holes hatched, goals framed, agents as numbered discs.
+
+    Args:
+        cell: side of a cell in pixels.
+
+    Returns:
+        uint8 ``[height * cell, width * cell, 3]``
+    """
+    colors = Daylight()
+    image = Image.new("RGB", (board.width * cell, board.height * cell), colors.ground)
+    draw = ImageDraw.Draw(image)
+    draw_floor(draw, board, 0, 0, cell, colors)
+    for i, (r, c) in enumerate(positions):
+        draw_agent(draw, i, (c + 0.5) * cell, (r + 0.5) * cell, cell, colors)
+    return np.asarray(image)
+
+
+def draw_floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float, cell: float, colors: BoardColors) -> None:
+    """Ice, hatched holes and numbered goals; ``cell`` is the side of a cell in pixels."""
+    for r, row in enumerate(board.rows):
+        for c, letter in enumerate(row):
+            x, y = left + c * cell, top + r * cell
+            inset = cell * 0.03
+            box = (x + inset, y + inset, x + cell - inset, y + cell - inset)
+            draw.rounded_rectangle(box, cell * 0.14, fill=colors.hole if letter == "H" else colors.ice)
+            if letter == "H":
+                edge = cell * 0.07
+                for n in range(1, 6):
+                    d = cell * n / 3
+                    near, far = max(edge, d - cell + edge), min(cell - edge, d - edge)
+                    ends = (x + near, y + far, x + far, y + near)
+                    draw.line(ends, fill=colors.hatch, width=max(1, round(cell * 0.03)))
+    for i, agent in enumerate(board.agents):
+        color = AGENT_COLORS[i % len(AGENT_COLORS)]
+        r, c = agent.goal
+        inset = cell * 0.12
+        box = (left + c * cell + inset, top + r * cell + inset, left + (c + 1) * cell - inset, top + (r + 1) * cell - inset)
+        draw.rounded_rectangle(box, cell * 0.1, outline=color, width=max(2, round(cell * 0.07)))
+        draw.text((left + (c + 0.5) * cell, top + (r + 0.5) * cell), str(i), fill=colors.text, font=font(cell * 0.32), anchor="mm")
+
+
+def draw_agent(draw: ImageDraw.ImageDraw, i: int, x: float, y: float, cell: float, colors: BoardColors) -> None:
+    """Agent ``i`` as a numbered disc around (x, y)."""
+    color = AGENT_COLORS[i % len(AGENT_COLORS)]
+    draw_disc(draw, x, y, cell * 0.31, fill=color, outline=colors.outline, width=cell * 0.05)
+    draw.text((x, y), str(i), fill=ink_on(color), font=font(cell * 0.36), anchor="mm")
+
+
+def draw_disc(draw: ImageDraw.ImageDraw, x: float, y: float, radius: float, *, outline: str, width: float, fill: str | None = None) -> None:
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=fill, outline=outline, width=max(2, round(width)))
+
+
+def ink_on(color: str) -> str:
+    """A dark or a light letter, whichever reads better on ``color`` (``#rrggbb``)."""
+    r, g, b = (int(color[i : i + 2], 16) for i in (1, 3, 5))
+    return "#0B1626" if 0.3 * r + 0.59 * g + 0.11 * b > 128 else "#FFFFFF"
+
+
+def font(size: float) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    return ImageFont.load_default(size)

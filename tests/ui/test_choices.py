@@ -1,0 +1,84 @@
+"""Files that people bring to the Play page, and take from it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from core.lake.board import Agent, Board, BoardError, read_board
+from core.lake.formats import Source, read
+from core.lake.rules import judge_paths, walk
+from core.ui import choices
+
+GOLDEN = Path(__file__).parents[1] / "lake" / "golden"
+SMALL = read_board("S F G\nF F F\ng F s")
+
+
+def files(*names: str) -> dict[str, bytes]:
+    return {name: (GOLDEN / name).read_bytes() for name in names}
+
+
+def test_a_scenario_comes_with_its_map_in_any_order() -> None:
+    names = "random-32-32-20.map", "random-32-32-20-random-1.scen"
+    assert choices.bring(files(*names)) == choices.bring(files(*reversed(names)))
+    assert choices.bring(files(*names), agents=3)[1][0].board.team == 3
+
+
+def test_the_plan_of_a_file_is_one_to_watch() -> None:
+    main, (entry,) = choices.bring(files("random-32-32-20.map", "mapf_plan_example.json"))
+    brought = choices.from_file(entry, "log.json")
+    assert main == "mapf_plan_example.json"
+    assert judge_paths(brought.board, brought.paths or ()).valid and brought.origin == "The plan of log.json, judged here."
+    with pytest.raises(ValueError, match="has no plan"):
+        choices.from_file(choices.bring(files("pogema.txt"))[1][0], "pogema.txt")
+
+
+@pytest.mark.parametrize(
+    ("brought", "reason"),
+    [
+        (files("2x1.map"), "2x1.map: a map has no agents: give the scenario (.scen) that has them, and this map with it"),
+        (files("2x1.scen"), "2x1.scen: the map is missing: it is a file of its own (.map), so give that too"),
+        (files("2x1.map", "tunnel.map"), "2x1.map and tunnel.map are two of a kind: bring one, with its map and scenario if it needs them"),
+        ({"a.txt": b"\xff"}, "a.txt is not a text file in UTF-8 (byte 0)"),
+        ({"a.txt": b"hello you"}, "a.txt: line 1, cell 1: 'hello' is no cell; use F, H, starts S s A B C, goals G g a b c"),
+        ({"a.json": b"{"}, "a.json: not a JSON board: Expecting property name enclosed in double quotes at line 1, column 2"),
+        ({"a.json": b"{}"}, 'a.json: "map" must be a list of strings, one a row, like "S F H"'),
+    ],
+)
+def test_what_is_wrong_with_files_is_said_in_a_line(brought: dict[str, bytes], reason: str) -> None:
+    with pytest.raises(BoardError) as refused:
+        choices.bring(brought)
+    assert str(refused.value) == reason
+
+
+@pytest.mark.parametrize("name", choices.EXPORTS)
+def test_what_is_taken_away_can_be_brought_back(name: str) -> None:
+    plan = ("RR", "LL")
+    file_name, data = choices.export(SMALL, walk(SMALL, plan), name)
+    if file_name.endswith(".zip"):
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            _, (entry,) = choices.bring({item: packed.read(item) for item in packed.namelist()})
+    else:
+        _, (entry,) = choices.bring({file_name: data})
+    assert entry.board == SMALL and entry.plan == (plan if choices.FORMATS[name].plans else None)
+    assert choices.export(SMALL, walk(SMALL, plan), name) == (file_name, data)
+
+
+def test_a_path_that_is_no_plan_is_not_taken() -> None:
+    jump = (((0, 0), (0, 2)), ((2, 2), (2, 1), (2, 0)))
+    with pytest.raises(BoardError, match="step 1: agent 0 goes from"):
+        choices.export(SMALL, jump, "planviz")
+    with pytest.raises(BoardError, match="does not give every agent a path from its start"):
+        choices.export(SMALL, jump[:1], "kei18")
+    assert choices.export(SMALL, jump, "pogema")[0] == "board.txt"
+
+
+def test_a_written_archive_holds_the_board() -> None:
+    crowd = Board(("F" * 8,) * 3, tuple(Agent((0, i), (2, i)) for i in range(7)))
+    name, data = choices.export(crowd, None, "movingai")
+    with zipfile.ZipFile(io.BytesIO(data)) as packed:
+        texts = {item: packed.read(item).decode() for item in packed.namelist()}
+    assert name == "board-movingai.zip" and read("movingai", Source(texts["board.scen"], map=texts["board.map"]))[0].board == crowd
