@@ -5,7 +5,7 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test lint install browser clean
+.PHONY: app test lint install browser constraints clean
 
 app: .venv/installed
 	$(BIN)/python -m core.lake.warm_up
@@ -36,5 +36,10 @@ browser:
 	  if [ "$$(id -u)" = 0 ]; then run=""; else run=sudo; fi; \
 	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-dejavu-core >/dev/null; }
 
+# Writes down what is installed now; do this in a fresh .venv.
+constraints:
+	@{ head -1 constraints/cpu.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | sort -f; } > constraints/new.txt
+	mv constraints/new.txt constraints/cpu.txt
+
 clean:
-	rm -rf .venv
+	rm -rf .venv .cache

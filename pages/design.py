@@ -15,7 +15,7 @@ from core.lake.config import (
     EnvironmentConfig,
     SizeConfig,
 )
-from core.lake.generator import GenerationError, generate, infeasible, natural_wait_rate, realised
+from core.lake.generator import GenerationError, generate, natural_wait_rate, realised, undrawable
 from core.lake.instance import Instance
 from core.lake.rules import judge, walk
 from core.sessions.store import SessionStore
@@ -38,7 +38,8 @@ NAMES = {
 LAYOUT = ("Layout", "Where the holes go. Several are mixed in equal parts; the boards in **Layouts**, above, show what each looks like.")
 BY_CHANCE = (
     "Chance",
-    "Of random boards of this size, team and holes, this part must wait. The generator looks until it has the part asked for.",
+    "Of random boards of this size, team and holes, this part must wait. The generator looks until it has the part asked for. Measured for "
+    "scattered boards as the paper has them; a dash: not measured.",
 )
 
 
@@ -129,7 +130,10 @@ def layout_gallery() -> None:
             state[slider(size, "layouts")] = state.design_all_layouts
         state.design_all_layouts = []
 
-    with st.popover("Layouts"):
+    menu = st.popover("Layouts", key="design_layout_menu", on_change="rerun")
+    if not menu.open:
+        return
+    with menu:
         st.markdown("A layout says where the holes go; the hole ratio says how many there are.")
         with st.spinner(DRAWING, show_time=True):
             boards = [example.board for example in examples(state.design_agents)]
@@ -157,15 +161,22 @@ def table() -> dict[int, str]:
             )  # fmt: skip
         with columns[4]:
             layout_menu(size)
-        knobs = cells()[size]
-        reason = infeasible(size, state.design_agents, knobs["hole_ratio"], knobs["wait_ratio"])
-        rate = natural_wait_rate(size, state.design_agents, knobs["hole_ratio"])
+        alone = config_of(drafts.normalised({size: cells()[size]}))
+        reason = undrawable(alone, size)
         if reason:
             wrong[size] = reason
             columns[5].markdown(":red[**never**]", help=reason)
-        elif rate is not None:
-            columns[5].markdown(f":gray[{100 * rate:.0f} %]")
+        else:
+            columns[5].markdown(f":gray[{chance(alone, size)}]")
     return wrong
+
+
+def chance(config: EnvironmentConfig, size: int) -> str:
+    """How often a random board of a size must wait; a dash where that was not measured."""
+    cell = config.sizes[size]
+    measured = (cell.layouts, config.placement, config.wait_definition) == (SCATTER, "uniform", "makespan")
+    rate = natural_wait_rate(size, config.agents, cell.hole_ratio) if measured else None
+    return "–" if rate is None else f"{100 * rate:.0f} %"
 
 
 def layout_menu(size: int) -> None:

@@ -37,7 +37,7 @@ def reason(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_solve(capsys: pytest.CaptureFixture[str], board: str) -> None:
     solved = answer(capsys, "solve", board)
     assert {key: solved[key] for key in ("solvable", "makespan", "sum_of_costs")} == {"solvable": True, "makespan": 6, "sum_of_costs": 12}
-    assert set(solved) == {"solvable", "makespan", "sum_of_costs", "needs_wait", "plan"}
+    assert set(solved) == {"solvable", "makespan", "bounds", "sum_of_costs", "needs_wait", "plan"}
     assert answer(capsys, "judge", board, json.dumps(solved["plan"]))["optimal"]
 
 
@@ -52,6 +52,13 @@ def test_judge_names_the_first_fault(capsys: pytest.CaptureFixture[str], board: 
         "valid": False, "optimal": False, "fault": "vertex_conflict", "step": 3, "agents": [0, 1], "cell": [3, 0],
         "makespan": None, "sum_of_costs": None,
     }  # fmt: skip
+
+
+def test_generate_takes_a_preset_and_any_number_of_processes(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    answer(capsys, "generate", "small-first", "--agents", "3", "--n", "300", "--out", str(one))
+    answer(capsys, "generate", "small-first", "--agents", "3", "--n", "300", "--out", str(two), "--workers", "2")
+    assert one.read_text() == two.read_text() and one.read_text().count("\n") == 300
 
 
 def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

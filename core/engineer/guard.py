@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from core.engineer.schema import RATIO_KNOBS, GuardReport, Repair
 from core.lake.config import LAYOUTS, EnvironmentConfig, Layout, SizeConfig
-from core.lake.generator import infeasible
+from core.lake.generator import undrawable
 
 
 def guard(
@@ -16,7 +16,7 @@ def guard(
 
     The map sizes, the team and the wait definition are the session's: a size that the proposal leaves out keeps its values, a new one is
     dropped. A size's layouts change only to those that ``layouts`` allows. Ratios and parts of layouts move at most ``max_step`` a stage;
-    a size that the generator cannot draw keeps its previous ratios; shares stay above ``min_share`` and sum to 1.
+    a size that the generator cannot draw keeps its previous ratios and layouts; shares stay above ``min_share`` and sum to 1.
     """
     repairs: list[Repair] = []
     cells = {}
@@ -29,7 +29,7 @@ def guard(
             new = old
         new = with_allowed_layouts(size, new, old, layouts, max_step, repairs)
         new = within_step(size, new, old, max_step, repairs)
-        cells[size] = drawable(size, new, old, previous.agents, repairs)
+        cells[size] = drawable(size, new, old, previous, repairs)
     shares = floored({size: cell.share for size, cell in cells.items()}, min_share, repairs)
     sizes = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}
     return previous.model_copy(update={"sizes": sizes}), GuardReport(repairs=tuple(repairs))
@@ -73,17 +73,19 @@ def within_step(size: int, new: SizeConfig, old: SizeConfig, max_step: float, re
     return new
 
 
-def drawable(size: int, new: SizeConfig, old: SizeConfig, agents: int, repairs: list[Repair]) -> SizeConfig:
-    """The size with its old ratios where boards of the new ones cannot be drawn."""
-    reason = infeasible(size, agents, new.hole_ratio, new.wait_ratio)
+def drawable(size: int, new: SizeConfig, old: SizeConfig, previous: EnvironmentConfig, repairs: list[Repair]) -> SizeConfig:
+    """The size with its old ratios and layouts where boards of the new ones cannot be drawn."""
+    reason = undrawable(previous.model_copy(update={"sizes": {size: new}}), size)
     if reason is None:
         return new
+    kept = old.model_copy(update={"share": new.share})
+    proposed, used = new.settings(), kept.settings()
     repairs += [
-        Repair(size=size, knob=knob, proposed=getattr(new, knob), used=getattr(old, knob), reason=reason)
-        for knob in RATIO_KNOBS
-        if getattr(new, knob) != getattr(old, knob)
+        Repair(size=size, knob=setting, proposed=proposed.get(setting, 0.0), used=used.get(setting, 0.0), reason=reason)
+        for setting in (*RATIO_KNOBS, *LAYOUTS)
+        if proposed.get(setting) != used.get(setting)
     ]
-    return new.model_copy(update={"hole_ratio": old.hole_ratio, "wait_ratio": old.wait_ratio})
+    return kept
 
 
 def floored(shares: dict[int, float], min_share: float, repairs: list[Repair]) -> dict[int, float]:

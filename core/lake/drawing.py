@@ -10,8 +10,8 @@ of any size. Imports numba, as kernels.py does.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from core.lake.compiled import kernel
 from core.lake.kernels import neighbour
 from core.lake.layouts import lay_out
 from core.lake.stream import GOLDEN, below, mix
@@ -22,7 +22,7 @@ UNIFORM, CONNECTED = 0, 1
 """The placements, as indices in PLACEMENTS."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def shuffled_head(state, cells, first, last):
     """Makes ``cells[first:last]`` a uniform random choice, in random order, from ``cells[first:]``; gives back the next state."""
     for place in range(first, last):
@@ -31,7 +31,7 @@ def shuffled_head(state, cells, first, last):
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(key, number, layout, placement, holes, size, free, cells, label, starts, goals):
     """Draw ``number`` of the stream ``key``: a square board with an exact number of holes; False if the agents are not placed.
 
@@ -64,7 +64,7 @@ def draw(key, number, layout, placement, holes, size, free, cells, label, starts
     return place_connected(state, size, free, cells, label, starts, goals)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_connected(state, size, free, cells, label, starts, goals):
     """Places the agents as CONNECTED says; False if there is no room left for one of them."""
     n = free.shape[0]
@@ -94,7 +94,7 @@ def place_connected(state, size, free, cells, label, starts, goals):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flood(free, width, source, name, label, queue):
     """Labels all cells that can be reached from ``source`` with ``name``; gives back how many there are."""
     n = free.shape[0]
@@ -113,7 +113,7 @@ def flood(free, width, source, name, label, queue):
     return tail
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reachable(free, width, starts, goals, label, queue):
     """Whether every agent's goal can be reached when no other agent is in the way."""
     label[:] = -1
@@ -125,7 +125,7 @@ def reachable(free, width, starts, goals, label, queue):
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def canonical(free, height, width, starts, goals):
     """A 64-bit hash that is the same for all 8 rotations and mirror images of a board and for all orders of its agents.
 
@@ -147,7 +147,7 @@ def canonical(free, height, width, starts, goals):
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place(cell, height, width, image):
     """Where ``cell`` lies in one of the 8 images, as ``64 * row + column``."""
     r, c = cell // width, cell % width
@@ -160,7 +160,7 @@ def place(cell, height, width, image):
     return np.uint64(64 * r + c)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_boards(key, first, last, layout, placement, holes, size, free, starts, goals, numbers):
     """Draws ``first, first + 1, ...`` until all rows of ``free`` are boards whose agents can reach their goals, or up to ``last``.
 
@@ -183,7 +183,7 @@ def draw_boards(key, first, last, layout, placement, holes, size, free, starts, 
     return rows, number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def canonical_of_boards(free, height, width, starts, goals):
     """:func:`canonical` of boards of one shape, one a row."""
     out = np.empty(free.shape[0], np.uint64)

@@ -133,9 +133,10 @@ def random_instances(
     n: int,
     seed: int,
     *,
+    placement: Placement = "uniform",
     exclude: NDArray[np.uint64] = NOTHING,
 ) -> Iterator[Instance]:
-    """Streams ``n`` solved boards, evenly over all (size, team, hole ratio) cells that can exist, with their natural share of WAITs.
+    """Streams ``n`` solved scatter boards, evenly over all (size, team, hole ratio) cells that can exist, with their natural mix of WAITs.
 
     The first m boards are the same for every ``n`` >= m, and any stretch of a few thousand has every cell in it.
 
@@ -145,7 +146,7 @@ def random_instances(
     streams = [
         Stream(stratum, stratum.key("any", seed), exclude)
         for stratum in (
-            Stratum(size, team, holes_of(size, ratio))
+            Stratum(size, team, holes_of(size, ratio), placement=placement)
             for size, team, ratio in product(sizes, teams, hole_ratios)
             if infeasible(size, team, ratio, None) is None
         )
@@ -253,6 +254,13 @@ def infeasible(
             if wait_ratio < 1 and usable * (1 - waiting) * DRAWS_PER_BOARD < 1:
                 return f"{asked}: every board there needs a WAIT (reachable: 1.00)"
     return None
+
+
+def undrawable(config: EnvironmentConfig, size: int) -> str | None:
+    """:func:`infeasible` for one size of a config, whichever of its layouts it is for."""
+    cell = config.sizes[size]
+    reasons = (infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio, layout, config) for layout in cell.layouts)
+    return next((reason for reason in reasons if reason), None)
 
 
 def natural_wait_rate(size: int, agents: int, hole_ratio: float) -> float | None:
@@ -384,7 +392,7 @@ class Stream:
                     f"size {self.stratum.size}: {self.next} random {self.stratum} gave {self.found + len(out)} to use; "
                     f"still wanted{waits or f': {left[0]}'}, none of them on the exclusion list"
                 )
-            rows *= 2  # what is wanted is rare
+            rows = sum(left) if len(left) == 1 else 2 * rows  # one of two buckets may be rare
         self.found += len(out)
         return out
 

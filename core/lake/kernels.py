@@ -24,9 +24,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+from numba import types
 from numpy.typing import NDArray
 
+from core.lake.compiled import kernel, kernel_of
 from core.lake.kernels_judge import DOWN, LEFT, RIGHT, UP, WAIT, judge_plan
 
 FREE, STEADY, COSTED = 0, 1, 2
@@ -80,12 +81,19 @@ class Memo(NamedTuple):
     """One element, nodes spent so far."""
 
 
+MODEL = types.NamedTuple(
+    [types.int16[:, :, ::1], types.int16[:, ::1], types.int16[:, :, ::1], types.int16[:, ::1], types.int16[:, ::1]], Model
+)
+MEMO = types.NamedUniTuple(types.int64[::1], 4, Memo)
+"""Numba's types of these."""
+
+
 def new_memo(bits: int) -> Memo:
     """A transposition table of ``2**bits`` slots (16 bytes each)."""
     return Memo(np.zeros(1 << bits, np.int64), np.zeros(1 << bits, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def neighbour(cell, direction, width, cells):
     """The row-major number of the next cell in a direction, -1 off the grid."""
     if direction == 0:
@@ -97,7 +105,7 @@ def neighbour(cell, direction, width, cells):
     return cell + 1 if cell % width < width - 1 else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def graph(free, width, goal_cells, code_of, cell_of, adjacent):
     """Numbers the frozen cells from which some goal can be reached, and fills their neighbours (-1: none, always last).
 
@@ -133,7 +141,7 @@ def graph(free, width, goal_cells, code_of, cell_of, adjacent):
     return m
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distances(adjacent, m, target, out, queue):
     """Breadth-first distances of all codes to ``target`` into ``out`` (FAR where there is no way)."""
     for a in range(m):
@@ -154,7 +162,7 @@ def distances(adjacent, m, target, out, queue):
                 tail += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel_of(MODEL(types.int64, types.int64[:, ::1], types.int64, types.int64[::1], types.int16[:, ::1]))
 def movement(model, adjacent, m, goals, distance):
     """The tables of movement model ``model`` (FREE, STEADY or COSTED) for agents with these goals."""
     k = goals.shape[0]
@@ -212,7 +220,7 @@ def movement(model, adjacent, m, goals, distance):
     return Model(after, n_after, before, n_before, least)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_bounds(i, j, m, goals, done_i, done_j, since, limit, model, out, queue):
     """Exact fewest steps until agents i and j are both done, from every pair of codes, the other agents left out.
 
@@ -250,7 +258,7 @@ def pair_bounds(i, j, m, goals, done_i, done_j, since, limit, model, out, queue)
                 tail += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joint_bits(m):
     """How many bits of a joint state hold one agent's code."""
     bits = 1
@@ -259,7 +267,22 @@ def joint_bits(m):
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel_of(
+    types.UniTuple(types.int64, 2)(
+        types.int64[::1],
+        types.int64[::1],
+        types.int64[::1],
+        types.int64,
+        MODEL,
+        types.int16[:, :, :, ::1],
+        types.boolean,
+        types.boolean,
+        types.int64,
+        types.int64,
+        MEMO,
+        types.int16[:, ::1],
+    )
+)
 def search(team, starts, goals, m, model, pairs, has_pairs, costed, bound, budget, memo, codes):
     """Looks for a plan of ``team`` within ``bound``: (FOUND, length), (FAILED, 0) if there is none, (GAVE_UP, 0) after ``budget`` nodes.
 
@@ -393,7 +416,7 @@ def search(team, starts, goals, m, model, pairs, has_pairs, costed, bound, budge
         choice[t, 0] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enumerate_space(team, starts, goals, m, distance, model, codes):
     """Breadth-first search of the whole joint space back from the goals, WAIT allowed: (SOLVED, makespan) or (UNSOLVABLE, 0).
 
@@ -489,7 +512,7 @@ def enumerate_space(team, starts, goals, m, distance, model, codes):
             t += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ones(mask):
     """How many bits are set."""
     n = 0
@@ -499,7 +522,7 @@ def ones(mask):
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def part_of(team, mask):
     """The agents of ``team`` whose bits are set in ``mask``."""
     out = np.empty(team.shape[0], np.int64)
@@ -511,7 +534,7 @@ def part_of(team, mask):
     return out[:n]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def led_by(leader, team_of):
     """The agents whose ``team_of`` is ``leader``, ascending."""
     out = np.empty(team_of.shape[0], np.int64)
@@ -523,7 +546,7 @@ def led_by(leader, team_of):
     return out[:n]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def all_pairs(team, goals, m, since, limit, model, parks):
     """``[i, j, code, code]`` of :func:`pair_bounds` for all i < j of the team; ``parks``: who is done has parked."""
     pairs = np.empty((goals.shape[0], goals.shape[0], m + 1, m + 1), np.int16)
@@ -536,7 +559,7 @@ def all_pairs(team, goals, m, since, limit, model, parks):
     return pairs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steps_since(team, starts, goals, m, adjacent):
     """``[agent, code]`` the least number of steps from each agent's start to a code (FAR: never)."""
     since = np.empty((starts.shape[0], m + 1), np.int16)
@@ -547,7 +570,7 @@ def steps_since(team, starts, goals, m, adjacent):
     return since
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def widest_pair(team, starts, pairs):
     """The largest of the pairs' bounds from the starts."""
     most = 0
@@ -558,7 +581,21 @@ def widest_pair(team, starts, pairs):
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel_of(
+    types.UniTuple(types.int64, 3)(
+        types.int64[::1],
+        types.int64,
+        types.int64[::1],
+        types.int64[::1],
+        types.int64,
+        types.int64[:, ::1],
+        types.int16[:, ::1],
+        types.boolean,
+        types.boolean,
+        types.int64,
+        types.int16[:, ::1],
+    )
+)
 def plan_in_turn(team, turn, starts, goals, m, adjacent, distance, waits, costed, bound, codes):
     """Prioritised planning (Erdmann and Lozano-Perez 1987): the agents plan one after the other, each around those before it.
 
@@ -649,7 +686,22 @@ def plan_in_turn(team, turn, starts, goals, m, adjacent, distance, waits, costed
     return FOUND, length, spare
 
 
-@njit(cache=True, nogil=True)
+@kernel_of(
+    types.UniTuple(types.int64, 2)(
+        types.int64[::1],
+        types.int64[::1],
+        types.int64[::1],
+        types.int64,
+        types.int64[:, ::1],
+        types.int16[:, ::1],
+        MODEL,
+        types.boolean,
+        types.int64,
+        types.int64[::1],
+        MEMO,
+        types.int16[:, ::1],
+    )
+)
 def glance(team, starts, goals, m, adjacent, distance, model, waits, bound, known, memo, codes):
     """A first look for a plan of ``team`` within ``bound`` steps: few nodes, no tables; gives back what :func:`search` does.
 
@@ -681,7 +733,7 @@ def glance(team, starts, goals, m, adjacent, distance, model, waits, bound, know
     return GAVE_UP, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def within(team, starts, goals, m, model, pairs, bound, budgets, known, memo, codes):
     """Looks for a plan of ``team`` within ``bound``, with rising effort: subsets of the agents, then all.
 
@@ -702,7 +754,7 @@ def within(team, starts, goals, m, model, pairs, bound, budgets, known, memo, co
     return GAVE_UP, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def team_makespan(team, starts, goals, m, adjacent, distance, model, at_least, budgets, memo, codes):
     """The least makespan from ``at_least`` on with which ``team``, all in one component, has a plan.
 
@@ -756,7 +808,7 @@ def team_makespan(team, starts, goals, m, adjacent, distance, model, at_least, b
     return UNDECIDED, 0, 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def team_steady(team, starts, goals, m, adjacent, distance, model, bound, budgets, memo, codes):
     """Whether ``team`` has a plan within ``bound`` steps in which nobody waits before arriving; gives back what :func:`search` does."""
     known = np.full(1 << team.shape[0], FAR, np.int64)
@@ -769,7 +821,7 @@ def team_steady(team, starts, goals, m, adjacent, distance, model, bound, budget
     return within(team, starts, goals, m, model, pairs, bound, budgets[1:-1], known, memo, codes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths):
     """Writes the plan in ``codes[:length + 1]`` as letters, each agent's up to its arrival for good, agents in the order of the board."""
     for p in range(team.shape[0]):
@@ -793,7 +845,7 @@ def keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths):
         lengths[order[i]] = arrival
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prepare(free, width, start_cells, goal_cells, cell_of):
     """Numbers the cells, orders the agents and splits them into teams of one connected component each.
 
@@ -836,7 +888,7 @@ def prepare(free, width, start_cells, goal_cells, cell_of):
     return m, adjacent, order, starts, goals, distance, team_of
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, moves, lengths):
     """Optimal makespan, ``needs_wait`` and a plan of one board.
 
@@ -913,7 +965,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
     return SOLVED, bound, needs_wait
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enclose(free, width, start_cells, goal_cells, tries, codes, moves, lengths):
     """A plan of a large board by prioritised planning, and how good it can at best be; the other arguments as in :func:`solve_board`.
 
@@ -953,7 +1005,7 @@ def enclose(free, width, start_cells, goal_cells, tries, codes, moves, lengths):
     return UNDECIDED, least, 0, -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans, needs_wait, moves, lengths):
     """:func:`solve_board` for boards of one shape, one a row; boards that are beyond it are at least enclosed.
 

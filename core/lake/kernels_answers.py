@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from core.lake.answers import FILLERS
+from core.lake.compiled import kernel
 from core.lake.kernels_judge import DOWN, LEFT, MISSING, RIGHT, UP, WAIT, judge_plan
 from core.lake.rules import FAULTS
 
@@ -35,7 +35,7 @@ AGENT_WORD = _packed("agent")
 UP_WORD, DOWN_WORD, LEFT_WORD, RIGHT_WORD, WAIT_WORD, STAY_WORD = map(_packed, ("up", "down", "left", "right", "wait", "stay"))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def check_answers(text, ends, which, free, free_ends, width, starts, goals, agent_ends, out, on_goal):
     """Reads and judges one text after the other.
 
@@ -74,7 +74,7 @@ def check_answers(text, ends, which, free, free_ends, width, starts, goals, agen
         on_goal[i] = _count_on_goal(width[b], from_, to, moves, lengths)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_answer(text, letters, offsets, lengths):
     """Finds the last mention of each agent: its action letters are ``letters[offset : offset + length]``.
 
@@ -92,7 +92,7 @@ def read_answer(text, letters, offsets, lengths):
         at = _line_end(text, at) + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _line_end(text, at):
     """The first line feed from ``at`` on, or the end of the text; most of a text is prose, so this is where the time goes."""
     while at + STRIDE <= len(text):
@@ -107,7 +107,7 @@ def _line_end(text, at):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_line(text, at, letters, used):
     """(where reading stopped, agent, number of actions written to ``letters[used:]``); no actions where the line is no mention."""
     at = _skip_fillers(text, at)
@@ -146,7 +146,7 @@ def _read_line(text, at, letters, used):
             count += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_word(text, at):
     """(end of the ASCII letters that begin at ``at``, the first seven packed in lower case, whether all are single-letter actions)."""
     begin, word, single = at, 0, True
@@ -161,7 +161,7 @@ def _read_word(text, at):
     return at, word, single and at > begin
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _action(word):
     """The action letter of a packed word, 0 if it is none."""
     if word == UP_WORD:
@@ -177,7 +177,7 @@ def _action(word):
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _skip_fillers(text, at):
     """The first place from ``at`` on that is no filler."""
     while at < len(text):
@@ -190,7 +190,7 @@ def _skip_fillers(text, at):
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_on_goal(width, starts, goals, moves, lengths):
     """How many agents' motion strings end on their goal, when they may walk over holes and edges."""
     count = 0

@@ -11,8 +11,8 @@ least the sum of what they waste apart. The upper bound is a plan that is alread
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from core.lake.compiled import kernel
 from core.lake.kernels import (
     COSTED,
     FAILED,
@@ -36,7 +36,7 @@ from core.lake.kernels import (
 from core.lake.kernels_judge import judge_plan
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pair_waste(i, j, m, starts, goals, since, model, most, out):
     """Exact least waste of agents i and j from every pair of codes, the other agents left out.
 
@@ -86,7 +86,7 @@ def pair_waste(i, j, m, starts, goals, since, model, most, out):
                     used += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_of_floors(mask, floor):
     """The most that two disjoint parts of the agents in ``mask`` are known to waste together."""
     most = 0
@@ -97,7 +97,7 @@ def sum_of_floors(mask, floor):
     return most
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def team_waste(team, starts, goals, m, adjacent, distance, model, waits, at_least, known, budgets, memo, codes, best):
     """The least waste of ``team``, if it is from ``at_least`` on and below ``known``, the waste of a plan that is there already.
 
@@ -153,7 +153,7 @@ def team_waste(team, starts, goals, m, adjacent, distance, model, waits, at_leas
     return max(floor[whole], sum_of_floors(whole, floor)), most, found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, codes, moves, lengths):
     """Optimal sum of costs of a solvable board and, with ``label``, whether its plans need a WAIT (WS).
 
@@ -211,7 +211,7 @@ def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, code
     return lower, costs, needs_wait
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def least_costs_of_boards(free, width, starts, goals, solved, label, budgets, memo, costs, needs_wait, moves, lengths):
     """:func:`least_costs` for the boards of one shape, one a row, that are ``solved``.
 

@@ -9,8 +9,8 @@ rules.py is the definition and says everything about a plan; this says what can 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from core.lake.compiled import kernel
 from core.lake.rules import FAULTS
 
 MISSING = -1
@@ -24,7 +24,7 @@ GOAL_NOT_REACHED = FAULTS.index("goal_not_reached")
 UP, DOWN, LEFT, RIGHT, WAIT = (ord(letter) for letter in "UDLRW")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def judge_plan(free, width, starts, goals, moves, lengths, out):
     """Judges one plan, in time proportional to agents times steps.
 
@@ -105,7 +105,7 @@ def judge_plan(free, width, starts, goals, moves, lengths, out):
         out[4], out[5] = arrival.max(), arrival.sum()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _blame(agent, out):
     """Notes ``agent`` as the first or the second at fault, if there is room."""
     if out[2] < 0:

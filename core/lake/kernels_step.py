@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from core.lake.board import MOVES
+from core.lake.compiled import kernel
 from core.lake.reward import plan_reward
 from core.lake.rules import FAULTS
 
@@ -22,10 +22,10 @@ BLOCKED, SELF, GOAL, OTHERS, OTHER_GOALS = range(5)
 """The planes of an observation."""
 STEPS = np.array(list(MOVES.values()), np.int64)
 
-earned = njit(cache=True)(plan_reward)
+earned = kernel(plan_reward)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def begin(row, boards, rows):
     """Puts the agents of a row on the starts of its board, and draws the row's observations anew."""
     board = rows.board[row]
@@ -46,7 +46,7 @@ def begin(row, boards, rows):
             seen[j, GOAL if i == j else OTHER_GOALS, goal[0], goal[1]] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def step_rows(actions, boards, rows, auto_reset, after):
     """One time step of every row; what becomes of it is in the arrays of ``rows``.
 
@@ -88,7 +88,7 @@ def step_rows(actions, boards, rows, auto_reset, after):
         rows.faults[row] = fault
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_fault(before, after, blocked, sides):
     """The first fault of one joint move from legal cells, as an index in FAULTS; NO_FAULT if there is none."""
     k = before.shape[0]
@@ -110,7 +110,7 @@ def first_fault(before, after, blocked, sides):
     return NO_FAULT
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _move(cells, after, seen):
     """Carries out a legal joint move. Only agents that moved are drawn anew: first all are wiped out, as one may enter another's cell."""
     k = cells.shape[0]
@@ -123,7 +123,7 @@ def _move(cells, after, seen):
             cells[i, 0], cells[i, 1] = after[i, 0], after[i, 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _draw(agent, r, c, value, seen):
     """Writes one agent into everybody's observation."""
     for i in range(seen.shape[0]):

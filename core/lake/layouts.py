@@ -18,8 +18,8 @@ structure has walls, the walls thicken and the dead ends fill up, and no passage
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from core.lake.compiled import kernel
 from core.lake.config import LAYOUTS
 from core.lake.stream import below, mix
 
@@ -28,7 +28,7 @@ LATE = 255
 """The turn of a cell that is no wall."""
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lay_out(layout, size, holes, state, free, cells):
     """Places ``holes`` holes on a free square board; returns the next state of the stream.
 
@@ -62,7 +62,7 @@ def lay_out(layout, size, holes, state, free, cells):
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wall_turns(layout, size, holes, state, turns):
     """The turns of straight walls: ``down`` of them across the rows and ``right`` of them across the columns."""
     down = right = 1
@@ -107,7 +107,7 @@ def wall_turns(layout, size, holes, state, turns):
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spread(size, count, state):
     """(next state, place of the first of ``count`` lines, distance between them): drawn so that all of them lie inside the rim."""
     if count == 0:
@@ -118,13 +118,13 @@ def spread(size, count, state):
     return state, 1 + shift, pitch
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lines_up_to(place, first, pitch, count):
     """How many of ``count`` lines lie at ``place`` or before."""
     return 0 if place < first else min((place - first) // pitch + 1, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def between_lines(passed, first, pitch, count, size):
     """(first, last) place of the stretch that follows the line number ``passed``."""
     begin = 0 if passed == 0 else first + (passed - 1) * pitch + 1
@@ -132,7 +132,7 @@ def between_lines(passed, first, pitch, count, size):
     return begin, end
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_door(layout, key, place, first, last):
     """Whether the stretch of wall from ``first`` to ``last`` has a door at ``place``; ``key`` stands for the stretch."""
     chance = mix(np.uint64(key))
@@ -145,7 +145,7 @@ def is_door(layout, key, place, first, last):
     return offset == chance % length or (layout == BOTTLENECK and chance >> np.uint64(63) == 1 and offset == second)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def turned(symmetry, size, cell):
     """(row, column) of a cell on the board turned or mirrored by one of the 8 symmetries."""
     row, column = cell // size, cell % size
@@ -158,7 +158,7 @@ def turned(symmetry, size, cell):
     return row, column
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def maze_turns(size, state, turns, active):
     """The turns of a maze: its walls, and then the row and column that a board of even size has to spare, from one end to the other,
     so that what is left of them hangs together."""
@@ -208,7 +208,7 @@ def maze_turns(size, state, turns, active):
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_turns(size, state, turns):
     """The turns of a field: the farther from its middle, the sooner, with ragged edges."""
     state, row = below(state, (size + 1) // 2)
@@ -221,7 +221,7 @@ def open_turns(size, state, turns):
     return state
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def thicken(size, holes, free, cells):
     """Places ``holes`` more holes where walls are, in the order of ``cells``, and closes a passage only where there is no other cell."""
     while holes > 0:
@@ -238,7 +238,7 @@ def thicken(size, holes, free, cells):
                     break
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def groups_beside(size, free, cell):
     """Into how many parts the free cells beside ``cell`` would fall without it, as far as its eight neighbours tell (the connectivity
     number of Yokoi, Toriwaki and Fukumura 1975): 0 alone or amid free cells, 1 at an edge, more in a passage."""

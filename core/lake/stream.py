@@ -9,12 +9,13 @@ Where a stream begins is computed from what it is for, so any draw can be made a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from core.lake.compiled import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix(x):
     """The finaliser of SplitMix64: a bijection of 64 bits that looks random."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -22,7 +23,7 @@ def mix(x):
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below(state, n):
     """(next state, a whole number in 0..n-1); biased by less than n / 2**32. ``state`` is uint64."""
     state += GOLDEN

@@ -8,7 +8,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.lake.generator import infeasible
+from core.lake.generator import undrawable
 from core.policy.vocabulary import MAX_SIDE
 from core.sessions import launcher
 from core.sessions.presets import quick_spec
@@ -89,11 +89,7 @@ def obstacles(spec: SessionSpec) -> list[str]:
             for size in config.sizes
             if size > MAX_SIDE
         ]
-    for size, cell in config.sizes.items():
-        reason = infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio)
-        if reason is not None:
-            found.append(reason)
-    return found
+    return found + [reason for size in config.sizes if (reason := undrawable(config, size))]
 
 
 def start(spec: SessionSpec) -> None:

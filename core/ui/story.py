@@ -23,10 +23,10 @@ KNOB_HELP = {
 }
 LAYOUT_WORDS: dict[Layout, str] = {
     "scatter": "anywhere, by chance",
-    "rooms": "rooms, a door between neighbours",
+    "rooms": "a door between neighbours",
     "corridor": "one-wide aisles, open at the ends",
     "bottleneck": "walls across, with one gap or two",
-    "maze": "a maze",
+    "maze": "winding ways with dead ends",
     "open": "around one open field",
 }
 MUST_WAIT_IF: dict[WaitDefinition, str] = {"makespan": "every quickest plan has a WAIT", "sum_of_costs": "every cheapest plan has a WAIT"}

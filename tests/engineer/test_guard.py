@@ -121,3 +121,11 @@ def test_guarded_layouts_are_allowed_near_and_whole(
 def test_the_wait_definition_is_the_sessions() -> None:
     after, _ = guard(laid_out(SCATTER), laid_out(SCATTER, wait_definition="sum_of_costs"), max_step=1, min_share=0)
     assert after.wait_definition == "sum_of_costs"
+
+
+def test_a_size_that_cannot_be_drawn_keeps_its_layouts_with_its_ratios() -> None:
+    proposed = EnvironmentConfig(agents=3, sizes={6: SizeConfig(share=1, hole_ratio=1.0, layouts={"maze": 1.0})})
+    after, report = guard(proposed, laid_out(SCATTER), max_step=1, min_share=0, layouts=("maze",))
+    assert after == laid_out(SCATTER)
+    assert [repair.knob for repair in report.repairs] == ["hole_ratio", "scatter", "maze"]
+    assert all("leaves 0 free cells" in repair.reason for repair in report.repairs)

@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.lake.config import KNOBS, EnvironmentConfig
+from core.lake.config import KNOBS, LAYOUTS, EnvironmentConfig
 from core.sessions.store import SessionStore
 from core.ui import drafts
 
@@ -162,6 +162,7 @@ def test_layouts_are_chosen_by_size_and_mixed_in_equal_parts(page: AppTest, monk
 
 
 def test_one_choice_of_layouts_for_all_sizes(page: AppTest) -> None:
+    page.session_state["design_layout_menu"] = True
     choose(page, 6, 8)
     group(page, "design_all_layouts").set_value(["open"]).run()
     page.button(key="design_lay_out_all").click().run()
@@ -212,3 +213,22 @@ def test_a_config_comes_back_from_toml(page: AppTest) -> None:
     page.file_uploader(key="design_upload").set_value(("c.toml", config.to_toml().encode(), "text/plain")).run()
     assert not page.exception and not page.error
     assert drafts.config_of(3, page.session_state["design_exact"]) == config
+
+
+def test_the_boards_have_the_layouts_that_were_chosen(page: AppTest) -> None:
+    choose(page, 9)
+    page.slider(key="design_9_hole_ratio").set_value(40)
+    group(page, "design_9_layouts").set_value(["corridor"]).run()
+    assert not page.exception and not page.error
+    (gallery,) = [data for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if len(data.get("items", ())) > 6]
+    boards = [item["board"]["rows"] for item in gallery["items"]]
+    assert all(max("".join(line).count("H") for line in (*rows, *zip(*rows, strict=True))) >= 7 for rows in boards)
+
+
+def test_every_layout_has_its_picture(page: AppTest) -> None:
+    page.session_state["design_layout_menu"] = True
+    page.run()
+    galleries = [data["items"] for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if "items" in data]
+    (pictures,) = [items for items in galleries if items[0]["caption"].startswith("scatter: ")]
+    assert [item["caption"].split(":")[0] for item in pictures] == list(LAYOUTS)
+    assert len({json.dumps(item["board"]) for item in pictures}) == len(LAYOUTS)
