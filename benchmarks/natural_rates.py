@@ -2,7 +2,7 @@
 
     python -m benchmarks.natural_rates
 
-Minutes on one core. Each cell draws until it has BOARDS boards with a solution, or DRAWS draws. Draws that the search budget leaves
+Minutes on one core. Every layout with uniform placement, and scatter with connected placement. Draws that the search budget leaves
 undecided (at most a few per cent, in the densest cells with 5 agents) count as draws only.
 """
 
@@ -11,39 +11,41 @@ from __future__ import annotations
 import csv
 from itertools import product
 
-import numpy as np
+from core.lake.config import LAYOUTS, PAPER_SIZES, Layout, Placement
+from core.lake.generator import RATES, GenerationError, Stratum, Stream, holes_of
 
-from core.lake.config import PAPER_SIZES
-from core.lake.drawing import NOT_DECIDED, fill, new_rows
-from core.lake.generator import RATES, holes_of
-from core.lake.kernels import BUDGET_BULK, new_memo
-
-BOARDS, DRAWS = 2_000, 2_000_000
+BOARDS, TRIES = 600, 1_500
+"""A cell is measured on so many boards, or so many that were given to the solver where those with a solution are rare."""
 HOLE_RATIOS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-KEY = np.uint64(260_617_682)
+KINDS: list[tuple[Layout, Placement]] = [*((layout, "uniform") for layout in LAYOUTS), ("scatter", "connected")]
+SEED = 260_617_682
 
 
 def main() -> None:
-    memo = new_memo(18)
-    nothing = np.empty(0, np.uint64)
     measured = []
     for size, agents in product(PAPER_SIZES, range(2, 6)):
         for holes in sorted({holes_of(size, ratio) for ratio in HOLE_RATIOS}):
-            if size * size - holes < 2 * agents:
-                continue
-            rows, tally = new_rows(BOARDS, size, agents), np.zeros(6, np.int64)
-            wanted = np.array([BOARDS, BOARDS], np.int64)
-            kept, draws = fill(size, holes, KEY, 0, DRAWS, wanted, nothing, BUDGET_BULK, memo, rows, tally)
-            waiting = int(rows.needs_wait[:kept].sum())
-            measured.append((size, agents, holes, draws, kept, waiting))
-            print(
-                f"{size}x{size} {agents} agents {holes} holes: {kept} of {draws} usable, {tally[NOT_DECIDED]} undecided, {waiting} wait",
-                flush=True,
-            )
+            if size * size - holes >= 2 * agents:
+                for layout, placement in KINDS:
+                    row = measure(Stratum(size, agents, holes, layout, placement))
+                    measured.append((size, agents, holes, layout, placement, *row))
+                    print(*measured[-1], flush=True)
     with RATES.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(("size", "agents", "holes", "draws", "usable", "waiting"))
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(("size", "agents", "holes", "layout", "placement", "draws", "usable", "waiting"))
         table.writerows(measured)
+
+
+def measure(stratum: Stratum) -> tuple[int, int, int]:
+    """(draws, boards with a solution, those of them that need a WAIT)."""
+    stream = Stream(stratum, stratum.key("rates", SEED))
+    boards = []
+    try:
+        while len(boards) < BOARDS and stream.tried < TRIES:
+            boards += stream.take([20])
+    except GenerationError:  # hardly any board has a solution
+        pass
+    return stream.next, stream.found, sum(bool(solution.needs_wait) for _, solution in boards)
 
 
 if __name__ == "__main__":

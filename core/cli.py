@@ -85,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
 
     solve = command("solve", run_solve, "solve a board optimally")
     solve.add_argument("board", help="a file with a board in text or JSON form, or - for standard input")
+    solve.add_argument("--soc", action="store_true", help="find the optimal sum of costs too")
 
     judge = command("judge", run_judge, "check a plan and name its first fault")
     judge.add_argument("board", help="a file with a board in text or JSON form, or - for standard input")
@@ -281,7 +282,7 @@ def run_solve(options: argparse.Namespace) -> None:
 
     board = read_board(read_text(options.board))
     load_solver()
-    solution = solve(board, sum_of_costs=True)
+    solution = solve(board, sum_of_costs=options.soc)
     if solution.status == "undecided":
         raise InputError("no plan was found within the node budget, and no proof that there is none")
     show(

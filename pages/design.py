@@ -173,9 +173,7 @@ def table() -> dict[int, str]:
 
 def chance(config: EnvironmentConfig, size: int) -> str:
     """How often a random board of a size must wait; a dash where that was not measured."""
-    cell = config.sizes[size]
-    measured = (cell.layouts, config.placement, config.wait_definition) == (SCATTER, "uniform", "makespan")
-    rate = natural_wait_rate(size, config.agents, cell.hole_ratio) if measured else None
+    rate = natural_wait_rate(config, size)
     return "–" if rate is None else f"{100 * rate:.0f} %"
 
 

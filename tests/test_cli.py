@@ -35,7 +35,7 @@ def reason(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_solve(capsys: pytest.CaptureFixture[str], board: str) -> None:
-    solved = answer(capsys, "solve", board)
+    solved = answer(capsys, "solve", board, "--soc")
     assert {key: solved[key] for key in ("solvable", "makespan", "sum_of_costs")} == {"solvable": True, "makespan": 6, "sum_of_costs": 12}
     assert set(solved) == {"solvable", "makespan", "bounds", "sum_of_costs", "needs_wait", "plan"}
     assert answer(capsys, "judge", board, json.dumps(solved["plan"]))["optimal"]

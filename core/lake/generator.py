@@ -32,17 +32,19 @@ from pydantic import BaseModel, ConfigDict
 from core.lake.board import Agent, Board, Cell
 from core.lake.config import LAYOUTS, PLACEMENTS, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.lake.instance import Instance
-from core.lake.solver import Solution, solve_group, stacked, with_sum_of_costs
+from core.lake.solver import Solution, solve_all, solve_group, stacked
 
 RATES = Path(__file__).parents[2] / "assets" / "natural_rates.csv"
-"""Per size, agents and hole count: draws, those with a solution, and those of them that need a WAIT. Measured anew by
-benchmarks/natural_rates.py."""
+"""Per size, agents, hole count, layout and placement: draws, those with a solution, and those of them that need a WAIT by makespan.
+Measured anew by benchmarks/natural_rates.py."""
 BLOCK = 256
 """Boards of a stratum that are drawn from one stream."""
 ROWS = 256
 """Most boards that are solved in one call of the kernel."""
 DRY_DRAWS, DRAWS_PER_BOARD = 100_000, 20_000
-"""A stream gives up once it took more draws than DRY_DRAWS plus DRAWS_PER_BOARD for each board found."""
+"""A stream gives up once it took more draws than DRY_DRAWS plus DRAWS_PER_BOARD for each board found,"""
+DRY_TRIES, TRIES_PER_BOARD = 5_000, 2_000
+"""or gave the solver more boards than DRY_TRIES plus TRIES_PER_BOARD for each board found."""
 REPEATS = 25
 """So many draws in a row that give known boards mean that there are no others."""
 NOTHING = np.empty(0, np.uint64)
@@ -228,7 +230,7 @@ def infeasible(
 
     Args:
         wait_ratio: None asks for the natural one.
-        config: tells the placement and what needing a WAIT means; None: the paper's, like the defaults of a config.
+        config: tells the placement and what needing a WAIT means; None: as a config has them by default.
     """
     cells, holes = size * size, holes_of(size, hole_ratio)
     if cells < 2 * agents:
@@ -241,9 +243,8 @@ def infeasible(
         )
     if agents == 1 and wait_ratio:
         return f"size {size}: wait ratio {wait_ratio:.2f} cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)"
-    rates = _rates(size, agents, holes)
-    measured = layout == "scatter" and (config is None or (config.placement, config.wait_definition) == ("uniform", "makespan"))
-    if rates is not None and measured:
+    rates = _rates(size, agents, holes, layout, config.placement if config else "uniform")
+    if rates is not None and (config is None or config.wait_definition == "makespan"):
         usable, waiting = rates
         if usable * DRAWS_PER_BOARD < 1:
             return f"size {size}: at hole ratio {hole_ratio:.2f} hardly any random board with {agents} agents can be solved"
@@ -263,17 +264,24 @@ def undrawable(config: EnvironmentConfig, size: int) -> str | None:
     return next((reason for reason in reasons if reason), None)
 
 
-def natural_wait_rate(size: int, agents: int, hole_ratio: float) -> float | None:
-    """Share of random solvable boards that need a WAIT, measured and interpolated over the hole count; None where it was not measured."""
-    if agents == 1:
+def natural_wait_rate(config: EnvironmentConfig, size: int) -> float | None:
+    """Share of a size's random solvable boards that need a WAIT, whatever wait ratio its config asks for.
+
+    Measured and interpolated over the hole count, mixed as the layouts are; None where it was not measured.
+    """
+    cell = config.sizes[size]
+    if config.agents == 1:
         return 0.0
-    rates = _rates(size, agents, holes_of(size, hole_ratio))
-    return None if rates is None else rates[1]
+    if config.wait_definition != "makespan":
+        return None
+    holes = holes_of(size, cell.hole_ratio)
+    rates = [(part, _rates(size, config.agents, holes, layout, config.placement)) for layout, part in cell.layouts.items()]
+    return None if any(rate is None for _, rate in rates) else sum(part * rate[1] for part, rate in rates if rate)
 
 
-def _rates(size: int, agents: int, holes: int) -> tuple[float, float] | None:
-    """(share of draws with a solution, share of those that need a WAIT), or None outside the measured hole counts."""
-    measured = _measured().get((size, agents))
+def _rates(size: int, agents: int, holes: int, layout: Layout, placement: Placement) -> tuple[float, float] | None:
+    """(share of draws with a solution, share of those that need a WAIT), or None where it was not measured."""
+    measured = _measured().get((size, agents, layout, placement))
     if measured is None or not measured[0][0] <= holes <= measured[-1][0]:
         return None
     counts, usable, waits = zip(*measured, strict=True)
@@ -281,14 +289,14 @@ def _rates(size: int, agents: int, holes: int) -> tuple[float, float] | None:
 
 
 @cache
-def _measured() -> dict[tuple[int, int], list[tuple[int, float, float]]]:
-    """(size, agents) -> ascending (holes, share of draws with a solution, share of those that need a WAIT)."""
-    table: dict[tuple[int, int], list[tuple[int, float, float]]] = {}
+def _measured() -> dict[tuple[int, int, str, str], list[tuple[int, float, float]]]:
+    """(size, agents, layout, placement) -> ascending (holes, share of draws with a solution, share of those that need a WAIT)."""
+    table: dict[tuple[int, int, str, str], list[tuple[int, float, float]]] = {}
     with RATES.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             draws, usable, waiting = int(row["draws"]), int(row["usable"]), int(row["waiting"])
             found = (int(row["holes"]), usable / draws if draws else 0.0, waiting / usable if usable else 0.0)
-            table.setdefault((int(row["size"]), int(row["agents"])), []).append(found)
+            table.setdefault((int(row["size"]), int(row["agents"]), row["layout"], row["placement"]), []).append(found)
     return {cell: sorted(rows) for cell, rows in table.items()}
 
 
@@ -314,7 +322,10 @@ def blocks_of(stratum: Stratum, purpose: str, seed: int, wanted: Sequence[int]) 
 
 def fill_block(block: Block, exclude: NDArray[np.uint64], distinct: bool, sum_of_costs: bool) -> list[Solved]:
     found = Stream(block.stratum, block.key, exclude).take(block.wanted, distinct)
-    return add_costs(found, block.stratum) if sum_of_costs else found
+    if not sum_of_costs:
+        return found
+    boards = [board for board, _ in found]
+    return list(zip(boards, solve_all(boards, True, block.stratum.wait_definition), strict=True))
 
 
 def fill_blocks(
@@ -354,6 +365,7 @@ class Stream:
         self.stratum, self.key, self.exclude = stratum, key, exclude
         self.next = 0
         self.found = 0
+        self.tried = 0
         self.cells: list[Cell] = [divmod(cell, stratum.size) for cell in range(stratum.size**2)]
 
     def take(self, wanted: Sequence[int], distinct: bool = False) -> list[Solved]:
@@ -386,10 +398,11 @@ class Stream:
                 if not sum(left) or repeats == REPEATS:
                     self.next = number + 1  # what was drawn beyond is drawn anew by the next call
                     break
-            if self.next > DRY_DRAWS + DRAWS_PER_BOARD * (self.found + len(out)):
+            found = self.found + len(out)
+            if self.next > DRY_DRAWS + DRAWS_PER_BOARD * found or self.tried > DRY_TRIES + TRIES_PER_BOARD * found:
                 waits = "" if len(left) == 1 else f": {left[0]} without and {left[1]} with a necessary WAIT"
                 raise GenerationError(
-                    f"size {self.stratum.size}: {self.next} random {self.stratum} gave {self.found + len(out)} to use; "
+                    f"size {self.stratum.size}: {self.next} random {self.stratum} gave {found} to use; "
                     f"still wanted{waits or f': {left[0]}'}, none of them on the exclusion list"
                 )
             rows = sum(left) if len(left) == 1 else 2 * rows  # one of two buckets may be rare
@@ -417,11 +430,11 @@ class Stream:
             hashes = drawing.canonical_of_boards(free[:n], kind.size, kind.size, starts[:n], goals[:n])
             kept = ~np.isin(hashes, self.exclude)
             arrays = free[:n][kept], starts[:n][kept], goals[:n][kept], numbers[:n][kept], hashes[kept]
+        self.tried += n
         if not len(arrays[0]):
             return [], last
-        pairs = list(zip(map(self._board, *arrays[:3]), solve_group(*arrays[:3], kind.size, BUDGET_BULK), strict=True))
-        if kind.wait_definition == "sum_of_costs":
-            pairs = add_costs(pairs, kind)
+        solutions = solve_group(*arrays[:3], kind.size, BUDGET_BULK, wait_definition=kind.wait_definition)
+        pairs = list(zip(map(self._board, *arrays[:3]), solutions, strict=True))
         draws = zip(arrays[3].tolist(), arrays[4].tolist(), pairs, strict=True)
         usable = [(*draw, *pair) for *draw, pair in draws if pair[1].status == "solved" and pair[1].needs_wait is not None]
         return usable, last
@@ -437,14 +450,6 @@ Solved = tuple[Board, Solution]
 
 _LETTERS = b"HF" + bytes(254)
 """Byte translation table: 0 -> H, 1 -> F."""
-
-
-def add_costs(pairs: Sequence[Solved], stratum: Stratum) -> list[Solved]:
-    """The optimal sums of costs found for boards of one stratum."""
-    if not pairs:
-        return []
-    boards, solutions = zip(*pairs, strict=True)
-    return list(zip(boards, with_sum_of_costs(boards, solutions, stratum.wait_definition), strict=True))
 
 
 def name_instance(number: int, solved: Solved) -> Instance:

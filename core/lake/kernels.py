@@ -45,6 +45,8 @@ SMALL_SPACE = 1 << 14
 """Joint spaces up to this many states are enumerated as soon as the first search fails."""
 TRIES = 20
 """Orders of the agents that prioritised planning tries for a horizon."""
+LARGE_SPACE = 1 << 18
+"""Those up to this many states, as soon as searching for longer has failed too."""
 PATIENCE = 6
 """How far the bound rises before larger joint spaces are enumerated."""
 
@@ -782,15 +784,22 @@ def team_makespan(team, starts, goals, m, adjacent, distance, model, at_least, b
     since = steps_since(team, starts, goals, m, adjacent)
     for limit in (bound + PATIENCE, HORIZON - 1):
         pairs = all_pairs(team, goals, m, since, limit, model, False)
-        bound = max(bound, min(limit + 1, widest_pair(team, starts, pairs)))
+        widest = np.int64(widest_pair(team, starts, pairs))
+        if widest >= FAR and limit == HORIZON - 1:
+            return UNSOLVABLE, 0, 0
+        bound = max(bound, min(limit + 1, widest))
         status = FAILED
-        while bound <= limit and status == FAILED:
+        before = memo.nodes[0]
+        while bound <= limit and status == FAILED and memo.nodes[0] - before < 4 * budgets[-2]:
             status, length = within(team, starts, goals, m, model, pairs, bound, budgets[1:-1], known, memo, codes)
             bound += status == FAILED
         if status == FOUND:
             return SOLVED, bound, length
         if limit == HORIZON - 1:
-            return (UNSOLVABLE if bound > limit else UNDECIDED), 0, 0
+            break
+        if float(cells) ** k <= LARGE_SPACE:
+            status, length = enumerate_space(team, starts, goals, m, distance, model, codes)
+            return status, max(bound, length), length
         for size in range(3, k + 1):
             if float(cells) ** size > budgets[-1]:
                 break
@@ -900,24 +909,27 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
         moves: uint8 ``[k, HORIZON]``, gets the letters of the plan; ``lengths``: int64 ``[k]``, how many of them each agent has.
 
     Returns:
-        (SOLVED | UNSOLVABLE | UNDECIDED, makespan, needs_wait as 1, 0 or -1 for undecided). The plan waits before an arrival only where
-        ``needs_wait`` is not 0.
+        (SOLVED | UNSOLVABLE | UNDECIDED, makespan, needs_wait as 1, 0 or -1 for undecided, sum of the agents' distances). The plan waits
+        before an arrival only where ``needs_wait`` is not 0.
     """
     cell_of = np.empty(free.shape[0], np.int64)
     m, adjacent, order, starts, goals, distance, team_of = prepare(free, width, start_cells, goal_cells, cell_of)
     k = starts.shape[0]
     if m < 0:
-        return UNSOLVABLE, 0, 0
+        return UNSOLVABLE, 0, 0, 0
     if joint_bits(m) * k > KEY_BITS:
-        return UNDECIDED, np.int64(distance[0, starts[0]]), -1
+        return UNDECIDED, 0, -1, 0
 
     bound = np.int64(distance[0, starts[0]])
+    alone = 0
+    for i in range(k):
+        alone += distance[i, starts[i]]
     everybody = np.arange(k)
     for turn in (0, k - 1):
         status, length, _ = plan_in_turn(everybody, turn, starts, goals, m, adjacent, distance, False, True, 0, codes)
         if status == FOUND:  # everybody on a shortest way: best in every respect
             keep(everybody, order, cell_of, width, goals, m, codes, length, moves, lengths)
-            return SOLVED, bound, 0
+            return SOLVED, bound, 0, alone
 
     steady = movement(STEADY, adjacent, m, goals, distance)
     no_pairs = np.empty((0, 0, 0, 0), np.int16)
@@ -931,7 +943,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
                 if status == FOUND:
                     keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths)
         if status == FOUND:
-            return SOLVED, bound, 0
+            return SOLVED, bound, 0, alone
 
     model = movement(FREE, adjacent, m, goals, distance)
     undecided = False
@@ -941,14 +953,14 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
             continue
         status, makespan, length = team_makespan(team, starts, goals, m, adjacent, distance, model, bound, budgets, memo, codes)
         if status == UNSOLVABLE:
-            return UNSOLVABLE, 0, 0
+            return UNSOLVABLE, 0, 0, 0
         if status == UNDECIDED:
             undecided = True
         else:
             bound = makespan
             keep(team, order, cell_of, width, goals, m, codes, length, moves, lengths)
     if undecided:
-        return UNDECIDED, 0, -1
+        return UNDECIDED, 0, -1, 0
 
     needs_wait = 0
     for leader in range(k):
@@ -962,7 +974,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
             needs_wait = 1
         elif needs_wait == 0:
             needs_wait = -1
-    return SOLVED, bound, needs_wait
+    return SOLVED, bound, needs_wait, alone
 
 
 @kernel
@@ -1011,7 +1023,8 @@ def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans,
 
     Args:
         statuses: int64 ``[n]``, gets SOLVED, ENCLOSED, UNSOLVABLE or UNDECIDED.
-        makespans: int64 ``[n, 2]``, gets a lower bound of the makespan and the makespan of the plan.
+        makespans: int64 ``[n, 3]``, gets a lower bound of the makespan, the makespan of the plan, and, if it is solved, the sum of the
+            agents' distances.
         needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided.
 
     Every plan is judged anew. Returns the number of the first board whose plan is not what it should be, which would be a bug, else -1.
@@ -1019,11 +1032,14 @@ def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans,
     codes = np.empty((HORIZON + 1, starts.shape[1]), np.int16)
     verdict = np.empty(6, np.int64)
     for row in range(free.shape[0]):
-        status, makespan, waits = solve_board(free[row], width, starts[row], goals[row], budgets, memo, codes, moves[row], lengths[row])
+        status, makespan, waits, alone = solve_board(
+            free[row], width, starts[row], goals[row], budgets, memo, codes, moves[row], lengths[row]
+        )
         least = makespan
         if status == UNDECIDED:
             status, least, makespan, waits = enclose(free[row], width, starts[row], goals[row], TRIES, codes, moves[row], lengths[row])
-        statuses[row], makespans[row, 0], makespans[row, 1], needs_wait[row] = status, least, makespan, waits
+        statuses[row], needs_wait[row] = status, waits
+        makespans[row, 0], makespans[row, 1], makespans[row, 2] = least, makespan, alone
         if status in (SOLVED, ENCLOSED):
             judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], verdict)
             if verdict[0] >= 0 or verdict[4] != makespan:

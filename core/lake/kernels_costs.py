@@ -1,8 +1,9 @@
 """Compiled search for the optimal sum of costs; apart from kernels.py so that nobody pays for its compilation who does not ask for it.
 
-Costs are counted as *waste*: what a team spends over the sum of its agents' distances. The search of kernels.py is run with a rising
-bound on it. Lower bounds come from the exact waste of pairs, triples, ... of the agents: agents that have nothing in common waste at
-least the sum of what they waste apart. The upper bound is a plan that is already known.
+Costs are counted as *waste*: what a team spends over the sum of its agents' distances. A plan by prioritised planning is the upper bound.
+Then comes Conflict-Based Search (kernels_cbs.py), which settles nearly all boards that it has bitboards for. What it leaves is left to the
+search of kernels.py with a rising bound on the waste: its lower bounds come from the exact waste of pairs, triples, ... of the agents, as
+agents that have nothing in common waste at least the sum of what they waste apart.
 """
 
 # mypy: disallow-untyped-defs=False
@@ -33,7 +34,11 @@ from core.lake.kernels import (
     search,
     steps_since,
 )
+from core.lake.kernels_cbs import fits, resolve
 from core.lake.kernels_judge import judge_plan
+
+NODE_PRICE = 30
+"""So many nodes of the search by floors go for one of Conflict-Based Search."""
 
 
 @kernel
@@ -87,6 +92,14 @@ def pair_waste(i, j, m, starts, goals, since, model, most, out):
 
 
 @kernel
+def copy_plan(team, codes, length, best):
+    """Keeps a team's plan. (To assign slices would have Numba compile the words of an error message, for seconds.)"""
+    for t in range(length + 1):
+        for i in team:
+            best[t, i] = codes[t, i]
+
+
+@kernel
 def sum_of_floors(mask, floor):
     """The most that two disjoint parts of the agents in ``mask`` are known to waste together."""
     most = 0
@@ -98,22 +111,21 @@ def sum_of_floors(mask, floor):
 
 
 @kernel
-def team_waste(team, starts, goals, m, adjacent, distance, model, waits, at_least, known, budgets, memo, codes, best):
+def waste_by_floors(team, starts, goals, m, adjacent, model, at_least, known, known_length, budgets, memo, codes, best):
     """The least waste of ``team``, if it is from ``at_least`` on and below ``known``, the waste of a plan that is there already.
 
     Each round spends more nodes on raising the floors of subsets, small ones first, as a subset's floor is one for all that contain it.
 
     Returns:
-        (proven lower bound, waste of the best plan, its length in ``best``, or 0 if it is the known one)
+        (proven lower bound, waste of the best plan, its length in ``best``, or ``known_length`` if it is the known one)
     """
     k = team.shape[0]
     whole = (1 << k) - 1
     floor = np.zeros(1 << k, np.int64)  # proven least waste of each subset
     exact = np.zeros(1 << k, np.bool_)
     floor[whole] = at_least
-    most, found = known, 0
     pairs = np.empty((0, 0, 0, 0), np.int16)
-    for effort in budgets[:-1]:
+    for effort in budgets:
         tables = 20 * effort > k * (k - 1) // 2 * m * m and effort > GLANCE
         if tables and pairs.shape[0] == 0:
             since = steps_since(team, starts, goals, m, adjacent)
@@ -121,116 +133,124 @@ def team_waste(team, starts, goals, m, adjacent, distance, model, waits, at_leas
             for q in range(k):
                 for p in range(q):
                     i, j = team[p], team[q]
-                    pair_waste(i, j, m, starts, goals, since, model, most, pairs[i, j])
-                    floor[1 << p | 1 << q] = min(most, np.int64(pairs[i, j, starts[i], starts[j]]))
+                    pair_waste(i, j, m, starts, goals, since, model, known, pairs[i, j])
+                    floor[1 << p | 1 << q] = min(known, np.int64(pairs[i, j, starts[i], starts[j]]))
                     exact[1 << p | 1 << q] = k > 2
         for size in range(2, k + 1):
-            if effort == GLANCE and size == min(3, k):
-                for turn in range(k):
-                    status, length, spare = plan_in_turn(team, turn, starts, goals, m, adjacent, distance, waits, True, most - 1, codes)
-                    if status == FOUND:
-                        best[: length + 1] = codes[: length + 1]
-                        most, found = most - 1 - spare, length
-                if max(floor[whole], sum_of_floors(whole, floor)) >= most:
-                    return most, most, found
             for mask in range(1 << k):
                 if ones(mask) != size or exact[mask] or (effort == GLANCE and 2 < size < k):
                     continue
                 floor[mask] = max(floor[mask], sum_of_floors(mask, floor))
                 part = part_of(team, mask)
-                while floor[mask] < most:
+                while floor[mask] < known:
                     status, length = search(part, starts, goals, m, model, pairs, tables, True, floor[mask], effort, memo, codes)
                     if status == FOUND:
                         exact[mask] = True
                         if mask == whole:
-                            best[: length + 1] = codes[: length + 1]
-                            most, found = floor[mask], length
+                            copy_plan(team, codes, length, best)
+                            return floor[mask], floor[mask], length
                     if status != FAILED:
                         break
                     floor[mask] += 1
-                if floor[mask] >= most:
-                    return most, most, found
-    return max(floor[whole], sum_of_floors(whole, floor)), most, found
+                if floor[mask] >= known:
+                    return known, known, known_length
+    return max(floor[whole], sum_of_floors(whole, floor)), known, known_length
 
 
 @kernel
-def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, codes, moves, lengths):
-    """Optimal sum of costs of a solvable board and, with ``label``, whether its plans need a WAIT (WS).
+def waste_in_turn(team, starts, goals, m, adjacent, distance, known, codes, best):
+    """The least waste, below ``known``, that prioritised planning comes across, and its plan's length in ``best``; else ``known`` and 0."""
+    found = np.int64(0)
+    for turn in range(team.shape[0]):
+        status, length, spare = plan_in_turn(team, turn, starts, goals, m, adjacent, distance, True, True, known - 1, codes)
+        if status == FOUND:
+            copy_plan(team, codes, length, best)
+            known, found = known - 1 - spare, length
+    return known, found
 
-    Args:
-        moves, lengths: as in ``solve_board``, hold some valid plan and get one of least costs. With ``label`` it waits before an arrival
-            only where that is needed or not decided. The other arguments as in ``solve_board``.
+
+@kernel
+def team_waste(team, starts, goals, m, adjacent, distance, cell_of, width, known, budgets, memo, codes, best):
+    """The least waste of ``team``, if it is below ``known``, the waste of a plan that is there already.
 
     Returns:
-        (proven lower bound, costs of the plan, needs_wait as 1, 0 or -1 for undecided); the costs are optimal where the first two are
-        equal.
+        (proven lower bound, waste of the best plan, its length in ``best``, or 0 if it is the known one)
     """
-    cell_of = np.empty(free.shape[0], np.int64)
-    m, adjacent, order, starts, goals, distance, team_of = prepare(free, width, start_cells, goal_cells, cell_of)
-    k = starts.shape[0]
-    best = np.empty_like(codes)
-    alone, wasted = 0, 0
-    for i in range(k):
-        alone += distance[i, starts[i]]
-        wasted += lengths[order[i]] - distance[i, starts[i]]
-    if wasted == 0:
-        return alone, alone, 0
-    if joint_bits(m) * k > KEY_BITS:
-        return alone, alone + wasted, -1
-    model = movement(COSTED, adjacent, m, goals, distance)
-    steady = movement(STEADY, adjacent, m, goals, distance)
-    lower, costs, needs_wait = alone, alone, 0
-    for leader in range(k):
-        team = led_by(leader, team_of)
-        known = 0
-        for i in team:
-            known += lengths[order[i]] - distance[i, starts[i]]
-        if known == 0:
-            continue
-        proven, waste, length = team_waste(team, starts, goals, m, adjacent, distance, model, True, 0, known, budgets, memo, codes, best)
-        if length > 0:
-            keep(team, order, cell_of, width, goals, m, best, length, moves, lengths)
-        lower += proven
-        costs += waste
-        if not label or waste == 0:
-            continue
-        verdict = -1
-        if proven == waste and waste % 2 == 1:
-            verdict = 1  # on a grid an agent that never waits wastes an even number of steps
-        elif proven == waste:
-            proven, smooth, length = team_waste(
-                team, starts, goals, m, adjacent, distance, steady, False, waste, waste + 1, budgets, memo, codes, best
-            )
-            if smooth == waste:
-                keep(team, order, cell_of, width, goals, m, best, length, moves, lengths)
-                verdict = 0
-            elif proven > waste:
-                verdict = 1
-        if verdict == 1 or needs_wait == 0:
-            needs_wait = verdict
-    return lower, costs, needs_wait
+    waste, length = waste_in_turn(team, starts, goals, m, adjacent, distance, known, codes, best)
+    proven = np.int64(0)  # a plain 0 would have the callees compiled once more, for a literal
+    if team.shape[0] > 2 and fits(cell_of.shape[0], width):  # two agents are quicker searched than resolved
+        for effort in budgets[:-2]:
+            if proven < waste:
+                proven, waste, length = resolve(
+                    team, starts, goals, m, distance, cell_of, width, proven, waste, length, effort // NODE_PRICE, memo.nodes, best
+                )
+    if proven < waste:
+        model = movement(COSTED, adjacent, m, goals, distance)
+        proven, waste, length = waste_by_floors(
+            team, starts, goals, m, adjacent, model, proven, waste, length, budgets[:-1], memo, codes, best
+        )
+    return proven, waste, length
 
 
 @kernel
-def least_costs_of_boards(free, width, starts, goals, solved, label, budgets, memo, costs, needs_wait, moves, lengths):
-    """:func:`least_costs` for the boards of one shape, one a row, that are ``solved``.
+def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, costs, needs_wait, moves, lengths):
+    """Optimal sums of costs of solvable boards of one shape and, with ``label``, whether their plans need a WAIT (WS).
 
     Args:
-        costs: int64 ``[n, 2]``, gets a lower bound of the sum of costs and that of the plan.
+        free, start_cells, goal_cells, budgets, memo: as in ``solve_boards``.
+        costs: int64 ``[n, 2]``, gets a lower bound of the sum of costs and that of the plan, which is optimal if they are equal.
         needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided if ``label``.
+        moves, lengths: as in ``solve_boards``, hold some valid plan and get one of least costs. With ``label`` it waits before an arrival
+            only where that is needed or not decided.
 
     Every plan is judged anew. Returns the number of the first board whose plan is not what it should be, which would be a bug, else -1.
     """
-    codes = np.empty((HORIZON + 1, starts.shape[1]), np.int16)
-    verdict = np.empty(6, np.int64)
+    k = start_cells.shape[1]
+    codes, best = np.empty((HORIZON + 1, k), np.int16), np.empty((HORIZON + 1, k), np.int16)
+    cell_of = np.empty(free.shape[1], np.int64)
+    judged = np.empty(6, np.int64)
     for row in range(free.shape[0]):
-        if not solved[row]:
-            continue
-        lower, upper, waits = least_costs(free[row], width, starts[row], goals[row], label, budgets, memo, codes, moves[row], lengths[row])
-        costs[row, 0], costs[row, 1] = lower, upper
-        if label:
-            needs_wait[row] = waits
-        judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], verdict)
-        if verdict[0] >= 0 or verdict[5] != upper:
+        m, adjacent, order, starts, goals, distance, team_of = prepare(free[row], width, start_cells[row], goal_cells[row], cell_of)
+        lower, upper, waits = 0, 0, 0
+        for leader in range(k):
+            team = led_by(leader, team_of)
+            alone, known = np.int64(0), np.int64(0)
+            for i in team:
+                alone += distance[i, starts[i]]
+                known += lengths[row, order[i]] - distance[i, starts[i]]
+            lower += alone
+            upper += alone
+            if known == 0:
+                continue
+            if joint_bits(m) * k > KEY_BITS:  # beyond the reach of the search
+                upper, waits = upper + known, -1
+                continue
+            proven, waste, length = team_waste(
+                team, starts, goals, m, adjacent, distance, cell_of, width, known, budgets, memo, codes, best
+            )
+            if length > 0:
+                keep(team, order, cell_of, width, goals, m, best, length, moves[row], lengths[row])
+            lower += proven
+            upper += waste
+            if not label or waste == 0:
+                continue
+            verdict = -1
+            if proven == waste and waste % 2 == 1:
+                verdict = 1  # on a grid an agent that never waits wastes an even number of steps
+            elif proven == waste:
+                steady = movement(STEADY, adjacent, m, goals, distance)
+                proven, smooth, length = waste_by_floors(
+                    team, starts, goals, m, adjacent, steady, waste, waste + 1, np.int64(0), budgets[:-1], memo, codes, best
+                )
+                if smooth == waste:
+                    keep(team, order, cell_of, width, goals, m, best, length, moves[row], lengths[row])
+                    verdict = 0
+                elif proven > waste:
+                    verdict = 1
+            if verdict == 1 or waits == 0:
+                waits = verdict
+        costs[row, 0], costs[row, 1], needs_wait[row] = lower, upper, waits
+        judge_plan(free[row], width, start_cells[row], goal_cells[row], moves[row], lengths[row], judged)
+        if judged[0] >= 0 or judged[5] != upper:
             return row
     return -1

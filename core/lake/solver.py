@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 ROWS = 256
 """Boards solved in one call of the kernel."""
+LABELS = (False, True, None)
+"""What the kernels' 0, 1 and -1 for ``needs_wait`` mean."""
 
 
 @dataclass(frozen=True)
@@ -76,86 +78,62 @@ def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definiti
     by_shape: dict[tuple[int, int, int], list[int]] = {}
     for number, board in enumerate(boards):
         by_shape.setdefault((board.height, board.width, board.team), []).append(number)
-    for numbers in by_shape.values():
+    for (_, width, _), numbers in by_shape.items():
         for first in range(0, len(numbers), ROWS):
             chunk = numbers[first : first + ROWS]
-            group = [boards[number] for number in chunk]
-            found = solve_group(*stacked(group), group[0].width, kernels.BUDGET_FULL)
-            if sum_of_costs or wait_definition == "sum_of_costs":
-                found = with_sum_of_costs(group, found, wait_definition)
+            arrays = stacked([boards[number] for number in chunk])
+            found = solve_group(*arrays, width, kernels.BUDGET_FULL, sum_of_costs, wait_definition)
             for number, solution in zip(chunk, found, strict=True):
                 solutions[number] = solution
     return [solution for solution in solutions if solution is not None]
 
 
 def solve_group(
-    free: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64], width: int, budgets: NDArray[np.int64]
+    free: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    goals: NDArray[np.int64],
+    width: int,
+    budgets: NDArray[np.int64],
+    sum_of_costs: bool = False,
+    wait_definition: WaitDefinition = "makespan",
 ) -> list[Solution]:
-    """The solutions of boards of one shape, given as :func:`stacked` gives them back."""
+    """:func:`solve_all` for boards of one shape, given as :func:`stacked` gives them back, with one of the kernels' budgets."""
     from core.lake import kernels
 
     n, team = starts.shape
-    statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 2), np.int64), np.empty(n, np.int64)
+    statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
     moves, lengths = np.empty((n, team, kernels.HORIZON), np.uint8), np.zeros((n, team), np.int64)
     wrong = kernels.solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, moves, lengths)
     assert wrong < 0, f"the solver's plan does not hold on {free[wrong].tolist()}, {starts[wrong]}, {goals[wrong]}"
+    plans = read_plans(moves, lengths)
+    cheapest: list[tuple[int, Plan] | None] = [None] * n
+    if sum_of_costs or wait_definition == "sum_of_costs":
+        # where everybody takes a shortest way, nothing is cheaper, and nobody waits
+        wasteful = np.flatnonzero((statuses == kernels.SOLVED) & (lengths.sum(axis=1) > makespans[:, 2]))
+        cheapest = [(int(alone), plan) for alone, plan in zip(makespans[:, 2], plans, strict=True)]
+        if len(wasteful):
+            from core.lake import kernels_costs
+
+            by_costs = wait_definition == "sum_of_costs"
+            grids, froms, tos, ways, ends = free[wasteful], starts[wasteful], goals[wasteful], moves[wasteful], lengths[wasteful]
+            costs, waits = np.empty((len(wasteful), 2), np.int64), np.empty(len(wasteful), np.int64)
+            wrong = kernels_costs.least_costs(grids, width, froms, tos, by_costs, budgets, _workspace.memo(), costs, waits, ways, ends)
+            assert wrong < 0, f"the cheapest plan does not hold on {grids[wrong].tolist()}, {froms[wrong]}, {tos[wrong]}"
+            found = zip(costs.tolist(), read_plans(ways, ends), strict=True)
+            for row, ((lower, upper), plan) in zip(wasteful.tolist(), found, strict=True):
+                cheapest[row] = (upper, plan) if lower == upper else None
+            if by_costs:
+                needs_wait[wasteful] = waits
     out = []
-    for status, (least, makespan), waits, plan in zip(
-        statuses.tolist(), makespans.tolist(), needs_wait.tolist(), read_plans(moves, lengths), strict=True
-    ):
-        if status == kernels.SOLVED:
-            out.append(Solution("solved", makespan, None, None if waits < 0 else waits == 1, plan))
-        elif status == kernels.ENCLOSED:
+    solved, enclosed, unsolvable = kernels.SOLVED, kernels.ENCLOSED, kernels.UNSOLVABLE
+    rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), plans, cheapest, strict=True)
+    for status, (least, makespan, _), label, plan, best in rows:
+        if status == solved:
+            out.append(Solution("solved", makespan, best and best[0], LABELS[label], plan, None, best and best[1]))
+        elif status == enclosed:
             out.append(Solution("bounded", plan=plan, bounds=(least, makespan)))
         else:
-            out.append(Solution("unsolvable" if status == kernels.UNSOLVABLE else "undecided"))
-    return out
-
-
-def with_sum_of_costs(
-    boards: Sequence[Board], solutions: Sequence[Solution], wait_definition: WaitDefinition = "makespan"
-) -> list[Solution]:
-    """The solutions of boards of one shape with the optimal sums of costs added, where the budget suffices."""
-    from core.lake import kernels, kernels_costs
-
-    n, team, width = len(boards), boards[0].team, boards[0].width
-    free, starts, goals = stacked(boards)
-    solved = np.array([solution.status == "solved" for solution in solutions])
-    moves, lengths = np.empty((n, team, kernels.HORIZON), np.uint8), np.zeros((n, team), np.int64)
-    for row, solution in enumerate(solutions):
-        for i, motions in enumerate(solution.plan or ()):
-            lengths[row, i] = len(motions)
-            moves[row, i, : len(motions)] = np.frombuffer(motions.encode("ascii"), np.uint8)
-    costs, needs_wait = np.zeros((n, 2), np.int64), np.full(n, -1, np.int64)
-    wrong = kernels_costs.least_costs_of_boards(
-        free,
-        width,
-        starts,
-        goals,
-        solved,
-        wait_definition == "sum_of_costs",
-        kernels.BUDGET_FULL,
-        _workspace.memo(),
-        costs,
-        needs_wait,
-        moves,
-        lengths,
-    )
-    assert wrong < 0, f"the solver's cheapest plan does not hold on\n{boards[wrong]}"
-    out = []
-    plans = read_plans(moves, lengths)
-    for row, solution in enumerate(solutions):
-        if not solved[row]:
-            out.append(solution if wait_definition == "makespan" else replace(solution, needs_wait=None))
-            continue
-        lower, upper = costs[row].tolist()
-        decided = lower == upper
-        waits = solution.needs_wait
-        if wait_definition == "sum_of_costs":
-            waits = None if needs_wait[row] < 0 else bool(needs_wait[row])
-        out.append(
-            replace(solution, sum_of_costs=upper if decided else None, needs_wait=waits, cheapest_plan=plans[row] if decided else None)
-        )
+            out.append(Solution("unsolvable" if status == unsolvable else "undecided"))
     return out
 
 

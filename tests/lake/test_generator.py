@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.lake.board import Agent, Board
-from core.lake.config import EnvironmentConfig, SizeConfig
+from core.lake.config import LAYOUTS, EnvironmentConfig, Layout, Placement, SizeConfig
 from core.lake.generator import (
     GenerationError,
+    Stratum,
+    Stream,
     canonical_hash,
     canonical_hashes,
     generate,
@@ -152,11 +154,26 @@ def test_the_reachable_hole_ratio_can_be_reached() -> None:
             assert size * size - holes_of(size, most + 0.02 + 1 / size**2) < 2 * agents
 
 
-def test_natural_wait_rates_are_close_to_what_is_drawn() -> None:
-    drawn = [i.solution.needs_wait for i in random_instances((4,), (3,), (0.3,), 600, seed=0)]
-    expected = natural_wait_rate(4, 3, 0.3)
-    assert expected is not None and abs(sum(map(bool, drawn)) / 600 - expected) < 0.06
-    assert natural_wait_rate(32, 5, 0.3) is None
+@pytest.mark.parametrize(("layout", "placement"), [*((layout, "uniform") for layout in LAYOUTS), ("scatter", "connected")])
+def test_natural_wait_rates_are_close_to_what_is_drawn(layout: Layout, placement: Placement) -> None:
+    config = EnvironmentConfig(agents=3, placement=placement, sizes={5: SizeConfig(share=1, hole_ratio=0.3, layouts={layout: 1.0})})
+    stratum = Stratum(5, 3, holes_of(5, 0.3), layout, placement)
+    drawn = [bool(solution.needs_wait) for _, solution in Stream(stratum, stratum.key("test", 0)).take([800])]
+    expected = natural_wait_rate(config, 5)
+    assert expected is not None and abs(sum(drawn) / 800 - expected) < 0.06
+
+
+def test_natural_wait_rates_are_mixed_like_the_layouts_and_unknown_where_not_measured() -> None:
+    def rate(size: int, agents: int = 3, **cell: object) -> float | None:
+        sizes = {size: SizeConfig.model_validate({"share": 1, "hole_ratio": 0.4} | cell)}
+        return natural_wait_rate(EnvironmentConfig(agents=agents, sizes=sizes), size)
+
+    maze, scatter = rate(6, layouts={"maze": 1}), rate(6)
+    assert maze and scatter and rate(6, layouts={"maze": 0.5, "scatter": 0.5}) == pytest.approx((maze + scatter) / 2)
+    assert rate(6, agents=1) == 0
+    assert rate(32) is None
+    by_costs = EnvironmentConfig.uniform((6,)).model_copy(update={"wait_definition": "sum_of_costs"})
+    assert natural_wait_rate(by_costs, 6) is None
 
 
 @given(st.integers(0, 1000), st.lists(st.floats(0, 1), min_size=1, max_size=8).filter(lambda w: sum(w) > 0.01))
