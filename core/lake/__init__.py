@@ -6,7 +6,8 @@
 | judge a plan; thousands of answers of a language model | ``core.lake.rules`` (``judge``); ``core.lake.checking`` (``check``) |
 | solve boards exactly | ``core.lake.solver`` (``solve``, ``solve_all``) |
 | see how Conflict-Based Search works | ``core.lake.cbs`` (``search``) |
-| describe an environment, draw certified boards from it | ``core.lake.config`` (``EnvironmentConfig``), ``core.lake.generator`` (``generate``) |
+| describe an environment | ``core.lake.config`` (``EnvironmentConfig``), by name ``core.lake.presets`` |
+| draw certified boards from it | ``core.lake.generator`` (``generate``) |
 | hold-out suites | ``core.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``) |
 | train a language model with TRL or verifiers | ``core.lake.rl``, ``core.lake.verifiers_env`` |
 | train policies | ``core.lake.envs`` (PettingZoo, Gymnasium), ``core.lake.vector`` |

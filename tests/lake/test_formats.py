@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from core.lake.board import MOVES, Agent, Board, BoardError
@@ -430,6 +430,7 @@ def test_any_text_is_read_or_refused_in_one_line(name: str, text: str, map_text:
 
 @pytest.mark.parametrize("name", FORMATS)
 @settings(max_examples=60)
+@example(place=60, length=0, put='"')  # a quote within the heading of a table
 @given(place=st.integers(0, 10_000), length=st.integers(0, 6), put=st.text('0123456789,:()\t\n."x[{', max_size=4))
 def test_a_damaged_file_is_read_or_refused_in_one_line(name: str, place: int, length: int, put: str) -> None:
     source = written_source(write(name, [Entry("x", LAKE, PLAN)], "x"))

@@ -45,6 +45,8 @@ def _read_rows(text: str) -> list[dict[str, str]]:
         raise BoardError(f"not a CSV table: {error}") from None
     if not rows:
         raise BoardError("the table has a heading and no row")
+    if not set(PLAN_COLUMNS) & set(rows[0]):
+        raise BoardError(f"the heading has no column {' or '.join(PLAN_COLUMNS)}")
     for i, row in enumerate(rows, 1):
         if None in row or None in row.values():
             raise BoardError(f"row {i}: not as many fields as the heading has")
