@@ -32,7 +32,7 @@ class BoardError(ValueError):
     """A board, or a file that should hold one, is not valid; the message says what and where."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Agent:
     """Where one agent begins and where it has to go."""
 

@@ -32,7 +32,7 @@ from pydantic import BaseModel, ConfigDict
 from core.lake.board import Agent, Board, Cell
 from core.lake.config import LAYOUTS, PLACEMENTS, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.lake.instance import Instance
-from core.lake.solver import Solution, solve_all, solve_group, stacked
+from core.lake.solver import Boards, Solution, solve_all, solve_group, stacked
 
 RATES = Path(__file__).parents[2] / "assets" / "natural_rates.csv"
 """Per size, agents, hole count, layout and placement: draws, those with a solution, and those of them that need a WAIT by makespan.
@@ -196,7 +196,7 @@ def canonical_hashes(boards: Sequence[Board]) -> NDArray[np.uint64]:
         by_shape.setdefault((board.height, board.width, board.team), []).append(board)
     hashes = [NOTHING]
     for (height, width, _), group in by_shape.items():
-        free, starts, goals = stacked(group)
+        free, starts, goals, _ = stacked(group)
         hashes.append(canonical_of_boards(free, height, width, starts, goals))
     return np.unique(np.concatenate(hashes))
 
@@ -425,17 +425,17 @@ class Stream:
         n, last = drawing.draw_boards(
             self.key, self.next, self.next + DRY_DRAWS, layout, placement, kind.holes, kind.size, free, starts, goals, numbers
         )
-        arrays = free[:n], starts[:n], goals[:n], numbers[:n], np.zeros(n, np.uint64)
+        group, numbers, hashes = Boards(free[:n], starts[:n], goals[:n], kind.size), numbers[:n], np.zeros(n, np.uint64)
         if hashed or len(self.exclude):
-            hashes = drawing.canonical_of_boards(free[:n], kind.size, kind.size, starts[:n], goals[:n])
+            hashes = drawing.canonical_of_boards(group.free, kind.size, kind.size, group.starts, group.goals)
             kept = ~np.isin(hashes, self.exclude)
-            arrays = free[:n][kept], starts[:n][kept], goals[:n][kept], numbers[:n][kept], hashes[kept]
+            group, numbers, hashes = group.rows(kept), numbers[kept], hashes[kept]
         self.tried += n
-        if not len(arrays[0]):
+        if not len(numbers):
             return [], last
-        solutions = solve_group(*arrays[:3], kind.size, BUDGET_BULK, wait_definition=kind.wait_definition)
-        pairs = list(zip(map(self._board, *arrays[:3]), solutions, strict=True))
-        draws = zip(arrays[3].tolist(), arrays[4].tolist(), pairs, strict=True)
+        solutions = solve_group(group, BUDGET_BULK, wait_definition=kind.wait_definition)
+        pairs = zip(map(self._board, *group[:3]), solutions, strict=True)
+        draws = zip(numbers.tolist(), hashes.tolist(), pairs, strict=True)
         usable = [(*draw, *pair) for *draw, pair in draws if pair[1].status == "solved" and pair[1].needs_wait is not None]
         return usable, last
 

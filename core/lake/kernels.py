@@ -28,7 +28,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from core.lake.compiled import kernel, kernel_of
-from core.lake.kernels_judge import DOWN, LEFT, RIGHT, UP, WAIT, judge_plan
+from core.lake.kernels_judge import DOWN, LEFT, RIGHT, UP, WAIT
 
 FREE, STEADY, COSTED = 0, 1, 2
 FOUND, FAILED, GAVE_UP = 1, 0, -1
@@ -1019,29 +1019,28 @@ def enclose(free, width, start_cells, goal_cells, tries, codes, moves, lengths):
 
 @kernel
 def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans, needs_wait, moves, lengths):
-    """:func:`solve_board` for boards of one shape, one a row; boards that are beyond it are at least enclosed.
+    """:func:`solve_board` for boards of one shape, one a row.
 
     Args:
-        statuses: int64 ``[n]``, gets SOLVED, ENCLOSED, UNSOLVABLE or UNDECIDED.
-        makespans: int64 ``[n, 3]``, gets a lower bound of the makespan, the makespan of the plan, and, if it is solved, the sum of the
-            agents' distances.
+        statuses: int64 ``[n]``, gets SOLVED, UNSOLVABLE or UNDECIDED.
+        makespans: int64 ``[n, 3]``, gets the makespan twice (it is its own lower bound) and the sum of the agents' distances.
         needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided.
-
-    Every plan is judged anew. Returns the number of the first board whose plan is not what it should be, which would be a bug, else -1.
     """
     codes = np.empty((HORIZON + 1, starts.shape[1]), np.int16)
-    verdict = np.empty(6, np.int64)
     for row in range(free.shape[0]):
         status, makespan, waits, alone = solve_board(
             free[row], width, starts[row], goals[row], budgets, memo, codes, moves[row], lengths[row]
         )
-        least = makespan
-        if status == UNDECIDED:
-            status, least, makespan, waits = enclose(free[row], width, starts[row], goals[row], TRIES, codes, moves[row], lengths[row])
         statuses[row], needs_wait[row] = status, waits
-        makespans[row, 0], makespans[row, 1], makespans[row, 2] = least, makespan, alone
-        if status in (SOLVED, ENCLOSED):
-            judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], verdict)
-            if verdict[0] >= 0 or verdict[4] != makespan:
-                return row
-    return -1
+        makespans[row, 0], makespans[row, 1], makespans[row, 2] = makespan, makespan, alone
+
+
+@kernel
+def enclose_boards(free, width, starts, goals, statuses, makespans, needs_wait, moves, lengths):
+    """:func:`enclose` for the boards of :func:`solve_boards` that it left UNDECIDED; ``makespans`` gets the lower bound and the plan's."""
+    codes = np.empty((HORIZON + 1, starts.shape[1]), np.int16)
+    for row in range(free.shape[0]):
+        if statuses[row] == UNDECIDED:
+            status, least, makespan, waits = enclose(free[row], width, starts[row], goals[row], TRIES, codes, moves[row], lengths[row])
+            statuses[row], needs_wait[row] = status, waits
+            makespans[row, 0], makespans[row, 1] = least, makespan

@@ -35,7 +35,6 @@ from core.lake.kernels import (
     steps_since,
 )
 from core.lake.kernels_cbs import fits, resolve
-from core.lake.kernels_judge import judge_plan
 
 NODE_PRICE = 30
 """So many nodes of the search by floors go for one of Conflict-Based Search."""
@@ -202,13 +201,10 @@ def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, cost
         needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided if ``label``.
         moves, lengths: as in ``solve_boards``, hold some valid plan and get one of least costs. With ``label`` it waits before an arrival
             only where that is needed or not decided.
-
-    Every plan is judged anew. Returns the number of the first board whose plan is not what it should be, which would be a bug, else -1.
     """
     k = start_cells.shape[1]
     codes, best = np.empty((HORIZON + 1, k), np.int16), np.empty((HORIZON + 1, k), np.int16)
     cell_of = np.empty(free.shape[1], np.int64)
-    judged = np.empty(6, np.int64)
     for row in range(free.shape[0]):
         m, adjacent, order, starts, goals, distance, team_of = prepare(free[row], width, start_cells[row], goal_cells[row], cell_of)
         lower, upper, waits = 0, 0, 0
@@ -250,7 +246,3 @@ def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, cost
             if verdict == 1 or waits == 0:
                 waits = verdict
         costs[row, 0], costs[row, 1], needs_wait[row] = lower, upper, waits
-        judge_plan(free[row], width, start_cells[row], goal_cells[row], moves[row], lengths[row], judged)
-        if judged[0] >= 0 or judged[5] != upper:
-            return row
-    return -1

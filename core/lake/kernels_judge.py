@@ -49,9 +49,13 @@ def judge_plan(free, width, starts, goals, moves, lengths, out):
         out[0] = MISSING_AGENT
         return
 
-    now, before, column, arrival = starts.copy(), starts.copy(), starts % width, np.zeros(team, np.int64)
-    stamps = np.full(cells, -1, np.int64)
+    now, before = np.empty(team, np.int64), np.empty(team, np.int64)
+    column, arrival = np.empty(team, np.int64), np.empty(team, np.int64)
+    stamps = np.empty(cells, np.int64)
+    for cell in range(cells):
+        stamps[cell] = -1
     for i in range(team):
+        now[i], column[i], arrival[i] = starts[i], starts[i] % width, 0
         stamps[now[i]] = i
     for step in range(1, last + 1):
         outside = fallen = -1
@@ -102,7 +106,19 @@ def judge_plan(free, width, starts, goals, moves, lengths, out):
     if out[2] >= 0:
         out[0], out[1] = GOAL_NOT_REACHED, last
     else:
-        out[4], out[5] = arrival.max(), arrival.sum()
+        out[4], out[5] = 0, 0
+        for i in range(team):
+            out[4] = max(out[4], arrival[i])
+            out[5] += arrival[i]
+
+
+@kernel
+def judge_plans(free, width, starts, goals, moves, lengths):
+    """:func:`judge_plan` for boards of one shape, one a row: int64 ``[n, 6]``."""
+    out = np.empty((free.shape[0], 6), np.int64)
+    for row in range(free.shape[0]):
+        judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], out[row])
+    return out
 
 
 @kernel

@@ -16,7 +16,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ LABELS = (False, True, None)
 """What the kernels' 0, 1 and -1 for ``needs_wait`` mean."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Solution:
     """What the solver found out about a board."""
 
@@ -78,55 +78,81 @@ def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definiti
     by_shape: dict[tuple[int, int, int], list[int]] = {}
     for number, board in enumerate(boards):
         by_shape.setdefault((board.height, board.width, board.team), []).append(number)
-    for (_, width, _), numbers in by_shape.items():
+    for numbers in by_shape.values():
         for first in range(0, len(numbers), ROWS):
             chunk = numbers[first : first + ROWS]
-            arrays = stacked([boards[number] for number in chunk])
-            found = solve_group(*arrays, width, kernels.BUDGET_FULL, sum_of_costs, wait_definition)
+            group = stacked([boards[number] for number in chunk])
+            found = solve_group(group, kernels.BUDGET_FULL, sum_of_costs, wait_definition)
             for number, solution in zip(chunk, found, strict=True):
                 solutions[number] = solution
     return [solution for solution in solutions if solution is not None]
 
 
+class Boards(NamedTuple):
+    """Boards of one shape as the kernels take them, one a row."""
+
+    free: NDArray[np.uint8]
+    """``[board, cell]``, row-major, 1 where a cell is frozen."""
+    starts: NDArray[np.int64]
+    """``[board, agent]``, row-major cell numbers."""
+    goals: NDArray[np.int64]
+    width: int
+
+    def rows(self, chosen: NDArray[Any]) -> Boards:
+        return Boards(self.free[chosen], self.starts[chosen], self.goals[chosen], self.width)
+
+
+class Plans(NamedTuple):
+    """One plan a board."""
+
+    moves: NDArray[np.uint8]
+    """``[board, agent, time]``, ASCII letters."""
+    lengths: NDArray[np.int64]
+    """``[board, agent]``, how many of them."""
+
+    def read(self) -> list[Plan]:
+        longest = int(self.lengths.max(initial=0))
+        letters = self.moves[:, :, :longest].tobytes().decode("latin-1")
+        plans, at = [], 0
+        for row in self.lengths.tolist():
+            plans.append(tuple([letters[at + i * longest : at + i * longest + length] for i, length in enumerate(row)]))
+            at += len(row) * longest
+        return plans
+
+
 def solve_group(
-    free: NDArray[np.uint8],
-    starts: NDArray[np.int64],
-    goals: NDArray[np.int64],
-    width: int,
-    budgets: NDArray[np.int64],
-    sum_of_costs: bool = False,
-    wait_definition: WaitDefinition = "makespan",
+    boards: Boards, budgets: NDArray[np.int64], sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan"
 ) -> list[Solution]:
-    """:func:`solve_all` for boards of one shape, given as :func:`stacked` gives them back, with one of the kernels' budgets."""
+    """:func:`solve_all` for boards of one shape, with one of the kernels' budgets."""
     from core.lake import kernels
 
-    n, team = starts.shape
+    n, team = boards.starts.shape
     statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
-    moves, lengths = np.empty((n, team, kernels.HORIZON), np.uint8), np.zeros((n, team), np.int64)
-    wrong = kernels.solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, moves, lengths)
-    assert wrong < 0, f"the solver's plan does not hold on {free[wrong].tolist()}, {starts[wrong]}, {goals[wrong]}"
-    plans = read_plans(moves, lengths)
+    plans = Plans(np.empty((n, team, kernels.HORIZON), np.uint8), np.zeros((n, team), np.int64))
+    free, starts, goals, width = boards
+    kernels.solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
+    if (statuses == kernels.UNDECIDED).any():
+        kernels.enclose_boards(free, width, starts, goals, statuses, makespans, needs_wait, *plans)
+    planned = np.isin(statuses, (kernels.SOLVED, kernels.ENCLOSED))
+    _check(boards, plans, planned, MAKESPAN, makespans[:, 1])
+    texts = plans.read()
+
     cheapest: list[tuple[int, Plan] | None] = [None] * n
     if sum_of_costs or wait_definition == "sum_of_costs":
         # where everybody takes a shortest way, nothing is cheaper, and nobody waits
-        wasteful = np.flatnonzero((statuses == kernels.SOLVED) & (lengths.sum(axis=1) > makespans[:, 2]))
-        cheapest = [(int(alone), plan) for alone, plan in zip(makespans[:, 2], plans, strict=True)]
+        cheapest = list(zip(makespans[:, 2].tolist(), texts, strict=True))
+        wasteful = np.flatnonzero((statuses == kernels.SOLVED) & (plans.lengths.sum(axis=1) > makespans[:, 2]))
         if len(wasteful):
-            from core.lake import kernels_costs
-
-            by_costs = wait_definition == "sum_of_costs"
-            grids, froms, tos, ways, ends = free[wasteful], starts[wasteful], goals[wasteful], moves[wasteful], lengths[wasteful]
-            costs, waits = np.empty((len(wasteful), 2), np.int64), np.empty(len(wasteful), np.int64)
-            wrong = kernels_costs.least_costs(grids, width, froms, tos, by_costs, budgets, _workspace.memo(), costs, waits, ways, ends)
-            assert wrong < 0, f"the cheapest plan does not hold on {grids[wrong].tolist()}, {froms[wrong]}, {tos[wrong]}"
-            found = zip(costs.tolist(), read_plans(ways, ends), strict=True)
-            for row, ((lower, upper), plan) in zip(wasteful.tolist(), found, strict=True):
-                cheapest[row] = (upper, plan) if lower == upper else None
-            if by_costs:
+            known = Plans(plans.moves[wasteful], plans.lengths[wasteful])
+            found, waits = _least_costs(boards.rows(wasteful), known, budgets, wait_definition == "sum_of_costs")
+            for row, costs in zip(wasteful.tolist(), found, strict=True):
+                cheapest[row] = costs
+            if wait_definition == "sum_of_costs":
                 needs_wait[wasteful] = waits
+
     out = []
     solved, enclosed, unsolvable = kernels.SOLVED, kernels.ENCLOSED, kernels.UNSOLVABLE
-    rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), plans, cheapest, strict=True)
+    rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), texts, cheapest, strict=True)
     for status, (least, makespan, _), label, plan, best in rows:
         if status == solved:
             out.append(Solution("solved", makespan, best and best[0], LABELS[label], plan, None, best and best[1]))
@@ -137,26 +163,46 @@ def solve_group(
     return out
 
 
-def read_plans(moves: NDArray[np.uint8], lengths: NDArray[np.int64]) -> list[Plan]:
-    """Plans from the kernels' arrays: ASCII letters ``[row, agent, time]`` and how many of them each agent has, ``[row, agent]``."""
-    longest = int(lengths.max(initial=0))
-    letters = moves[:, :, :longest].tobytes().decode("latin-1")
-    team = moves.shape[1]
-    plans, at = [], 0
-    for row in lengths.tolist():
-        plans.append(tuple(letters[at + i * longest : at + i * longest + length] for i, length in enumerate(row)))
-        at += team * longest
-    return plans
+def _least_costs(
+    boards: Boards, plans: Plans, budgets: NDArray[np.int64], label: bool
+) -> tuple[list[tuple[int, Plan] | None], NDArray[np.int64]]:
+    """(sum of costs and plan of each board, None where not decided; needs_wait as the kernels say it, if ``label``).
+
+    ``plans`` holds valid plans and gets cheaper ones.
+    """
+    from core.lake import kernels_costs
+
+    n = len(boards.free)
+    costs, waits = np.empty((n, 2), np.int64), np.empty(n, np.int64)
+    free, starts, goals, width = boards
+    kernels_costs.least_costs(free, width, starts, goals, label, budgets, _workspace.memo(), costs, waits, *plans)
+    _check(boards, plans, np.full(n, True), SUM_OF_COSTS, costs[:, 1])
+    found = zip(costs.tolist(), plans.read(), strict=True)
+    return [(upper, plan) if lower == upper else None for (lower, upper), plan in found], waits
 
 
-def stacked(boards: Sequence[Board]) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Boards of one shape as the kernels take them, one a row: frozen cells (1, row-major), row-major cell numbers of starts and goals."""
+MAKESPAN, SUM_OF_COSTS = 4, 5
+"""Columns of what the compiled judge says."""
+
+
+def _check(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column: int, claimed: NDArray[np.int64]) -> None:
+    """Judges the chosen plans anew; raises AssertionError if one is not valid or not what is claimed."""
+    from core.lake.kernels_judge import judge_plans
+
+    free, starts, goals, width = boards
+    said = judge_plans(free, width, starts, goals, *plans)
+    wrong = np.flatnonzero(chosen & ((said[:, 0] >= 0) | (said[:, column] != claimed)))
+    assert not len(wrong), f"a plan does not hold on {free[wrong[0]].tolist()}, {starts[wrong[0]]}, {goals[wrong[0]]}: {said[wrong[0]]}"
+
+
+def stacked(boards: Sequence[Board]) -> Boards:
+    """Boards of one shape as the kernels take them."""
     width, shape = boards[0].width, (len(boards), boards[0].team)
     letters = "".join(["".join(board.rows) for board in boards]).encode("ascii")
     free = (np.frombuffer(letters, np.uint8) == ord(FROZEN)).astype(np.uint8).reshape(len(boards), -1)
     cells = [r * width + c for board in boards for agent in board.agents for r, c in (agent.start, agent.goal)]
     ends = np.array(cells, np.int64).reshape(*shape, 2)
-    return free, np.ascontiguousarray(ends[..., 0]), np.ascontiguousarray(ends[..., 1])
+    return Boards(free, np.ascontiguousarray(ends[..., 0]), np.ascontiguousarray(ends[..., 1]), width)
 
 
 class _Workspace(threading.local):

@@ -26,7 +26,7 @@ def compiled(board: Board, plan: Plan) -> tuple[object, ...]:
         moves[i, : len(motions)] = np.frombuffer(motions.encode(), np.uint8)
         lengths[i] = len(motions)
     out = np.empty(6, np.int64)
-    free, starts, goals = (array[0] for array in stacked([board]))
+    free, starts, goals = (array[0] for array in stacked([board])[:3])
     judge_plan(free, board.width, starts, goals, moves, lengths, out)
     fault, step, first, second, makespan, costs = (None if x < 0 else int(x) for x in out)
     agents = tuple(agent for agent in (first, second) if agent is not None)
