@@ -23,7 +23,8 @@ from core.ui.share import decode, encode
 nav.ensure_nav()
 state = st.session_state
 
-FIRST_SOLVE = "Solving. The first time on a machine the solver is compiled, which takes about ten seconds."
+FIRST_SOLVE = "Solving. The first time on a machine the solver is compiled, which takes about half a minute."
+MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
 FIRST_PLAN = "The model plans. The first time it is loaded, which takes some seconds."
 RULES = {
     "parse_error": "A plan names one path for every agent in the model's dialect; this answer does not.",
@@ -263,15 +264,18 @@ with facts_slot:
         figures += [
             (str(solution.makespan), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
             (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
-            ("yes" if solution.needs_wait else "no", "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
+            (MUST_WAIT[solution.needs_wait], "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
         ]  # fmt: skip
+    elif solution.bounds:
+        least, most = solution.bounds
+        figures.append((f"{least} to {most}", "best makespan", f"A plan of {most} steps is known; none can have fewer than {least}"))
     else:
         figures.append(("none" if solution.status == "unsolvable" else "unknown", "optimal plan", "What the exact solver found"))
     theme.facts(figures)
     if solution.status == "unsolvable":
         st.warning("This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.")
     elif solution.status == "undecided":
-        st.warning("The solver gave up within its budget: the optimum of this board is not known. Plans are still judged.")
+        st.warning("The solver found no plan within its budget, and no proof that there is none. Plans are still judged.")
 
 optimum = solution.makespan
 tracks: list[Track] = []
@@ -358,7 +362,7 @@ elif saved is not None and planner == "Recorded":
     tracks.append(Track(saved.label, saved.paths, saved.verdict or judge_paths(board, saved.paths or (), optimum)))
     completion = saved.completion
 if solution.plan is not None:
-    tracks.append(Track("Exact solver", walk(board, solution.plan), judge(board, solution.plan, optimum)))
+    tracks.append(Track("Solver" if solution.bounds else "Exact solver", walk(board, solution.plan), judge(board, solution.plan, optimum)))
 if source == "Draw" and planner == "Model" and not answers:
     tracks = []
 

@@ -11,9 +11,11 @@ search, and differ only in the table of successor codes:
 
 :func:`search` is a depth-first search over joint states that decides one agent's move at a time (operator decomposition), bounded by the
 time (or the cost) that is left, with a transposition table of the largest bound tried in each joint state. Iterated over rising bounds it
-is IDA* (Korf 1985). Lower bounds come from exact tables of all pairs of agents and from subsets of the agents (if three cannot do it in
-time, neither can five). Joint spaces that resist and are small enough are enumerated by breadth-first search from the goals, which also
-proves that a board has no solution. All effort is limited in nodes, never in seconds, so results are the same everywhere.
+is IDA* (Korf 1985). Plans are looked for by prioritised planning too (:func:`plan_in_turn`). Lower bounds come from subsets of the agents
+(if three cannot do it in time, neither can five) and from exact tables of all pairs of agents. Joint spaces that resist and are small
+enough are enumerated by breadth-first search from the goals, which also proves that a board has no solution. Boards that are too large
+for joint states get what prioritised planning finds (:func:`enclose`). All effort is limited in nodes, never in seconds, so results are
+the same everywhere.
 """
 
 # mypy: disallow-untyped-defs=False
@@ -43,12 +45,12 @@ KEY_BITS = 62
 """A joint state is packed into so many bits."""
 SMALL_SPACE = 1 << 14
 """Joint spaces up to this many states are enumerated as soon as the first search fails."""
-TRIES = 20
-"""Orders of the agents that prioritised planning tries for a horizon."""
 LARGE_SPACE = 1 << 18
 """Those up to this many states, as soon as searching for longer has failed too."""
 PATIENCE = 6
 """How far the bound rises before larger joint spaces are enumerated."""
+TRIES = 20
+"""Orders of the agents that :func:`enclose` tries for a horizon."""
 
 GLANCE = 300
 """Nodes of a first look, without tables."""

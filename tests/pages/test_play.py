@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,13 @@ from streamlit.testing.v1 import AppTest
 
 from core.lake.board import Agent, Board, read_board
 from core.lake.rules import judge, walk
+from core.lake.solver import solve_all
 from core.sessions.planner import PlannedAnswer, Planner, PlannerError
 from core.ui import choices
 from core.ui.share import encode
 from core.ui.theme import OUTCOME_WORDS
 from tests.builders import build_session
+from tests.lake.boards import reachable_board
 
 PAGE = str(Path(__file__).parents[2] / "pages" / "play.py")
 SMALL = read_board("S F G\nF F F\ng F s")
@@ -150,6 +153,19 @@ def test_a_board_that_cannot_be_solved_says_so(page: AppTest) -> None:
     page.query_params["board"] = encode(read_board("S H G\nF H F\nF H F"))
     page.run()
     assert "cannot be solved" in page.warning[0].value and players(page)
+
+
+def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(page: AppTest) -> None:
+    rng = random.Random(0)
+    crowded = [reachable_board(rng, 16, 16, 12, 100) for _ in range(40)]
+    unsure, solution = next(pair for pair in zip(crowded, solve_all(crowded), strict=True) if pair[1].bounds)
+    assert solution.bounds is not None
+    page.query_params["board"] = encode(unsure)
+    page.run()
+    assert not page.exception and not page.warning
+    assert any(f"{solution.bounds[0]} to {solution.bounds[1]}" in str(element.value) for element in (*page.markdown, *page.get("html")))
+    (player,) = players(page)
+    assert [track["outcome"] for track in player["tracks"]] == ["valid"]
 
 
 def test_your_plan_is_judged_beside_the_optimum(page: AppTest) -> None:
