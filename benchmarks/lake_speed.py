@@ -142,7 +142,7 @@ def generation(peers: Peers) -> list[Row]:
     that does not connect all agents to their goals (at 50 % holes 155 of 156).
     """
     rows = []
-    cells = ((4, 2, 0.25, 2.5, 4_000), (8, 3, 0.3, 2.5, 2_000), (10, 5, 0.5, 1.0, 1_000))
+    cells = ((4, 2, 0.25, 2.5, 4_000), (8, 3, 0.3, 2.5, 2_000), (10, 5, 0.5, 1.0, 2_000))
     for (size, agents, ratio, target, n), placement in product(cells, PLACEMENTS[::-1]):
 
         def ours(turn: int, cell: Any = (size, agents, ratio, n, placement)) -> float:

@@ -13,8 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("NUMBA_OPT", "1")  # compiles a fifth faster than numba's default; the kernels run no slower
-
 import numba
 from numba.core.typing.templates import Signature
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -321,7 +322,7 @@ def blocks_of(stratum: Stratum, purpose: str, seed: int, wanted: Sequence[int]) 
 
 
 def fill_block(block: Block, exclude: NDArray[np.uint64], distinct: bool, sum_of_costs: bool) -> list[Solved]:
-    found = Stream(block.stratum, block.key, exclude).take(block.wanted, distinct)
+    found = Stream(block.stratum, block.key, exclude, distinct).take(block.wanted)
     if not sum_of_costs:
         return found
     boards = [board for board, _ in found]
@@ -337,7 +338,7 @@ def fill_blocks(
     workers: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Solved]:
-    """The boards of all blocks, in the order of the blocks. Arguments as in :func:`generate` and :meth:`Stream.take`."""
+    """The boards of all blocks, in the order of the blocks. Arguments as in :func:`generate` and :class:`Stream`."""
     fill = partial(fill_block, exclude=exclude, distinct=distinct, sum_of_costs=sum_of_costs)
     wanted = sum(sum(block.wanted) for block in blocks)
     found: list[Solved] = []
@@ -359,61 +360,71 @@ def fill_blocks(
 
 
 class Stream:
-    """The draws of one stratum, one after the other."""
+    """The draws of one stratum, one after the other.
 
-    def __init__(self, stratum: Stratum, key: np.uint64, exclude: NDArray[np.uint64] = NOTHING) -> None:
-        self.stratum, self.key, self.exclude = stratum, key, exclude
+    Args:
+        exclude: canonical hashes of boards that must not come out, ascending.
+        distinct: leave out rotations, mirror images and renumberings of boards that the stream has given already.
+    """
+
+    def __init__(self, stratum: Stratum, key: np.uint64, exclude: NDArray[np.uint64] = NOTHING, distinct: bool = False) -> None:
+        self.stratum, self.key, self.exclude, self.distinct = stratum, key, exclude, distinct
         self.next = 0
+        """The number of the draw after those that were looked at."""
         self.found = 0
         self.tried = 0
+        """Boards given to the solver."""
+        self.ready: deque[Drawn] = deque()
+        self.drawn = 0
+        """The number of the draw after those in ``ready``."""
+        self.seen: set[int] = set()
         self.cells: list[Cell] = [divmod(cell, stratum.size) for cell in range(stratum.size**2)]
 
-    def take(self, wanted: Sequence[int], distinct: bool = False) -> list[Solved]:
+    def take(self, wanted: Sequence[int]) -> list[Solved]:
         """The next boards of the stream.
 
         Args:
-            wanted: ``[boards]``, or ``[boards without, boards with a necessary WAIT]``.
-            distinct: leave out what is a rotation, mirror image or renumbering of a board that this call has given already. There are
-                fewer boards than wanted if REPEATS draws in a row gave nothing new.
+            wanted: ``[boards]``, or ``[boards without, boards with a necessary WAIT]``. If the boards have to be distinct and REPEATS draws
+                in a row gave nothing new, there are fewer.
 
         Raises:
             GenerationError: the boards that are wanted hardly exist.
         """
         left = list(wanted)
-        seen: set[int] = set()
         repeats = 0
         out: list[Solved] = []
         rows = sum(left)
         while sum(left) and repeats < REPEATS:
-            drawn, self.next = self._draw(min(ROWS, rows), distinct)
-            for number, hashed, board, solution in drawn:
-                bucket = bool(solution.needs_wait) if len(left) == 2 else 0
-                if distinct and hashed in seen:
-                    repeats += 1
-                elif left[bucket]:
-                    left[bucket] -= 1
-                    seen.add(hashed)
-                    repeats = 0
-                    out.append((board, solution))
-                if not sum(left) or repeats == REPEATS:
-                    self.next = number + 1  # what was drawn beyond is drawn anew by the next call
-                    break
-            found = self.found + len(out)
-            if self.next > DRY_DRAWS + DRAWS_PER_BOARD * found or self.tried > DRY_TRIES + TRIES_PER_BOARD * found:
-                waits = "" if len(left) == 1 else f": {left[0]} without and {left[1]} with a necessary WAIT"
-                raise GenerationError(
-                    f"size {self.stratum.size}: {self.next} random {self.stratum} gave {found} to use; "
-                    f"still wanted{waits or f': {left[0]}'}, none of them on the exclusion list"
-                )
-            rows = sum(left) if len(left) == 1 else 2 * rows  # one of two buckets may be rare
-        self.found += len(out)
+            if not self.ready:
+                self.next = self.drawn
+                self._give_up(left)
+                self._draw(min(ROWS, max(rows, self.found // 8)))  # what is drawn beyond serves the next call
+                rows = sum(left) if len(left) == 1 else 2 * rows  # one of two buckets may be rare
+                continue
+            number, hashed, board, solution = self.ready.popleft()
+            self.next = number + 1
+            bucket = bool(solution.needs_wait) if len(left) == 2 else 0
+            if self.distinct and hashed in self.seen:
+                repeats += 1
+            elif left[bucket]:
+                left[bucket] -= 1
+                self.seen.add(hashed)
+                repeats = 0
+                self.found += 1
+                out.append((board, solution))
         return out
 
-    def _draw(self, rows: int, hashed: bool) -> tuple[list[tuple[int, int, Board, Solution]], int]:
-        """The next ``rows`` boards whose goals can be reached, those of them that are solved: (number of the draw, hash, board, solution).
+    def _give_up(self, left: Sequence[int]) -> None:
+        """Raises GenerationError if the stream has drawn and tried too much for what it found."""
+        if self.next > DRY_DRAWS + DRAWS_PER_BOARD * self.found or self.tried > DRY_TRIES + TRIES_PER_BOARD * self.found:
+            wanted = f"{left[0]}" if len(left) == 1 else f"{left[0]} without and {left[1]} with a necessary WAIT"
+            raise GenerationError(
+                f"size {self.stratum.size}: {self.next} random {self.stratum} gave {self.found} to use; "
+                f"still wanted: {wanted}, none of them on the exclusion list"
+            )
 
-        The hash is 0 unless it was asked for or needed. The number of the draw after the last one comes along.
-        """
+    def _draw(self, rows: int) -> None:
+        """Makes the next ``rows`` boards whose goals can be reached ready, as far as they are solved and not excluded."""
         from core.lake import drawing
         from core.lake.kernels import BUDGET_BULK
 
@@ -422,22 +433,19 @@ class Stream:
         starts, goals = np.empty((rows, kind.agents), np.int64), np.empty((rows, kind.agents), np.int64)
         numbers = np.empty(rows, np.int64)
         layout, placement = LAYOUTS.index(kind.layout), PLACEMENTS.index(kind.placement)
-        n, last = drawing.draw_boards(
-            self.key, self.next, self.next + DRY_DRAWS, layout, placement, kind.holes, kind.size, free, starts, goals, numbers
+        n, self.drawn = drawing.draw_boards(
+            self.key, self.drawn, self.drawn + DRY_DRAWS, layout, placement, kind.holes, kind.size, free, starts, goals, numbers
         )
+        self.tried += n
         group, numbers, hashes = Boards(free[:n], starts[:n], goals[:n], kind.size), numbers[:n], np.zeros(n, np.uint64)
-        if hashed or len(self.exclude):
+        if self.distinct or len(self.exclude):
             hashes = drawing.canonical_of_boards(group.free, kind.size, kind.size, group.starts, group.goals)
             kept = ~np.isin(hashes, self.exclude)
             group, numbers, hashes = group.rows(kept), numbers[kept], hashes[kept]
-        self.tried += n
-        if not len(numbers):
-            return [], last
-        solutions = solve_group(group, BUDGET_BULK, wait_definition=kind.wait_definition)
-        pairs = zip(map(self._board, *group[:3]), solutions, strict=True)
-        draws = zip(numbers.tolist(), hashes.tolist(), pairs, strict=True)
-        usable = [(*draw, *pair) for *draw, pair in draws if pair[1].status == "solved" and pair[1].needs_wait is not None]
-        return usable, last
+        if len(numbers):
+            solutions = solve_group(group, BUDGET_BULK, wait_definition=kind.wait_definition)
+            drawn = zip(numbers.tolist(), hashes.tolist(), map(self._board, *group[:3]), solutions, strict=True)
+            self.ready.extend(draw for draw in drawn if draw[3].status == "solved" and draw[3].needs_wait is not None)
 
     def _board(self, free: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64]) -> Board:
         size, cells = self.stratum.size, self.cells
@@ -447,6 +455,8 @@ class Stream:
 
 
 Solved = tuple[Board, Solution]
+Drawn = tuple[int, int, Board, Solution]
+"""The number of a draw, its canonical hash (0 where nobody needs it), and what was drawn."""
 
 _LETTERS = b"HF" + bytes(254)
 """Byte translation table: 0 -> H, 1 -> F."""
