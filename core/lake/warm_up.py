@@ -1,6 +1,6 @@
 """Compiles the lake's kernels ahead of time, so that nobody waits for it unexplained: ``python -m core.lake.warm_up``.
 
-The compiled code is kept (see compiled.py), so this takes half a minute once and next to nothing afterwards.
+The compiled code is kept (see compiled.py), so this takes up to a minute once and next to nothing afterwards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
 from core.lake.solver import solve
 
-MESSAGE = "Preparing the solver (compiled once on each machine, up to half a minute) ..."
+MESSAGE = "Preparing the solver (compiled once on each machine, up to a minute) ..."
 BOARD = Board.from_text("S g F G s\nH H F H H")
 """Someone has to wait: all kernels have something to do."""
 
