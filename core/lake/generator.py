@@ -33,7 +33,7 @@ from pydantic import BaseModel, ConfigDict
 from core.lake.board import Agent, Board, Cell
 from core.lake.config import LAYOUTS, PLACEMENTS, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.lake.instance import Instance
-from core.lake.solver import Boards, Solution, solve_all, solve_group, stacked
+from core.lake.solver import Boards, Solution, of_one_shape, solve_all, solve_group, stacked
 
 RATES = Path(__file__).parents[2] / "assets" / "natural_rates.csv"
 """Per size, agents, hole count, layout and placement: draws, those with a solution, and those of them that need a WAIT by makespan.
@@ -192,13 +192,10 @@ def canonical_hashes(boards: Sequence[Board]) -> NDArray[np.uint64]:
     """:func:`canonical_hash` of many boards as numbers, ascending and each once: what ``exclude`` takes."""
     from core.lake.drawing import canonical_of_boards
 
-    by_shape: dict[tuple[int, int, int], list[Board]] = {}
-    for board in boards:
-        by_shape.setdefault((board.height, board.width, board.team), []).append(board)
     hashes = [NOTHING]
-    for (height, width, _), group in by_shape.items():
-        free, starts, goals, _ = stacked(group)
-        hashes.append(canonical_of_boards(free, height, width, starts, goals))
+    for places in of_one_shape(boards):
+        free, starts, goals, width = stacked([boards[place] for place in places])
+        hashes.append(canonical_of_boards(free, free.shape[1] // width, width, starts, goals))
     return np.unique(np.concatenate(hashes))
 
 

@@ -29,7 +29,6 @@ from core.lake.compiled import kernel
 
 WORD = 62
 """Bits of a word of a bitboard, so that no word is ever negative."""
-FULL = (1 << WORD) - 1
 BOARD_BITS = 2 * WORD
 DE_BRUIJN = 0x03F79D71B4CB0A89
 _places = np.zeros(64, np.int64)

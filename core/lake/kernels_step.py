@@ -9,15 +9,10 @@ import numpy as np
 
 from core.lake.board import MOVES
 from core.lake.compiled import kernel
+from core.lake.kernels_judge import EDGE_CONFLICT, GOAL_NOT_REACHED, HOLE, OUT_OF_BOUNDS, VERTEX_CONFLICT
 from core.lake.reward import plan_reward
-from core.lake.rules import FAULTS
 
 NO_FAULT = -1
-OUT_OF_BOUNDS = FAULTS.index("out_of_bounds")
-HOLE = FAULTS.index("hole")
-VERTEX_CONFLICT = FAULTS.index("vertex_conflict")
-EDGE_CONFLICT = FAULTS.index("edge_conflict")
-GOAL_NOT_REACHED = FAULTS.index("goal_not_reached")
 BLOCKED, SELF, GOAL, OTHERS, OTHER_GOALS = range(5)
 """The planes of an observation."""
 STEPS = np.array(list(MOVES.values()), np.int64)

@@ -75,10 +75,7 @@ def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definiti
     from core.lake import kernels
 
     solutions: list[Solution | None] = [None] * len(boards)
-    by_shape: dict[tuple[int, int, int], list[int]] = {}
-    for number, board in enumerate(boards):
-        by_shape.setdefault((board.height, board.width, board.team), []).append(number)
-    for numbers in by_shape.values():
+    for numbers in of_one_shape(boards):
         for first in range(0, len(numbers), ROWS):
             chunk = numbers[first : first + ROWS]
             group = stacked([boards[number] for number in chunk])
@@ -193,6 +190,14 @@ def _check(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column: int,
     said = judge_plans(free, width, starts, goals, *plans)
     wrong = np.flatnonzero(chosen & ((said[:, 0] >= 0) | (said[:, column] != claimed)))
     assert not len(wrong), f"a plan does not hold on {free[wrong[0]].tolist()}, {starts[wrong[0]]}, {goals[wrong[0]]}: {said[wrong[0]]}"
+
+
+def of_one_shape(boards: Sequence[Board]) -> list[list[int]]:
+    """The places of the boards in their sequence, those of one height, width and team together."""
+    places: dict[tuple[int, int, int], list[int]] = {}
+    for place, board in enumerate(boards):
+        places.setdefault((board.height, board.width, board.team), []).append(place)
+    return list(places.values())
 
 
 def stacked(boards: Sequence[Board]) -> Boards:
