@@ -2,8 +2,7 @@
 
     python -m benchmarks.lab_model_card [CHECKPOINT]
 
-Boards: the `paper` suite (3, 4 and 5 agents) and as many with 2 agents, without any board that the warm start trained on.
-Takes about fifteen minutes on two cores.
+Boards: the suites `train-shape` (2 agents) and `paper` (3, 4 and 5 agents), which no training of the lab sees.
 """
 
 from __future__ import annotations
@@ -20,30 +19,14 @@ from core.engineer import rules
 from core.engineer.demonstrations import draw_context
 from core.engineer.proposal_dialect import ProposalGrammar, render_context, render_proposal
 from core.lake.config import PAPER_SIZES
-from core.lake.generator import canonical_hash
-from core.lake.instance import Instance
-from core.lake.suites import SUITES, SuiteSpec, build_suite
+from core.lake.suites import SUITES, build_suite
 from core.policy.evaluation import evaluate
 from core.policy.policy import Policy, load_policy
 from core.policy.vocabulary import CONFIG
 from core.sessions.statistics import rates, wilson
-from core.training.warm_start import BOARD_SEED, held_out, solved_boards
 
-PAIRS = SuiteSpec(agents=(2,), sizes=PAPER_SIZES, boards_per_cell=150, seed=SUITES["paper"].seed)
-TRAINED = ((120_000, 0), (70_000, 1), (15_000, 2))
-"""Boards and seed of each leg of the warm start that made the shipped model."""
 SAMPLED_SEED = 1
 CONTEXTS, CONTEXT_SEED = 500, 987_654_321
-
-
-def untrained_boards() -> list[Instance]:
-    """The boards of both suites that were not among those of the warm start."""
-    suites = held_out()
-    trained = {canonical_hash(board) for n, seed in TRAINED for board, _ in solved_boards(n, BOARD_SEED + seed, suites)}
-    boards = build_suite(PAIRS) + build_suite(SUITES["paper"])
-    fresh = [instance for instance in boards if canonical_hash(instance.board) not in trained]
-    print(f"{len(boards) - len(fresh)} of {len(boards)} boards were trained on and are left out.\n")
-    return fresh
 
 
 def percent(rate: float, low: float, high: float) -> str:
@@ -108,7 +91,7 @@ def main() -> None:
     parser.add_argument("checkpoint", nargs="?", default="lab-model")
     policy = load_policy(parser.parse_args().checkpoint)
     torch.set_num_threads(1)
-    boards = untrained_boards()
+    boards = build_suite(SUITES["train-shape"]) + build_suite(SUITES["paper"])
     print_profile("Greedy", evaluate(policy, boards))
     print_profile("Sampled at temperature 1", evaluate(policy, boards, temperature=1.0, seed=SAMPLED_SEED))
     print_imitation(policy)

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 if TYPE_CHECKING:
     import subprocess
 
-    import pandas as pd
-
-    from core.lake.instance import Instance
+    from core.sessions.benchmark import Report, Tally
     from core.sessions.store import Session
 
 BAD_INPUT = 2
@@ -63,8 +61,10 @@ def parser() -> argparse.ArgumentParser:
 
     session = command("run", run_session, "run a whole session in the foreground")
     session.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
-    session.add_argument("--quick", action="store_true", help="the quick session instead of a spec file")
+    session.add_argument("--preset", metavar="NAME", help="instead of a spec file: quick, demo, study or long")
+    session.add_argument("--method", metavar="M", help="how a preset trains: grpo (default), imitation or expert-iteration")
     session.add_argument("--seed", type=int, help="another seed than the spec's")
+    session.add_argument("--engineer", metavar="E", help="another engineer than the spec's: policy, base, rules, uniform, random or fixed")
     session.add_argument("--out", type=Path, help="the session folder to make (default: a new one among the sessions)")
 
     for name, run, text in (
@@ -101,11 +101,13 @@ def parser() -> argparse.ArgumentParser:
     convert.add_argument("--scen", type=Path, help="the MovingAI scenario (.scen) that IN is about, for MAPF Tracker plans")
     convert.add_argument("--agents", type=int, help="take the first agents only, this many")
 
-    evaluate = command("evaluate", run_evaluate, "valid and optimal rate of a model on a suite")
-    evaluate.add_argument("model", help="lab-model, or a checkpoint folder")
-    evaluate.add_argument("--suite", required=True, help="the name of a suite, or a JSONL file of boards")
-    evaluate.add_argument("--out", type=Path, required=True, help="folder for boards.jsonl and summary.json")
-    evaluate.add_argument("--temperature", type=float, default=0.0)
+    evaluate = command("evaluate", run_evaluate, "what a model does on a suite: rates, gaps, faults")
+    evaluate.add_argument("model", help="lab-model, a checkpoint folder, or SESSION:base, SESSION:1, ... for what its stages left")
+    evaluate.add_argument("--suite", required=True, help="a named suite, a file of boards, or hf:benchmark_wr0.5 of the official dataset")
+    evaluate.add_argument("--out", type=Path, help="a new folder for the result (default: among those that the Benchmark page shows)")
+    evaluate.add_argument("--title", help="what to call it among other results")
+    evaluate.add_argument("--temperature", type=float, default=0.0, help="0, the default, plans greedily")
+    evaluate.add_argument("--seed", type=int, default=0, help="of the draws at other temperatures")
 
     command("doctor", run_doctor, "what this machine can run, and what is missing for the rest")
     return top
@@ -158,18 +160,28 @@ def run_session(options: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
     from core.lake.config import first_error
-    from core.sessions.presets import quick_spec
+    from core.sessions.presets import PRESETS, preset_spec
     from core.sessions.spec import SessionSpec
     from core.sessions.store import SessionStore
+    from core.training.settings import METHODS
 
-    if options.quick == (options.spec is not None):
-        raise InputError("give either a spec file or --quick")
+    if (options.preset is None) == (options.spec is None):
+        raise InputError("give either a spec file or --preset")
+    if options.preset is not None and options.preset not in PRESETS:
+        raise InputError(f"there is no preset {options.preset!r}; the presets are {', '.join(PRESETS)}")
+    if options.method is not None and options.preset is None:
+        raise InputError("--method goes with --preset; a spec file says itself how it trains")
+    if options.method not in (None, *METHODS):
+        raise InputError(f"there is no method {options.method!r}; the methods are {', '.join(METHODS)}")
+    others = {name: value for name in ("seed", "engineer") if (value := getattr(options, name)) is not None}
     try:
-        spec = quick_spec() if options.quick else SessionSpec.model_validate_json(read_text(options.spec))
-        if options.seed is not None:
-            spec = SessionSpec.model_validate(spec.model_dump() | {"seed": options.seed})
+        if options.preset is not None:
+            spec = preset_spec(options.preset, method=options.method or "grpo")
+        else:
+            spec = SessionSpec.model_validate_json(read_text(options.spec))
+        spec = SessionSpec.model_validate(spec.model_dump() | others)
     except ValidationError as error:
-        raise InputError(f"{options.spec or 'the quick session'}: {first_error(error)}") from None
+        raise InputError(f"{options.spec or options.preset}: {first_error(error)}") from None
     if options.out:
         session = SessionStore(options.out.resolve().parent).create(spec, options.out.resolve().name)
     else:
@@ -230,11 +242,16 @@ def run_status(options: argparse.Namespace) -> None:
 
 
 def print_status(session: Session, as_json: bool) -> None:
+    from core.training.settings import METHOD_NAMES
+
     state = session.state()
     if as_json:
-        print(json.dumps({"id": session.id, "folder": str(session.dir)} | state.model_dump(mode="json")))
+        told = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method, "engineer": session.spec.engineer}
+        print(json.dumps(told | state.model_dump(mode="json")))
         return
-    print(f"{session.id}: {state.status}, stage {state.stage + 1} of {session.spec.stages}, {state.phase}, {state.progress:.0%} done")
+    spec = session.spec
+    print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {state.progress:.0%} done")
+    print(f"  trained by {METHOD_NAMES[spec.training.method]}, engineer {spec.engineer}")
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
         print(f"  {where}: {rate.valid:.1%} valid, {rate.optimal:.1%} optimal (n {rate.n})")
@@ -268,8 +285,15 @@ def run_generate(options: argparse.Namespace) -> None:
         raise InputError("--agents goes with a preset; a config file says itself how many there are")
     else:
         config = EnvironmentConfig.read(Path(options.config))
-    with progress("boards", options.n) as note:
-        instances = generate(config, options.n, options.seed, sum_of_costs=options.soc, workers=options.workers, on_progress=note)
+    with progress() as note:
+        instances = generate(
+            config,
+            options.n,
+            options.seed,
+            sum_of_costs=options.soc,
+            workers=options.workers,
+            on_progress=lambda done, of: note("drawing and solving", done, of),
+        )
     write_instances(options.out, instances)
     drawn = {str(size): of_size.model_dump() for size, of_size in realised(instances).items()}
     show({"boards": len(instances), "out": str(options.out), "sizes": drawn}, options.json)
@@ -382,49 +406,46 @@ def refuse_to_replace(folder: Path, files: dict[str, str]) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
-    from core.lake.files import write_text
-    from core.sessions.store import worker_environment
+    from core.sessions.benchmark import results_folder, save_result
+    from core.sessions.evaluations import fresh_id, task_for
+    from core.sessions.store import SessionStore, worker_environment
 
-    os.environ.update(worker_environment())
-    from core.policy.evaluation import evaluate
-    from core.policy.policy import load_policy
-    from core.sessions.statistics import rates
+    store = SessionStore()
+    fields = {"temperature": options.temperature, "seed": options.seed} | ({"title": options.title} if options.title else {})
+    task = task_for(options.model, options.suite, store, **fields)
+    folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists already: name a new folder")
+    os.environ.update(worker_environment(task.online))
+    from core.sessions.measuring import measure
 
-    boards = read_suite(options.suite)
-    rows = evaluate(load_policy(options.model), boards, temperature=options.temperature)
-    by_cell = rates(rows, by=("agents", "size")).to_dict("records")
-    summary = {"model": options.model, "suite": options.suite, "temperature": options.temperature, "boards": len(rows)}
-    summary |= {"overall": rates(rows, by=()).to_dict("records")[0], "cells": by_cell}
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_text(options.out / "boards.jsonl", rows.to_json(orient="records", lines=True))
-    write_text(options.out / "summary.json", json.dumps(summary, indent=2))
+    with progress() as note:
+        report, rows = measure(task, folder.name, note)
+    save_result(folder, report, rows)
     if options.json:
-        show(summary, as_json=True)
+        show(report.model_dump(mode="json") | {"folder": str(folder)}, as_json=True)
     else:
-        print_rates(rates(rows, by=("agents", "size")))
+        print_report(report)
+        print(f"\nin {folder}")
 
 
-def read_suite(name: str) -> list[Instance]:
-    from core.lake.instance import read_instances
-    from core.lake.suites import SUITES, build_suite
-
-    if name in SUITES:
-        return build_suite(SUITES[name])
-    if not Path(name).is_file():
-        raise InputError(f"there is no suite {name!r} and no such file; the suites are {', '.join(SUITES)}")
-    boards = read_instances(Path(name))
-    if not boards:
-        raise InputError(f"{name} holds no board")
-    return boards
+def print_report(report: Report) -> None:
+    print(f"{report.title} on {report.suite}: {report.n} boards, planned in {report.seconds:.0f} s")
+    for team in report.teams:
+        print("\nagents  size     n   valid  95 % interval    optimal  95 % interval      CSR     ISR  cost gap  step gap  tokens")
+        for cell in report.cells:
+            if cell.agents == team.agents:
+                print_tally(cell, f"{cell.size}", (cell.valid_rate, *cell.valid_interval), (cell.optimal_rate, *cell.optimal_interval))
+        print_tally(team, "mean", (team.mean_valid, *team.mean_valid_interval), (team.mean_optimal, *team.mean_optimal_interval))
+        print("        faults: " + (", ".join(f"{fault} {count}" for fault, count in team.faults.items()) or "none"))
 
 
-def print_rates(table: pd.DataFrame) -> None:
-    print("agents  size     n   valid  95 % interval   optimal  95 % interval")
-    for row in table.itertuples():
-        print(
-            f"{row.agents:>6}  {row.size:>4}  {row.n:>4}  {row.valid:>6.1%}  {row.valid_low:.1%} .. {row.valid_high:.1%}"
-            f"  {row.optimal:>7.1%}  {row.optimal_low:.1%} .. {row.optimal_high:.1%}"
-        )
+def print_tally(tally: Tally, size: str, valid: tuple[float, float, float], optimal: tuple[float, float, float]) -> None:
+    """One line. The rates come with their bounds; a gap of no valid plan is a dash."""
+    rates = "  ".join(f"{rate:>6.1%}  {low:>5.1%} .. {high:>6.1%}" for rate, low, high in (valid, optimal))
+    cost, step = ("-" if gap is None else f"{gap:+.1%}" for gap in (tally.soc_gap, tally.makespan_gap))
+    arrived = f"{tally.csr:>6.1%}  {tally.isr:>6.1%}"
+    print(f"{tally.agents:>6}  {size:>4}  {tally.n:>4}  {rates}  {arrived}  {cost:>8}  {step:>8}  {tally.tokens:>6.1f}")
 
 
 def run_doctor(options: argparse.Namespace) -> None:
@@ -454,15 +475,27 @@ def read_text(path: Path | str) -> str:
 
 
 @contextmanager
-def progress(unit: str, total: int) -> Iterator[Callable[[int, int], None]]:
-    """A progress bar on stderr, where that is a terminal."""
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar on stderr, where that is a terminal, for each part of a job in turn: told (part, done, of how many)."""
     from tqdm import tqdm
 
     from core.lake.warm_up import load_solver
 
     load_solver()
-    with tqdm(total=total, unit=f" {unit}", disable=None, leave=False) as bar:
-        yield lambda done, _: bar.update(done - bar.n)
+    bars: dict[str, tqdm] = {}
+
+    def note(part: str, done: int, of: int) -> None:
+        if part not in bars:
+            bars[part] = tqdm(desc=part, total=of, unit=" boards", disable=None, leave=False)
+        bars[part].update(done - bars[part].n)
+        if done == of:
+            bars[part].close()
+
+    try:
+        yield note
+    finally:
+        for bar in bars.values():
+            bar.close()
 
 
 def show(record: dict[str, Any], as_json: bool) -> None:

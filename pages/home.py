@@ -9,6 +9,7 @@ import streamlit as st
 from core.lake.board import Board
 from core.sessions.state import PHASE_WORDS
 from core.sessions.store import Session
+from core.training.settings import Method
 from core.ui import markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import overall, percent
@@ -16,6 +17,11 @@ from core.ui.loop import loop_picture, told_stage
 from core.ui.story import answer_of, board_by_board, showcase
 from core.ui.timeline import rates_by_stage
 
+LEARNED: dict[Method, str] = {
+    "grpo": "It was trained by reinforcement learning (GRPO)",
+    "imitation": "It was trained by imitating an exact solver",
+    "expert-iteration": "It was trained by imitating the best of its own plans (expert iteration)",
+}
 LISTED = 12
 """Sessions shown before the reader asks for all."""
 
@@ -43,7 +49,7 @@ def alive(session: Session) -> None:
         rewrites = sum(bool(proposal.changes) for proposal in proposals)
         engineer = "it" if session.spec.engineer == "policy" else f"the {session.spec.engineer} engineer"
         st.markdown(
-            f"A small language model plans paths for a team on a frozen lake. It learned this by reinforcement{took}, "
+            f"A small language model plans paths for a team on a frozen lake. {LEARNED[session.spec.training.method]}{took}, "
             f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."
         )
         with st.container(horizontal=True):
@@ -76,7 +82,7 @@ def session_row(session: Session) -> None:
     with st.container(border=True):
         name, result, status, links = st.columns([2.2, 1.8, 1.2, 1.3], vertical_alignment="center")
         name.markdown(f"**{markup.plain(session.title)}**")
-        name.caption(f"{session.spec.engineer} engineer · {session.spec.stages} stages · {sessions.ago(session.created)} · `{session.id}`")
+        name.caption(f"{sessions.set_up(session.spec)} · {sessions.ago(session.created)} · `{session.id}`")
         if last is not None and None in rates:
             result.markdown(f"**{percent(rates[None].value)} → {percent(rates[last].value)}** valid")
             result.caption(f"now {rates[last].interval}, n = {rates[last].n}")

@@ -10,11 +10,10 @@ import streamlit as st
 
 from core.engineer.schema import SECTIONS, Context, ProposalRecord
 from core.lake.board import Board
-from core.lake.rules import Paths, judge_paths, walk
-from core.lake.solver import solve
+from core.lake.rules import judge_paths
 from core.sessions.store import Session
 from core.ui import markup, nav, sessions, share, theme
-from core.ui.board import Track, board_player
+from core.ui.board import Track, board_player, optimal_paths
 from core.ui.figures import Chart, Series, faults_by_size, overall, percent, rates_by_size, rates_over_stages, size_label
 from core.ui.story import answer_of, board_by_board, claim_outcomes, knob_rows, showcase, was_it_right, what_changed
 from core.ui.timeline import marks, stage_name, timeline
@@ -156,13 +155,6 @@ def filtered(before: pd.DataFrame | None, after: pd.DataFrame, size: int | None,
     return rows if outcome == ANY else rows[rows["outcome"] == outcome]
 
 
-@st.cache_data(max_entries=256, show_spinner="Solving the board")
-def optimal_paths(board_text: str) -> Paths | None:
-    board = share.decode(board_text)
-    plan = solve(board).plan
-    return None if plan is None else walk(board, plan)
-
-
 def show_board(row: pd.Series, label: str, before: pd.DataFrame | None, before_label: str) -> None:
     board = Board.from_dict(json.loads(row["board"]))
     code = share.encode(board)
@@ -264,6 +256,7 @@ if not found:
 with picker:
     session = sessions.session_picker(found)
 state = session.state()
+st.caption(f"Trained by {sessions.set_up(session.spec)} · seed {session.spec.seed}")
 stage = timeline(marks(session, state), key="story-thread").id - 1
 here = None if stage < 0 else stage
 after = session.validation(here)

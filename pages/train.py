@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from pydantic import ValidationError
@@ -11,14 +11,16 @@ from pydantic import ValidationError
 from core.engineer.schema import ENGINEERS, SECTIONS
 from core.lake.board import Board
 from core.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
-from core.lake.presets import PRESETS, preset
+from core.lake.presets import PRESETS as CONFIG_PRESETS
+from core.lake.presets import preset
 from core.lake.suites import SuiteSpec
 from core.sessions import launcher
-from core.sessions.presets import quick_spec
+from core.sessions.presets import PRESETS as SESSION_PRESETS
+from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import PHASE_WORDS, State
 from core.sessions.store import Session
-from core.training.settings import TrainingSettings
+from core.training.settings import METHOD_NAMES, METHODS, Method, TrainingSettings
 from core.ui import markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
@@ -37,19 +39,79 @@ ENGINEER_WORDS = {
     "random": "random · shares and ratios at random",
     "fixed": "fixed · keeps the first config",
 }
-FROM_QUICK, FROM_DESIGN, FROM_FILE = "the quick session", "the Design page", "a file"
+METHOD_WORDS: dict[Method, str] = {
+    "grpo": "GRPO · reinforcement learning, the paper's method",
+    "imitation": "imitation · learns the exact solver's plans",
+    "expert-iteration": "expert iteration · learns the best of its own plans",
+}
+PLANS_HELP: dict[Method, str] = {
+    "grpo": "Plans sampled for each board: the group that GRPO compares.",
+    "imitation": "How often each board is shown with an optimal plan, each time turned, mirrored and renumbered another way.",
+    "expert-iteration": "Plans sampled for each board, of which it imitates the best.",
+}
+FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset session", "the Design page", "a file"
 SHOWN_EVENTS = 40
 
 
 # --- the form --------------------------------------------------------------------------------------------------------
 
 
+class Field(NamedTuple):
+    """A number of the form; its widget has the key ``form_<name>``."""
+
+    label: str
+    low: float
+    high: float
+    help: str
+    step: float | None = None
+    format: str | None = None
+
+
+FIELDS = {
+    "stages": Field("Stages", 1, 50, "Train, validate, propose; so many times."),
+    "steps": Field("Steps a stage", 1, 5000, "Optimizer steps in one stage."),
+    "boards": Field("Boards a step", 1, 1024, "Different boards in one step."),
+    "plans": Field("Plans a board", 2, 64, ""),
+    "rate": Field("Learning rate", 1e-6, 1e-2, "GRPO at 3e-4 with few boards a step destroyed the policy in our trials.", 1e-5, "%.1e"),
+    "temperature": Field("Temperature", 0.1, 2.0, "Of the plans sampled while training. Validation is greedy.", 0.1),
+    "per_cell": Field("Held-out boards", 5, 1000, "For each map size and team size; more boards, narrower intervals, slower validation."),
+    "seed": Field("Seed", 0, 2**31 - 1, "The same spec gives the same boards everywhere."),
+}
+
+
+def fill_form() -> None:
+    """Puts the numbers of the chosen preset, for the chosen method, into the form."""
+    spec = chosen_preset()
+    training = spec.training
+    values = {
+        "stages": spec.stages, "steps": training.steps, "boards": training.boards_per_step, "plans": training.completions_per_board,
+        "rate": training.learning_rate, "temperature": training.temperature, "per_cell": spec.suite.boards_per_cell, "seed": spec.seed,
+    }  # fmt: skip
+    st.session_state.update({f"form_{name}": value for name, value in values.items()})
+
+
+def chosen_preset() -> SessionSpec:
+    return preset_spec(st.session_state.get("form_preset", next(iter(SESSION_PRESETS))), method=st.session_state.get("form_method", "grpo"))
+
+
 def new_session_form(found: list[Session]) -> None:
-    """Every setting of a session; quick by default."""
-    quick = quick_spec()
+    """Every setting of a session, filled in by a preset."""
+    if "form_stages" not in st.session_state:
+        fill_form()
     left, right = st.columns([1.25, 1], gap="large")
     with left:
-        config = pick_config(found, quick)
+        st.subheader("The session", anchor=False)
+        st.selectbox(
+            "Begin with", SESSION_PRESETS, format_func=lambda name: f"{name} · {SESSION_PRESETS[name].words}", key="form_preset",
+            on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
+        )  # fmt: skip
+        method = st.selectbox(
+            "How it trains", METHODS, format_func=METHOD_WORDS.__getitem__, key="form_method", on_change=fill_form,
+            help="Reinforcement learning rewards plans that the model samples. The other two show it plans to imitate; their figures are "
+            "never those of GRPO.",
+        )  # fmt: skip
+        begun = chosen_preset()
+        config = pick_config(found, begun)
         st.subheader("The engineer", anchor=False)
         engineer = st.selectbox(
             "Who writes the next config", ENGINEERS, format_func=ENGINEER_WORDS.__getitem__, key="form_engineer",
@@ -64,54 +126,12 @@ def new_session_form(found: list[Session]) -> None:
             help="Without any, every map size keeps the layouts of the first config. So far only the engineer *random* turns layouts.",
         )  # fmt: skip
         st.subheader("Training", anchor=False)
-        a, b, c, d = st.columns(4)
-        stages = a.number_input("Stages", 1, 50, quick.stages, key="form_stages", help="Train, validate, propose; so many times.")
-        steps = b.number_input(
-            "Steps a stage", 1, 5000, quick.training.steps, key="form_steps", help="Optimizer steps of GRPO in one stage."
-        )
-        boards = c.number_input(
-            "Boards a step", 1, 1024, quick.training.boards_per_step, key="form_boards", help="Different boards in one step."
-        )
-        plans = d.number_input(
-            "Plans a board",
-            2,
-            64,
-            quick.training.completions_per_board,
-            key="form_plans",
-            help="Plans sampled for each board: the group that GRPO compares.",
-        )
-        a, b, c, d = st.columns(4)
-        rate = a.number_input(
-            "Learning rate",
-            1e-6,
-            1e-2,
-            quick.training.learning_rate,
-            step=1e-5,
-            format="%.1e",
-            key="form_rate",
-            help="3e-4 with few boards a step destroyed the policy in our trials.",
-        )
-        temperature = b.number_input(
-            "Temperature",
-            0.1,
-            2.0,
-            quick.training.temperature,
-            step=0.1,
-            key="form_temperature",
-            help="Of the sampled training plans. Validation is greedy.",
-        )
-        per_cell = c.number_input(
-            "Held-out boards",
-            5,
-            1000,
-            quick.suite.boards_per_cell,
-            key="form_per_cell",
-            help="For each map size and team size; more boards, narrower intervals, slower validation.",
-        )
-        seed = d.number_input("Seed", 0, 2**31 - 1, 0, key="form_seed", help="The same spec gives the same boards everywhere.")
+        numbers = number_fields(method)
     with right:
         st.subheader("What will run", anchor=False)
-        title = st.text_input("Title", quick.title if config == quick.initial_config else "", max_chars=120, key="form_title")
+        as_begun = config == begun.initial_config
+        suggest_title(begun.title if as_begun else "")
+        title = st.text_input("Title", max_chars=120, key="form_title")
         if config is None:
             return
         try:
@@ -120,31 +140,65 @@ def new_session_form(found: list[Session]) -> None:
                 engineer=engineer,
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),
                 layouts=tuple(layout for layout in LAYOUTS if layout in (layouts or ())),
-                stages=stages,
+                stages=numbers["stages"],
                 initial_config=config,
-                training=TrainingSettings(
-                    steps=steps, boards_per_step=boards, completions_per_board=plans, learning_rate=rate, temperature=temperature
+                training=TrainingSettings.model_validate(
+                    begun.training.model_dump()
+                    | {
+                        "steps": numbers["steps"],
+                        "boards_per_step": numbers["boards"],
+                        "completions_per_board": numbers["plans"],
+                        "learning_rate": numbers["rate"],
+                        "temperature": numbers["temperature"],
+                    }
                 ),
-                suite=SuiteSpec(agents=quick.suite.agents, sizes=tuple(config.sizes), boards_per_cell=per_cell, seed=quick.suite.seed),
-                seed=seed,
-            )  # fmt: skip
+                suite=SuiteSpec(
+                    agents=begun.suite.agents if as_begun else (config.agents,),
+                    sizes=tuple(config.sizes),
+                    boards_per_cell=numbers["per_cell"],
+                    seed=begun.suite.seed,
+                ),
+                seed=numbers["seed"],
+            )
         except ValidationError as error:
             st.error(first_error(error))
             return
         preview(spec, found)
 
 
-def pick_config(found: list[Session], quick: SessionSpec) -> EnvironmentConfig | None:
-    """The config of the first stage: from the preset, from Design, from a file, or the last one of a session. None: not chosen yet."""
+def suggest_title(title: str) -> None:
+    """Puts ``title`` into the form, unless somebody has written one of their own."""
+    state = st.session_state
+    if state.get("form_title") in (None, state.get("form_suggested")):
+        state["form_title"] = state["form_suggested"] = title
+
+
+def number_fields(method: Method) -> dict[str, Any]:
+    """The numbers of the form, in rows of four; returns them by name."""
+    numbers = {}
+    for place, (name, field) in enumerate(FIELDS.items()):
+        if place % 4 == 0:
+            row = st.columns(4)
+        numbers[name] = row[place % 4].number_input(
+            field.label, field.low, field.high, step=field.step, format=field.format, key=f"form_{name}",
+            help=PLANS_HELP[method] if name == "plans" else field.help,
+        )  # fmt: skip
+    return numbers
+
+
+def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig | None:
+    """The config of the first stage: from the preset session, from Design, from a file, or the last one of a session. None: not chosen
+    yet."""
     st.subheader("The first environment config", anchor=False)
     designed = st.session_state.get("design_config")
-    ready_made = {f"the preset {name}": name for name in PRESETS}
-    sources = [FROM_QUICK, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *(session.id for session in found)]
+    ready_made = {f"the preset {name}": name for name in CONFIG_PRESETS}
+    sources = [FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *(session.id for session in found)]
     titles = {session.id: f"{session.title}, its last config" for session in found}
+    titles[FROM_PRESET] = f"the {begun.title.lower()}"
     if "form_source" not in st.session_state and designed:
         st.session_state["form_source"] = FROM_DESIGN
     source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
-    config: EnvironmentConfig | None = quick.initial_config
+    config: EnvironmentConfig | None = begun.initial_config
     try:
         if source == FROM_DESIGN:
             config = EnvironmentConfig.from_json(designed or "")
@@ -153,7 +207,7 @@ def pick_config(found: list[Session], quick: SessionSpec) -> EnvironmentConfig |
             config = EnvironmentConfig.from_bytes(upload.getvalue(), upload.name) if upload else None
         elif source in ready_made:
             config = preset(ready_made[source])
-        elif source != FROM_QUICK:
+        elif source != FROM_PRESET:
             config = last_config(next(session for session in found if session.id == source))
     except ConfigError as error:
         st.error(f"This is not a config: {error}")
@@ -171,10 +225,12 @@ def last_config(session: Session) -> EnvironmentConfig:
 
 def preview(spec: SessionSpec, found: list[Session]) -> None:
     training = spec.training
-    samples = training.steps * training.boards_per_step * training.completions_per_board
+    boards = training.steps * training.boards_per_step
+    plans = f"{boards * training.completions_per_board:,} {'optimal' if training.method == 'imitation' else 'sampled'} plans"
+    stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
     st.markdown(
-        f"**{spec.stages} stages** of {training.steps} steps: {samples:,} sampled plans on {training.steps * training.boards_per_step:,} "
-        f"boards a stage, then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
+        f"**{stages}** of {training.steps} steps by **{METHOD_NAMES[training.method]}**: {plans} on {boards:,} boards a stage, "
+        f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
         f"with {' and '.join(map(str, spec.suite.agents))} agents."
     )
     guess = expected_seconds(spec, found)
@@ -198,10 +254,10 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
 
 
 def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:
-    """Training time of ``spec`` by the newest session that measured its steps: seconds, and that session's title."""
+    """Training time of ``spec`` by the newest session of its method that measured its steps: seconds, and that session's title."""
     for session in found:
         metrics = session.metrics(0)
-        if len(metrics) and "seconds" in metrics:
+        if session.spec.training.method == spec.training.method and len(metrics) and "seconds" in metrics:
             theirs, ours = (s.training.boards_per_step * s.training.completions_per_board for s in (session.spec, spec))
             return float(metrics["seconds"].median()) * ours / theirs * spec.training.steps * spec.stages, session.title
     return None
@@ -276,7 +332,7 @@ def curves(session: Session, state: State) -> None:
         StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
         for stage in range(session.spec.stages)
     ]
-    drawn = training_curves(checks.get(None), stages)
+    drawn = training_curves(checks.get(None), stages, below="reward" if session.spec.training.method == "grpo" else "loss")
     st.plotly_chart(drawn.figure, key="curves", alt=drawn.alt, config={"displayModeBar": False})
 
 
@@ -297,7 +353,8 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
             )
             track = answer_of(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
             board_player(Board.from_dict(json.loads(row["board"])), [track], key="newest", height=300, autoplay=state.live)
-            with st.expander(f"Its words (reward {row['reward']:.2f})"):
+            rewarded = session.spec.training.method == "grpo"
+            with st.expander(f"Its words (reward {row['reward']:.2f})" if rewarded else "Its words"):
                 st.code(row["completion"] or " ", language=None, wrap_lines=True)
             return
     st.subheader("Newest sampled plan", anchor=False)
@@ -330,7 +387,8 @@ def event_words(event: dict[str, Any]) -> str:
     name = stage_name(stage if isinstance(stage, int) else None)
     match event.get("kind"):
         case "started":
-            return f"Started: {event.get('stages')} stages, engineer {event.get('engineer')}."
+            by = METHOD_NAMES.get(event.get("method", "grpo"), "an unknown method")
+            return f"Started: {event.get('stages')} stages by {by}, engineer {event.get('engineer')}."
         case "resumed":
             return "Resumed."
         case "baseline" | "validated":
@@ -386,10 +444,7 @@ def controls(session: Session, state: State) -> bool:
     """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
     with st.container(horizontal=True, vertical_alignment="center"):
         sessions.status_badge(session, state)
-        st.caption(
-            f"{session.spec.engineer} engineer · {session.spec.stages} stages · seed {session.spec.seed} · "
-            f"began {sessions.ago(session.created)}"
-        )
+        st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed} · began {sessions.ago(session.created)}")
         live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
         if state.live and not session.read_only and st.button("Stop", key="stop", icon=":material/stop:"):
             confirm_stop(session)

@@ -23,6 +23,7 @@ from core.lake.rules import Paths, walk
 from core.lake.suites import SuiteSpec
 from core.policy.evaluation import COLUMNS, answer_row, frame
 from core.policy.plan_dialect import render_plan
+from core.sessions.benchmark import Measured, Result, report_of, results_folder, save_result
 from core.sessions.files import append_line, write_parquet
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, Status, ValidRate
@@ -71,7 +72,7 @@ def build_session(
     session = SessionStore(root).create(spec, session_id)
     finished = spec.stages if finished_stages is None else finished_stages
     suite = generate(spec.initial_config, spec.suite.boards_per_cell * len(spec.suite.sizes), seed=spec.suite.seed, sum_of_costs=True)
-    events = [{"kind": "started", "engineer": spec.engineer, "stages": spec.stages}]
+    events = [{"kind": "started", "method": spec.training.method, "engineer": spec.engineer, "stages": spec.stages}]
     rates: list[ValidRate] = []
 
     def validated(stage: int | None, table: pd.DataFrame) -> None:
@@ -97,7 +98,7 @@ def build_session(
             break
         after = answers(suite, skill=(stage + 1) / spec.stages, seed=spec.seed)
         validated(stage, after)
-        measured = StageMeasurements(stage, config, record.realised, session.metrics(stage), after, before, last)
+        measured = StageMeasurements(stage, config, record.realised, session.metrics(stage), after, before, last, spec.training.method)
         context = describe(measured, spec.sections)
         context = context.model_copy(update={"prompt": render_context(context)})
         last = _broken(spec, context, config) if stage == broken_stage else _proposed(spec, context, config)
@@ -159,6 +160,8 @@ def _train(session: Session, boards: list[Instance], stage: int, steps: int) -> 
             "entropy": 0.3 - 0.02 * step, "length": float(table["tokens"].mean()),
             "learning_rate": training.learning_rate, "grad_norm": 1.0, "seconds": 2.0,
         }  # fmt: skip
+        if training.method != "grpo":
+            figures |= {"loss": 0.5 - 0.02 * step, "learnt": len(rows)}
         for size, part in table.groupby("size"):
             figures |= {f"valid_{size}": float(part["valid"].mean()), f"optimal_{size}": float(part["optimal"].mean())}
         append_line(session.stage_dir(stage) / "metrics.jsonl", figures)
@@ -193,3 +196,15 @@ def _broken(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> P
         config_before=config, config_after=config, changes=(),
         kept_because=f"no answer could be used after 2 attempts: {attempts[-1].error}",
     )  # fmt: skip
+
+
+def build_result(
+    root: Path, result_id: str, boards: list[Instance], skill: float, *, spec: SuiteSpec | None = None, seed: int = 0, **measured: Any
+) -> Result:
+    """A result in the sessions folder ``root``: ``boards`` answered by an imagined policy of this ``skill``."""
+    rows = answers(boards, skill, seed)
+    told = Measured(**({"title": result_id, "model": "lab model", "suite": "paper"} | measured))
+    folder = results_folder(SessionStore(root)) / result_id
+    report = report_of(rows, told, id=result_id, checkpoint_sha256="a" * 64, suite_spec=spec, created=BEGAN, seconds=9.0)
+    save_result(folder, report, rows)
+    return Result(folder)

@@ -78,9 +78,16 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
         (("judge", "BOARD", "[1]"), 'the plan must be a JSON list of motion strings, one an agent, like ["RRD", "WDL"]'),
         (("judge", "BOARD", '["RX"]'), "agent 0: 'X' is no action; use U D L R W"),
         (("judge", "BOARD", '["R", "R", "R"]'), "the plan has 3 motion strings, the board has 2 agents"),
-        (("run",), "give either a spec file or --quick"),
+        (("run",), "give either a spec file or --preset"),
+        (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, long"),
+        (("run", "--preset", "demo", "--method", "sft"), "there is no method 'sft'; the methods are grpo, imitation, expert-iteration"),
+        (("run", "spec.json", "--method", "grpo"), "--method goes with --preset; a spec file says itself how it trains"),
+        (("run", "--preset", "demo", "--engineer", "me"), "demo: engineer: Input should be 'policy'"),
         (("status", "nobody"), "there is no session 'nobody'"),
         (("evaluate", "lab-model", "--suite", "none", "--out", "x"), "there is no suite 'none' and no such file; the suites are"),
+        (("evaluate", "nowhere", "--suite", "quick"), "'nowhere' is no checkpoint: neither lab-model, nor a folder"),
+        (("evaluate", "nobody:base", "--suite", "quick"), "there is no session 'nobody'"),
+        (("evaluate", "lab-model", "--suite", "BOARD", "--temperature", "-1"), "temperature: Input should be greater than or equal to 0"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str], board: str, arguments: tuple[str, ...], said: str) -> None:
@@ -109,6 +116,31 @@ def test_bad_configs_name_what_is_wrong_and_write_nothing(capsys: pytest.Capture
     config.write_text(text)
     assert reason(capsys, "generate", str(config), "--n", "4", "--out", str(out)).startswith(said)
     assert not out.exists()
+
+
+def test_evaluate_gives_the_same_every_time(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
+    config, suite = tmp_path / "c.json", tmp_path / "suite.jsonl"
+    config.write_text('{"agents": 3, "sizes": {"4": {"share": 0.5}, "5": {"share": 0.5}}}')
+    answer(capsys, "generate", str(config), "--n", "12", "--out", str(suite))
+    told = [answer(capsys, "evaluate", "assets/lab-model", "--suite", str(suite), "--out", str(tmp_path / name)) for name in "ab"]
+    for number, name in enumerate("ab"):
+        written = json.loads((tmp_path / name / "report.json").read_text())
+        assert told[number] == written | {"folder": str(tmp_path / name)}
+        assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["boards.parquet", "cells.csv", "report.json"]
+    first, second = ({k: v for k, v in one.items() if k not in ("created", "seconds", "folder", "id")} for one in told)
+    assert first == second
+    assert (first["title"], first["suite"], [team["n"] for team in first["teams"]]) == ("lab model", "suite.jsonl", [12])
+    for file in ("boards.parquet", "cells.csv"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    assert reason(capsys, "evaluate", "lab-model", "--suite", str(suite), "--out", str(tmp_path / "a")).endswith("name a new folder")
+
+    assert main(["evaluate", "lab-model", "--suite", str(suite), "--title", "Mine"]) == 0
+    table = capsys.readouterr().out
+    assert table.startswith("Mine on suite.jsonl: 12 boards")
+    assert "     3  mean    12" in table and "faults: " in table
+    (result,) = (tmp_path / "sessions" / "results").iterdir()
+    assert result.name.endswith("-mine") and (result / "report.json").exists()
 
 
 def test_convert_goes_through_every_format_and_back(capsys: pytest.CaptureFixture[str], tmp_path: Path, board: str) -> None:

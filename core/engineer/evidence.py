@@ -19,7 +19,7 @@ from core.lake.generator import Realised
 from core.lake.rules import FAULTS
 
 TEACHES = (0.2, 0.8)
-"""Sampled valid rates between these leave most groups mixed, so that GRPO has something to compare (the 80/20 rule)."""
+"""Sampled valid rates between these leave most groups of plans mixed, so that there is something to learn from them (the 80/20 rule)."""
 WORKS = 0.05
 """Held-out gain of a stage from which on a size's config is said to work; less is within the noise of a small suite."""
 CASES_PER_SIZE = 2
@@ -41,6 +41,8 @@ class StageMeasurements:
     """The same boards before it."""
     last_proposal: ProposalRecord | None
     """The proposal that led to this stage; None for the first."""
+    method: str = "grpo"
+    """How the stage was trained."""
 
 
 def gather(stage: StageMeasurements) -> dict[Section, tuple[Evidence, ...]]:
@@ -70,7 +72,8 @@ def describe(stage: StageMeasurements, sections: Sequence[Section], layouts: tup
 def behaviour_lines(stage: StageMeasurements) -> Iterator[Evidence]:
     first, last = thirds(stage.metrics)
     mean = last.mean(numeric_only=True)
-    yield lines.behaviour_whole(mean["reward"], mean["reward"] - first["reward"].mean(), mean["entropy"], mean["length"])
+    if {"reward", "entropy"} <= set(mean.dropna().index):  # else nothing was sampled, or no sampled plan was good enough to learn from
+        yield lines.behaviour_whole(mean["reward"], mean["reward"] - first["reward"].mean(), mean["entropy"], mean["length"], stage.method)
     for size in stage.config.sizes:
         sampled = sampled_valid(stage, size)
         if sampled is not None:

@@ -17,11 +17,10 @@ def points(change: float) -> str:
     return f"{100 * change:+.0f} points"
 
 
-def behaviour_whole(reward: float, reward_delta: float, entropy: float, length: float) -> Evidence:
-    text = (
-        f"Training: mean reward {reward:.2f} ({reward_delta:+.2f} over the stage), entropy {entropy:.2f} nats a token, "
-        f"{length:.0f} tokens a plan."
-    )
+def behaviour_whole(reward: float, reward_delta: float, entropy: float, length: float, method: str = "grpo") -> Evidence:
+    """``reward`` is what GRPO pays; a method that pays nothing has the same measure of its sampled plans, which is called their score."""
+    led = "Training: mean reward" if method == "grpo" else f"Training by {method.replace('-', ' ')}: sampled plans score"
+    text = f"{led} {reward:.2f} ({reward_delta:+.2f} over the stage), entropy {entropy:.2f} nats a token, {length:.0f} tokens a plan."
     return Evidence(
         id="B",
         section="behaviour",

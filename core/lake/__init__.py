@@ -8,7 +8,7 @@
 | see how Conflict-Based Search works | ``core.lake.cbs`` (``search``) |
 | describe an environment | ``core.lake.config`` (``EnvironmentConfig``), by name ``core.lake.presets`` |
 | draw certified boards from it | ``core.lake.generator`` (``generate``) |
-| hold-out suites | ``core.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``) |
+| hold-out suites | ``core.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``); from files and the hub ``core.lake.suite_sources`` |
 | train a language model with TRL or verifiers | ``core.lake.rl``, ``core.lake.verifiers_env`` |
 | train policies | ``core.lake.envs`` (PettingZoo, Gymnasium), ``core.lake.vector`` |
 

@@ -40,7 +40,7 @@ class SuiteSpec(BaseModel):
     boards_per_cell: Annotated[int, Field(ge=1, le=10_000)]
     hole_ratios: Annotated[tuple[Ratio, ...], Field(min_length=1)] = (0.1, 0.2, 0.3, 0.4, 0.5)
     wait_ratio: Ratio | None = None
-    """Part of the boards, for each hole ratio, that need a WAIT; None keeps the natural mix."""
+    """Part of a cell's boards, spread evenly over the hole ratios, that need a WAIT; None keeps the natural mix."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
     @property
@@ -54,14 +54,18 @@ class SuiteSpec(BaseModel):
 
 
 SEED = 20_260_617
+WAIT_RATIOS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""The shares of boards that need a WAIT of the paper's benchmark, a suite each."""
+PAPER = SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=150, seed=SEED)
 SUITES: dict[str, SuiteSpec] = {
     "quick": SuiteSpec(agents=(2, 3, 4), sizes=PAPER_SIZES, boards_per_cell=10, seed=SEED),
-    "session": SuiteSpec(agents=(2,), sizes=(3, 4, 5, 6, 7, 8), boards_per_cell=40, seed=SEED),
-    "paper": SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=150, seed=SEED),
-    "paper-wr0.5": SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=150, wait_ratio=0.5, seed=SEED),
-}
-"""Suites by name. ``session`` is what the quick session validates on; ``paper`` has the shape of the public benchmark: 21 cells with 3,150
-boards; in ``paper-wr0.5`` half of them need a WAIT."""
+    "session": SuiteSpec(agents=(3,), sizes=(3, 4, 5, 6, 7, 8), boards_per_cell=40, seed=SEED),
+    "train-shape": SuiteSpec(agents=(2,), sizes=PAPER_SIZES, boards_per_cell=150, seed=SEED),
+    "paper": PAPER,
+} | {f"paper-wr{ratio:g}": PAPER.model_copy(update={"wait_ratio": ratio}) for ratio in WAIT_RATIOS}
+"""Suites by name. ``session`` is what the quick session validates on, and a part of ``paper``; ``train-shape`` has the paper's team size
+of training; ``paper`` has the shape of the public benchmark: 21 cells with 3,150 boards in their natural mix; in ``paper-wr0.5`` half of
+them need a WAIT. Every wait ratio can be had in every cell and at every hole ratio that ``paper`` has."""
 HELD_OUT = Path(__file__).parents[2] / "assets" / "held_out.npy"
 
 
@@ -83,10 +87,14 @@ def build_suite(
     blocks = []
     for team, size in spec.cells:
         counts = spec.hole_counts(team, size)
-        for holes, quota in zip(counts, quotas(spec.boards_per_cell, [1.0] * len(counts)), strict=True):
+        even = [1.0] * len(counts)
+        parts: list[tuple[int, ...]] = [(boards,) for boards in quotas(spec.boards_per_cell, even)]
+        if spec.wait_ratio is not None:
+            waiting = quotas(quotas(spec.boards_per_cell, [1 - spec.wait_ratio, spec.wait_ratio])[1], even)
+            parts = [(boards[0] - wait, wait) for boards, wait in zip(parts, waiting, strict=True)]
+        for holes, wanted in zip(counts, parts, strict=True):
             stratum = Stratum(size, team, holes)
-            wanted = [quota] if spec.wait_ratio is None else quotas(quota, [1 - spec.wait_ratio, spec.wait_ratio])
-            blocks.append(Block(stratum, stratum.key("suite", spec.seed), tuple(wanted)))
+            blocks.append(Block(stratum, stratum.key("suite", spec.seed), wanted))
     boards = fill_blocks(blocks, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
     return [name_instance(number, pair) for number, pair in enumerate(boards)]
 

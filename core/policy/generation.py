@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
-from transformers import Cache, PreTrainedModel
-from transformers.cache_utils import DynamicLayer
+from transformers import Qwen3ForCausalLM
+
+from core.policy.decoder import Decoder
 
 
 class Grammar(Protocol):
@@ -19,34 +20,9 @@ class Grammar(Protocol):
         ...
 
 
-class RoomyLayer(DynamicLayer):
-    """A cache layer with room to grow in place. The stock layer copies all it holds for every token, most of the time of a small model."""
-
-    ROOM = 64
-    keys: torch.Tensor
-    values: torch.Tensor
-
-    def update(self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-            self._store = (self.keys, self.values)
-        held = self.get_seq_length()
-        total = held + key_states.shape[-2]
-        if self._store[0].shape[0] != key_states.shape[0] or self._store[0].shape[-2] < total:
-            shape = (*key_states.shape[:2], total + self.ROOM, key_states.shape[-1])
-            self._store = (key_states.new_empty(shape), value_states.new_empty(shape))
-            if held:
-                self._store[0][:, :, :held] = self.keys
-                self._store[1][:, :, :held] = self.values
-        self._store[0][:, :, held:total] = key_states
-        self._store[1][:, :, held:total] = value_states
-        self.keys, self.values = self._store[0][:, :, :total], self._store[1][:, :, :total]
-        return self.keys, self.values
-
-
 @torch.inference_mode()
 def sample(
-    model: PreTrainedModel,
+    model: Qwen3ForCausalLM,
     prompts: Sequence[Sequence[int]],
     limits: Sequence[int],
     noise: Sequence[np.random.Generator],
@@ -64,20 +40,15 @@ def sample(
     """
     width = max(len(prompt) for prompt in prompts)
     ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=model.device)
-    mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=model.device)
-    cache = Cache(layer_class_to_replicate=RoomyLayer)
-    logits = _last_logits(model, ids, mask, mask.cumsum(1).sub(1).clamp(min=0), cache)
-    if completions > 1:
-        cache.batch_repeat_interleave(completions)
-        logits, mask = logits.repeat_interleave(completions, 0), mask.repeat_interleave(completions, 0)
-
+    mask = torch.tensor([[False] * (width - len(p)) + [True] * len(p) for p in prompts], device=model.device)
+    decoder = Decoder(model, ids, mask, completions)
     limit = np.repeat(np.asarray(limits), completions)
     draws = np.stack([generator.random(limit.max()) for generator in noise]) if temperature > 0 else None
     written = np.full((len(limit), limit.max()), pad)
     lengths = np.zeros(len(limit), dtype=int)  # 0: still being written
     batch = np.arange(len(limit))  # which rows are still in the batch
     for step in range(limit.max()):
-        chosen = _choose(logits, temperature, None if draws is None else draws[batch, step])
+        chosen = _choose(decoder.logits, temperature, None if draws is None else draws[batch, step])
         tokens = chosen.cpu().numpy()
         written[batch, step] = tokens
         ended = batch[(lengths[batch] == 0) & ((tokens == end) | (step + 1 >= limit[batch]))]
@@ -85,18 +56,16 @@ def sample(
         open_rows = lengths[batch] == 0
         if not open_rows.any():
             break
-        if open_rows.mean() < 0.8:  # dropping rows copies the cache: only when it saves a good part of the batch
-            kept = torch.from_numpy(np.flatnonzero(open_rows)).to(model.device)
-            cache.batch_select_indices(kept)
-            mask, chosen, batch = mask[kept], chosen[kept], batch[open_rows]
-        mask = torch.cat([mask, mask.new_ones(len(mask), 1)], 1)
-        logits = _last_logits(model, chosen[:, None], mask, mask.sum(1, keepdim=True).sub(1), cache)
+        if open_rows.mean() < 0.95:  # dropping rows costs about a token of theirs
+            order = decoder.keep(torch.from_numpy(np.flatnonzero(open_rows)).to(model.device))
+            chosen, batch = chosen[order], batch[order.cpu().numpy()]
+        decoder.read(chosen)
     return [row[:length].tolist() for row, length in zip(written, lengths, strict=True)]
 
 
 @torch.inference_mode()
 def write_under_grammar(
-    model: PreTrainedModel, prompt: Sequence[int], grammar: Grammar, words: Sequence[str], *, temperature: float, seed: int, room: int
+    model: Qwen3ForCausalLM, prompt: Sequence[int], grammar: Grammar, words: Sequence[str], *, temperature: float, seed: int, room: int
 ) -> list[str]:
     """Writes words after ``prompt`` that ``grammar`` allows, until it allows none. ``words`` are the vocabulary by id; ``room`` is the most
     that prompt and text may hold together.
@@ -106,9 +75,10 @@ def write_under_grammar(
     """
     id_of = {word: i for i, word in enumerate(words)}
     noise = np.random.default_rng(seed)
-    cache = Cache(layer_class_to_replicate=RoomyLayer)
+    ids = torch.tensor([list(prompt)], device=model.device)
+    decoder = Decoder(model, ids, torch.ones_like(ids), group=1)
     text: list[str] = []
-    unread = list(prompt)  # ids the model has not seen yet: it reads only where there is a choice to make
+    unread: list[int] = []  # ids the model has not seen yet: it reads only where there is a choice to make
     while allowed := grammar.allowed(text):
         if unknown := [word for word in allowed if word not in id_of]:
             raise ValueError(f"the grammar allows {unknown[0]!r}, which the vocabulary does not hold")
@@ -116,21 +86,14 @@ def write_under_grammar(
             raise ValueError(f"the text did not end within the {room} tokens the model can hold")
         word = allowed[0]
         if len(allowed) > 1:
-            logits = _last_logits(model, torch.tensor([unread], device=model.device), None, None, cache)
-            among = logits[:, [id_of[word] for word in allowed]]
+            for i in unread:
+                decoder.read(torch.tensor([i], device=model.device))
+            among = decoder.logits[:, [id_of[word] for word in allowed]]
             word = allowed[int(_choose(among, temperature, noise.random(1) if temperature > 0 else None))]
             unread = []
         text.append(word)
         unread.append(id_of[word])
     return text
-
-
-def _last_logits(
-    model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor | None, positions: torch.Tensor | None, cache: Cache
-) -> torch.Tensor:
-    """Logits after the last token, (rows, vocabulary)."""
-    out = model(input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache, use_cache=True, logits_to_keep=1)
-    return out.logits[:, -1].float()
 
 
 def _choose(logits: torch.Tensor, temperature: float, draws: np.ndarray | None) -> torch.Tensor:

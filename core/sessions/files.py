@@ -13,7 +13,7 @@ import pandas as pd
 def write_parquet(path: Path, table: pd.DataFrame) -> None:
     """Replaces a table as a whole."""
     temporary = path.with_name(f".{path.name}.tmp")
-    table.to_parquet(temporary, index=False)
+    table.to_parquet(temporary, index=False, compression="zstd")
     os.replace(temporary, path)
 
 

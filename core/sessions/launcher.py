@@ -1,4 +1,4 @@
-"""Starting, stopping and resuming the worker of a session, from a page or the command line."""
+"""Starting, stopping and resuming the workers of sessions and evaluations, from a page or the command line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from core.lake.files import write_text
+from core.sessions.evaluations import Evaluation, Task, create, evaluations
 from core.sessions.spec import SessionSpec
-from core.sessions.state import State, worker_alive
+from core.sessions.state import WorkerState, worker_alive
 from core.sessions.store import PROJECT, STOP_FILE, Session, SessionStore, worker_environment
 
 GRACE = 30.0
@@ -22,15 +23,23 @@ GRACE = 30.0
 
 
 class LaunchError(RuntimeError):
-    """A session cannot be started, stopped or resumed now; the message says why."""
+    """A session or an evaluation cannot be started, stopped or resumed now; the message says why."""
 
 
 def start(spec: SessionSpec, store: SessionStore) -> Session:
-    """Creates a session and starts its worker. Raises LaunchError while another session runs: the machine trains one at a time."""
+    """Creates a session and starts its worker. Raises LaunchError while something else runs: the machine does one heavy job at a time."""
     with launching(store):
         session = store.create(spec)
         spawn(session)
     return session
+
+
+def start_evaluation(task: Task, store: SessionStore) -> Evaluation:
+    """Starts to measure a checkpoint, as ``frozenlab evaluate`` does in the foreground. Raises LaunchError as :func:`start` does."""
+    with launching(store):
+        evaluation = create(task, store)
+        spawn(evaluation)
+    return evaluation
 
 
 def resume(session: Session, store: SessionStore) -> None:
@@ -44,16 +53,16 @@ def resume(session: Session, store: SessionStore) -> None:
         spawn(session)
 
 
-def stop(session: Session) -> None:
-    """Asks the worker to stop at its next step; it saves what it has. Ends it by force if it does not within GRACE seconds."""
-    state = session.state()
+def stop(job: Session | Evaluation) -> None:
+    """Asks the worker to stop at its next step; a session saves what it has. Ends it by force if it does not within GRACE seconds."""
+    state = job.state()
     if not state.live:
-        raise LaunchError(f"{session.id} is not running, it is {state.status}")
-    (session.dir / STOP_FILE).touch()
-    threading.Thread(target=end_after_grace, args=(session, state), daemon=True).start()
+        raise LaunchError(f"{job.id} is not running, it is {state.status}")
+    (job.dir / STOP_FILE).touch()
+    threading.Thread(target=end_after_grace, args=(state,), daemon=True).start()
 
 
-def end_after_grace(session: Session, state: State) -> None:
+def end_after_grace(state: WorkerState) -> None:
     deadline = time.monotonic() + GRACE
     while worker_alive(state) and time.monotonic() < deadline:
         time.sleep(0.5)
@@ -65,31 +74,34 @@ def end_after_grace(session: Session, state: State) -> None:
 
 @contextmanager
 def launching(store: SessionStore) -> Iterator[None]:
-    """One launch at a time over all pages and shells, and none while a session runs."""
+    """One launch at a time over all pages and shells, and none while a session or an evaluation runs."""
     store.root.mkdir(parents=True, exist_ok=True)
     with (store.root / ".launch.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        running = next((session for session in store.sessions() if not session.read_only and session.state().live), None)
+        jobs: list[Session | Evaluation] = [*(session for session in store.sessions() if not session.read_only), *evaluations(store)]
+        running = next((job for job in jobs if job.state().live), None)
         if running is not None:
             raise LaunchError(f"{running.title} ({running.id}) is running; stop it or wait until it is done")
         yield
 
 
-def spawn(session: Session) -> None:
-    """Starts the worker in a process group of its own. The session counts as queued until the worker has written its first state."""
-    (session.dir / STOP_FILE).unlink(missing_ok=True)
-    queued = session.state().model_copy(
-        update={"status": "queued", "phase": "starting", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
-    )
-    write_text(session.dir / "state.json", queued.model_dump_json(indent=2))
-    with (session.dir / "worker.log").open("ab") as log:
+def spawn(job: Session | Evaluation) -> None:
+    """Starts the worker in a process group of its own. The job counts as queued until the worker has written its first state."""
+    (job.dir / STOP_FILE).unlink(missing_ok=True)
+    fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
+    if isinstance(job, Session):
+        module, online, fresh = "core.sessions.worker", False, fresh | {"phase": "starting"}
+    else:
+        module, online = "core.sessions.evaluation_worker", job.task.online
+    write_text(job.dir / "state.json", job.state().model_copy(update=fresh).model_dump_json(indent=2))
+    with (job.dir / "worker.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "core.sessions.worker", str(session.dir)],
+            [sys.executable, "-m", module, str(job.dir)],
             cwd=PROJECT,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=worker_environment(),
+            env=worker_environment(online),
         )
     threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie

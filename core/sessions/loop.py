@@ -6,8 +6,6 @@ session and resumes one. Importing this module imports torch: only the worker pr
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pandas as pd
 import torch
@@ -25,13 +23,11 @@ from core.policy.evaluation import evaluate
 from core.policy.policy import Policy, load_policy
 from core.sessions.recorder import Recorder
 from core.sessions.spec import SessionSpec
-from core.sessions.store import EnvironmentRecord, Session
-from core.training.grpo import drop_resume_files, train_stage
+from core.sessions.store import THREADS, EnvironmentRecord, Session
+from core.training.checkpoints import drop_resume_files
+from core.training.stage import train_stage
 
 PROPOSAL_TEMPERATURE = 0.5
-THREADS = max(1, (os.cpu_count() or 1) // 2)
-"""Half the cores. Torch's threads wait for each other by spinning: on two cores, with two threads and anything else running, a step of
-2.5 s took 30; with one thread it takes 4, whatever runs beside it."""
 
 
 def run(session: Session, recorder: Recorder) -> None:
@@ -45,10 +41,10 @@ def run(session: Session, recorder: Recorder) -> None:
     before = validate(policy, suite, None, session, recorder)
     last: ProposalRecord | None = None
     for stage in range(spec.stages):
-        boards = draw_boards(config, suite, stage, session, recorder)
+        boards, drawn = draw_boards(config, suite, stage, session, recorder)
         train(policy, boards, stage, session, recorder)
         after = validate(policy, suite, stage, session, recorder)
-        context = make_context(stage, config, boards, before, after, last, session)
+        context = make_context(drawn, before, after, last, session)
         proposal = propose(engineer, context, config, session, recorder)
         config, before, last = proposal.config_after, after, proposal
     drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
@@ -71,21 +67,25 @@ def stage_seed(spec: SessionSpec, stage: int) -> int:
     return spec.seed * 1000 + stage
 
 
-def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder) -> list[Instance]:
-    """The stage's boards, none of them a board of the suite or of a named one; the same again after a resume."""
+def draw_boards(
+    config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder
+) -> tuple[list[Instance], EnvironmentRecord]:
+    """The stage's boards, none of them a board of the suite or of a named one, and what they are; the same again after a resume."""
     spec = session.spec
     recorder.phase("generating", stage)
     exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in suite]))
     seed = stage_seed(spec, stage)
     boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=exclude)
-    if session.environment(stage) is None:
-        recorder.write_model(stage, "environment.json", EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards)))
+    record = session.environment(stage)
+    if record is None:
+        record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
+        recorder.write_model(stage, "environment.json", record)
         recorder.event("stage", stage=stage, boards=len(boards))
-    return boards
+    return boards, record
 
 
 def train(policy: Policy, boards: list[Instance], stage: int, session: Session, recorder: Recorder) -> None:
-    """GRPO on the boards; a stage that is already trained is loaded instead."""
+    """Trains on the boards by the spec's method; a stage that is already trained is loaded instead."""
     folder = session.stage_dir(stage)
     trained = folder / "policy"
     if trained.exists():
@@ -121,22 +121,17 @@ def validate(policy: Policy, suite: list[Instance], stage: int | None, session: 
 
 
 def make_context(
-    stage: int,
-    config: EnvironmentConfig,
-    boards: list[Instance],
-    before: pd.DataFrame,
-    after: pd.DataFrame,
-    last: ProposalRecord | None,
-    session: Session,
+    drawn: EnvironmentRecord, before: pd.DataFrame, after: pd.DataFrame, last: ProposalRecord | None, session: Session
 ) -> Context:
     measured = StageMeasurements(
-        stage=stage,
-        config=config,
-        realised=realised(boards),
-        metrics=session.metrics(stage),
+        stage=drawn.stage,
+        config=drawn.config,
+        realised=drawn.realised,
+        metrics=session.metrics(drawn.stage),
         validation=after,
         validation_before=before,
         last_proposal=last,
+        method=session.spec.training.method,
     )
     return describe(measured, session.spec.sections, session.spec.layouts)
 

@@ -1,19 +1,90 @@
-"""Session specs that are ready to run."""
+"""Sessions that are ready to run, by name. All the numbers of a preset stand in its entry of PRESETS."""
 
 from __future__ import annotations
 
-from core.lake.config import EnvironmentConfig
-from core.lake.suites import SUITES
+from dataclasses import dataclass
+from typing import Any
+
+from core.engineer.schema import EngineerName
+from core.lake.config import PAPER_SIZES, EnvironmentConfig
+from core.lake.suites import SUITES, SuiteSpec
 from core.sessions.spec import SessionSpec
-from core.training.settings import TrainingSettings
+from core.training.settings import Method, TrainingSettings
 
 
-def quick_spec(seed: int = 0) -> SessionSpec:
-    """Three stages with the lab model as policy and engineer, in under ten minutes on two cores."""
-    return SessionSpec(
-        title="Quick session",
-        initial_config=EnvironmentConfig.uniform(SUITES["session"].sizes, agents=2, hole_ratio=0.2, wait_ratio=0.2),
-        training=TrainingSettings(steps=40),
+@dataclass(frozen=True)
+class Preset:
+    """A session that is ready to run by any method and with any engineer."""
+
+    words: str
+    """What it is for, and how long it takes on two cores."""
+    stages: int
+    config: EnvironmentConfig
+    """Of the first stage."""
+    suite: SuiteSpec
+    training: dict[Method, dict[str, Any]]
+    """How one stage trains by each method, where that differs from the defaults of TrainingSettings; all take about the same time."""
+
+
+SESSION_SIZES = SUITES["session"].sizes
+PRESETS: dict[str, Preset] = {
+    "quick": Preset(
+        words="three stages on small boards, in under ten minutes",
+        stages=3,
+        config=EnvironmentConfig.uniform(SESSION_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
         suite=SUITES["session"],
+        training={
+            "grpo": {"steps": 60, "boards_per_step": 32},
+            "imitation": {"steps": 100, "completions_per_board": 2},
+            "expert-iteration": {"steps": 40},
+        },
+    ),
+    "demo": Preset(
+        words="one stage for a talk, in under two minutes",
+        stages=1,
+        config=EnvironmentConfig.uniform(SESSION_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
+        suite=SUITES["session"],
+        training={
+            "grpo": {"steps": 40, "boards_per_step": 32},
+            "imitation": {"steps": 60, "completions_per_board": 2},
+            "expert-iteration": {"steps": 20},
+        },
+    ),
+    "study": Preset(
+        words="two short stages, the unit of ablations, in under three minutes",
+        stages=2,
+        config=EnvironmentConfig.uniform(SESSION_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
+        suite=SUITES["session"],
+        training={
+            "grpo": {"steps": 25, "boards_per_step": 32},
+            "imitation": {"steps": 45, "completions_per_board": 2},
+            "expert-iteration": {"steps": 16},
+        },
+    ),
+    "long": Preset(
+        words="four stages on boards of all sizes with three agents, in under ninety minutes",
+        stages=4,
+        config=EnvironmentConfig.uniform(PAPER_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
+        # Of the cells of the suite `paper`, but other boards: the engineer reads what fails on these.
+        suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=20, seed=1),
+        training={
+            "grpo": {"steps": 150},
+            "imitation": {"steps": 400, "completions_per_board": 2},
+            "expert-iteration": {"steps": 150},
+        },
+    ),
+}
+
+
+def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = "policy", seed: int = 0) -> SessionSpec:
+    """The spec of a preset. Raises KeyError for a name that is not in PRESETS."""
+    preset = PRESETS[name]
+    return SessionSpec(
+        title=f"{name.capitalize()} session",
+        engineer=engineer,
+        stages=preset.stages,
+        initial_config=preset.config,
+        training=TrainingSettings(method=method, **preset.training[method]),
+        suite=preset.suite,
         seed=seed,
     )

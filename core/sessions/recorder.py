@@ -50,7 +50,9 @@ class Recorder:
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is told."""
-        self.event("resumed" if session.events()[0] else "started", engineer=session.spec.engineer, stages=session.spec.stages)
+        spec = session.spec
+        kind = "resumed" if session.events()[0] else "started"
+        self.event(kind, method=spec.training.method, engineer=spec.engineer, stages=spec.stages)
         self._write()
 
     # --- what the loop tells -------------------------------------------------------------------------------------
@@ -85,7 +87,8 @@ class Recorder:
             columns = [*COLUMNS, "training_step", "reward"]
             table = pd.DataFrame(self.completions, columns=columns).astype(COLUMNS)
             write_parquet(self._stage_dir(stage) / "completions.parquet", table)
-        self.event("step", stage=stage, step=self.state.step, reward=figures["reward"], valid=figures["valid"])
+        told = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}
+        self.event("step", stage=stage, step=self.state.step, **told)
         self.fraction(self.state.step / self.state.steps)
 
     def validated(self, stage: int | None, rows: pd.DataFrame) -> None:

@@ -1,9 +1,9 @@
-"""What a session is doing right now (``state.json``), and whether its worker is alive."""
+"""What a session or an evaluation is doing right now (``state.json``), and whether its worker is alive."""
 
 from __future__ import annotations
 
 import time
-from typing import Literal
+from typing import Literal, TypeVar
 
 import psutil
 from pydantic import BaseModel
@@ -35,18 +35,13 @@ class ValidRate(BaseModel):
     n: int
 
 
-class State(BaseModel):
-    """``state.json``; replaced as a whole by the worker."""
+class WorkerState(BaseModel):
+    """The part of ``state.json`` that is about the worker, whatever it works on; replaced as a whole by the worker."""
 
     schema_version: Literal[1] = 1
     status: Status = "queued"
-    phase: Phase = "starting"
-    stage: int = 0
-    step: int = 0
-    """Training steps done in this stage."""
-    steps: int = 0
     progress: float = 0.0
-    """Of the whole session, 0..1."""
+    """Of the whole job, 0..1."""
     seconds_left: float | None = None
     pid: int | None = None
     create_time: float | None = None
@@ -55,7 +50,6 @@ class State(BaseModel):
     started: float | None = None
     finished: float | None = None
     error: str | None = None
-    rates: list[ValidRate] = []
 
     @property
     def live(self) -> bool:
@@ -63,7 +57,21 @@ class State(BaseModel):
         return self.status in ("queued", "running", "stalled")
 
 
-def worker_alive(state: State) -> bool:
+class State(WorkerState):
+    """``state.json`` of a session."""
+
+    phase: Phase = "starting"
+    stage: int = 0
+    step: int = 0
+    """Training steps done in this stage."""
+    steps: int = 0
+    rates: list[ValidRate] = []
+
+
+AnyState = TypeVar("AnyState", bound=WorkerState)
+
+
+def worker_alive(state: WorkerState) -> bool:
     """Whether the worker process that wrote the state still runs (zombies and recycled pids do not count)."""
     if state.pid is None or state.create_time is None:
         return False
@@ -74,7 +82,7 @@ def worker_alive(state: State) -> bool:
         return False
 
 
-def as_observed(state: State) -> State:
+def as_observed(state: AnyState) -> AnyState:
     """The state as a reader should tell it: a running worker that is gone has ``crashed``, one without heartbeat is ``stalled``."""
     if state.status not in ("queued", "running"):
         return state

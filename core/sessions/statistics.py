@@ -11,7 +11,7 @@ Z95 = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
 
 
-def wilson(successes: int, n: int) -> tuple[float, float]:
+def wilson(successes: float, n: float) -> tuple[float, float]:
     """95 % interval of a rate (Wilson 1927): bounds in 0..1, and (0, 1) where nothing was counted."""
     if n == 0:
         return 0.0, 1.0
@@ -19,6 +19,22 @@ def wilson(successes: int, n: int) -> tuple[float, float]:
     centre = (p + z2 / (2 * n)) / (1 + z2 / n)
     half = Z95 * sqrt(p * (1 - p) / n + z2 / (4 * n * n)) / (1 + z2 / n)
     return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def mean_of_rates(counts: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
+    """The mean of independent rates, each counting as much as any other, and its 95 % bounds.
+
+    The bounds are Wilson's for the number of boards at which a single rate would vary as much as this mean does (the effective sample size
+    of stratified surveys, Franco et al. 2019): those of a single rate are its Wilson interval, and equal rates are one rate of all boards.
+
+    Args:
+        counts: (successes, n) of each rate, at least one; every n is at least 1.
+    """
+    p = [successes / n for successes, n in counts]
+    mean = sum(p) / len(p)
+    variance = sum(rate * (1 - rate) / n for rate, (_, n) in zip(p, counts, strict=True)) / len(p) ** 2
+    n = mean * (1 - mean) / variance if variance else sum(n for _, n in counts)
+    return mean, *wilson(mean * n, n)
 
 
 def rates(validation: pd.DataFrame, by: Sequence[str] = ("size",)) -> pd.DataFrame:

@@ -194,7 +194,7 @@ class SessionStore:
 
     def create(self, spec: SessionSpec, session_id: str | None = None) -> Session:
         """A new folder with ``session.json`` and a queued state. Raises SessionError if the id is taken."""
-        session_id = session_id or self._fresh_id(spec)
+        session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer)
         if not SESSION_ID.fullmatch(session_id):
             raise SessionError(f"{session_id!r} is no session id: lower-case letters, digits and hyphens, at most 63")
         folder = self.root / session_id
@@ -206,16 +206,22 @@ class SessionStore:
         write_text(folder / "session.json", spec.model_dump_json(indent=2))
         return Session(folder)
 
-    def _fresh_id(self, spec: SessionSpec) -> str:
-        """Date, time and the title's words; a number is added where that is taken."""
-        words = re.sub(r"[^a-z0-9]+", "-", spec.title.lower()).strip("-")[:30].strip("-") or spec.engineer
-        stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{words}"
-        taken = {path.name for path in self.root.glob(f"{stem}*")}
-        return next(name for name in [stem, *(f"{stem}-{i}" for i in range(2, 1000))] if name not in taken)
+
+def fresh_name(folder: Path, title: str, otherwise: str) -> str:
+    """Date, time and the title's words (``otherwise`` if it has none); with a number, if anything in ``folder`` is called so."""
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:30].strip("-") or otherwise
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{words}"
+    taken = {path.name for path in folder.glob(f"{stem}*")}
+    return next(name for name in [stem, *(f"{stem}-{i}" for i in range(2, 1000))] if name not in taken)
 
 
-def worker_environment() -> dict[str, str]:
-    """The environment of processes that import torch: nothing is looked up on a hub, nothing is reported, and TRL does not warn of
-    the extension point that sampling uses."""
-    quiet = {"HF_HUB_OFFLINE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
-    return os.environ | quiet
+THREADS = max(1, (os.cpu_count() or 1) // 2)
+"""For processes that import torch: half the cores. Torch's threads wait for each other by spinning: on two cores, with two threads and
+anything else running, a training step of 2.5 s took 30; with one thread it takes 4, whatever runs beside it."""
+
+
+def worker_environment(online: bool = False) -> dict[str, str]:
+    """The environment of processes that import torch: nothing is looked up on a hub (unless ``online``), nothing is reported, and TRL does
+    not warn of the extension point that sampling uses."""
+    quiet = {"HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
+    return os.environ | quiet | ({} if online else {"HF_HUB_OFFLINE": "1"})

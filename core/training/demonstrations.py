@@ -32,6 +32,12 @@ def to_example(prompt: str, completion: str) -> Example:
     return Example(tuple(ID_OF[word] for word in prompt.split()), tuple(ID_OF[word] for word in [*completion.split(), END]))
 
 
+def padded(paths: Paths) -> Paths:
+    """The paths, each waiting at its end until all have ended."""
+    steps = max(map(len, paths))
+    return tuple(path + path[-1:] * (steps - len(path)) for path in paths)
+
+
 def disguise(board: Board, paths: Paths, rng: np.random.Generator) -> tuple[Board, Paths]:
     """The same task in another guise: the square board turned or mirrored (8 symmetries), the agents renumbered."""
     turns, mirrored, last = int(rng.integers(4)), bool(rng.integers(2)), board.height - 1
@@ -75,9 +81,12 @@ def vary(board: Board, paths: Paths, rng: np.random.Generator) -> Paths:
     return tuple(map(tuple, varied))
 
 
-def plan_example(board: Board, paths: Paths, rng: np.random.Generator) -> Example:
-    """One presentation of a solved board: disguised, and every other time with a varied plan. ``paths`` are of equal length."""
+def guise(board: Board, paths: Paths, rng: np.random.Generator) -> tuple[Board, Paths]:
+    """A solved board as it is shown once: disguised, and every other time with a varied plan. ``paths`` are of equal length."""
     board, paths = disguise(board, paths, rng)
-    if rng.random() < 0.5:
-        paths = vary(board, paths, rng)
+    return board, vary(board, paths, rng) if rng.random() < 0.5 else paths
+
+
+def plan_example(board: Board, paths: Paths) -> Example:
+    """The board as prompt, the plan as completion."""
     return to_example(render_board(board), render_plan(paths))

@@ -1,271 +1,117 @@
-"""One stage of training: GRPO on the boards of the stage (Shao et al. 2024, through TRL's ``GRPOTrainer``).
-
-A stage starts from where the last one ended, weights, optimizer, scheduler and step count included, by TRL's own checkpoint; the same line
-resumes a stage that was interrupted. The boards come in a fixed order, so a resumed stage takes exactly the boards that are left.
-"""
+"""GRPO on the boards of a stage (Shao et al. 2024), through TRL's ``GRPOTrainer``."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from datasets import Dataset
-from safetensors.torch import load_model
-from torch.nn.functional import pad
-from transformers import PrinterCallback, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOConfig, GRPOTrainer
 
-from core.lake.instance import Instance
-from core.policy.answer import judge_answer
-from core.policy.evaluation import answer_row
-from core.policy.generation import sample
-from core.policy.plan_dialect import max_plan_words, parse_plan, render_board
-from core.policy.policy import Completion, Policy
-from core.training.reward import reward
-from core.training.settings import StageStopped, TrainingSettings
-
-RECORDED_BOARDS = 4
-"""Boards a step whose completions are kept for people to look at."""
-CHECKPOINT_EVERY = 10
-RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json")
-"""What a checkpoint holds beside the policy, needed only to go on training from it."""
-
-StepReport = Callable[[dict[str, float], list[dict[str, Any]]], None]
-"""Told after each step: its figures, and the rows of its recorded completions."""
+from core.training.packing import IGNORED, Text, pack
+from core.training.stage_run import StageRun
 
 
-def train_stage(
-    policy: Policy,
-    instances: Sequence[Instance],
-    settings: TrainingSettings,
-    *,
-    stage: int,
-    seed: int,
-    folder: Path,
-    previous: Path | None,
-    report: StepReport,
-    stopping: Callable[[], bool],
-) -> None:
-    """Trains ``policy`` in place and leaves the checkpoint in ``folder/policy``.
-
-    Args:
-        instances: ``steps * boards_per_step`` solved boards, in the order in which they are trained on.
-        stage: number of the stage, 0-based; the step count runs on over the stages.
-        folder: of the stage; a part-trained stage in it is taken up again.
-        previous: the ``policy`` folder of the stage before, None for the first.
-        stopping: asked after each step.
-
-    Raises:
-        StageStopped: ``stopping`` said so; what was done is saved in ``folder``.
-    """
-    first_step = stage * settings.steps
-    work = folder / "trainer"
-    interrupted = newest_checkpoint(work)
-    done = steps_of(interrupted) - first_step if interrupted else 0
-    left = instances[done * settings.boards_per_step :]
-    if interrupted and not left:  # it ended between the last step and the line that keeps it
-        load_model(policy.model, interrupted / "model.safetensors")
-    else:
-        checkpoint = interrupted or previous
-        stage_run = StageRun(policy, left, settings, seed, first_step, report, stopping)
-        trainer = stage_run.trainer(work, max_steps=first_step + settings.steps)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        policy.model.eval()
-        if trainer.state.global_step < first_step + settings.steps:
-            raise StageStopped
-    keep_checkpoint(work / f"checkpoint-{first_step + settings.steps}", folder / "policy")
-    if previous:
-        drop_resume_files(previous)
-
-
-def newest_checkpoint(work: Path) -> Path | None:
-    """The furthest checkpoint in a trainer's folder that is complete; one that was being written when the worker died is not."""
-    complete = [path for path in work.glob("checkpoint-*") if all((path / name).exists() for name in ("model.safetensors", *RESUME_FILES))]
-    return max(complete, key=steps_of, default=None)
-
-
-def steps_of(checkpoint: Path) -> int:
-    """The step count in a checkpoint's name."""
-    return int(checkpoint.name.split("-")[-1])
-
-
-def keep_checkpoint(checkpoint: Path, place: Path) -> None:
-    """Moves a finished checkpoint to its place and clears the trainer's folder."""
-    (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle with this machine's paths; nobody reads it
-    if place.exists():
-        shutil.rmtree(place)
-    checkpoint.rename(place)
-    shutil.rmtree(checkpoint.parent)
-
-
-def drop_resume_files(policy_folder: Path) -> None:
-    """Leaves only the policy of a checkpoint that nobody will resume from."""
-    for name in RESUME_FILES:
-        (policy_folder / name).unlink(missing_ok=True)
-
-
-class StageRun(TrainerCallback):
-    """What TRL calls back during one stage: sampling, reward, and the report of each step."""
-
-    def __init__(
-        self,
-        policy: Policy,
-        instances: Sequence[Instance],
-        settings: TrainingSettings,
-        seed: int,
-        first_step: int,
-        report: StepReport,
-        stopping: Callable[[], bool],
-    ) -> None:
-        self.policy, self.instances, self.settings, self.seed = policy, instances, settings, seed
-        self.first_step, self.report, self.stopping = first_step, report, stopping
-        self.prompts = [render_board(instance.board) for instance in instances]
-        self.limits = {prompt: max_plan_words(instance.board) for prompt, instance in zip(self.prompts, instances, strict=True)}
-        self.rows: list[dict[str, Any]] = []
-        self.figures: dict[str, float] = {}
+class GRPORun(StageRun):
+    """A stage in which the plans of one board are compared with each other."""
 
     def trainer(self, folder: Path, max_steps: int) -> GRPOTrainer:
+        return self.quiet(PackedGRPOTrainer(**self.task(folder, max_steps), rollout_func=self.roll_out))
+
+    def task(self, folder: Path, max_steps: int) -> dict[str, Any]:
+        """What the stage asks of any GRPO trainer, however it samples and scores."""
         settings = self.settings
-        config = GRPOConfig(
-            output_dir=str(folder),
-            max_steps=max_steps,
-            per_device_train_batch_size=settings.boards_per_step * settings.completions_per_board,
-            num_generations=settings.completions_per_board,
-            max_completion_length=max(self.limits.values()),
-            temperature=settings.temperature,
-            learning_rate=settings.learning_rate,
-            lr_scheduler_type="constant_with_warmup",
-            warmup_steps=settings.warmup_steps,
-            beta=0.0,
-            shuffle_dataset=False,
-            ignore_data_skip=True,  # the dataset already begins with the first board that is left
-            save_strategy="steps",
-            save_steps=CHECKPOINT_EVERY,
-            save_total_limit=1,
-            logging_steps=1,
-            disable_tqdm=True,
-            report_to="none",
-            seed=self.seed,
-            bf16=False,
-            use_cpu=self.policy.model.device.type == "cpu",
-            gradient_checkpointing=False,
-        )
-        trainer = TrimmedGRPOTrainer(
-            model=self.policy.model,
-            processing_class=self.policy.tokenizer,
-            args=config,
-            train_dataset=Dataset.from_dict({"prompt": self.prompts, "index": list(range(len(self.prompts)))}),
-            reward_funcs=self.pay,
-            rollout_func=self.roll_out,
-            callbacks=[self],
-        )
-        trainer.remove_callback(PrinterCallback)  # the session's own log tells each step
-        return trainer
+        return {
+            "model": self.policy.model,
+            "processing_class": self.policy.tokenizer,
+            "args": GRPOConfig(
+                **self.arguments(folder, max_steps),
+                per_device_train_batch_size=settings.boards_per_step * settings.completions_per_board,
+                num_generations=settings.completions_per_board,
+                max_completion_length=max(self.limits.values()),
+                temperature=settings.temperature,
+                loss_type=settings.loss_type,
+                scale_rewards=settings.scale_rewards,
+                beta=0.0,
+            ),
+            "train_dataset": Dataset.from_dict({"prompt": self.prompts, "index": list(range(len(self.prompts)))}),
+            "reward_funcs": self.pay,
+        }
 
     def roll_out(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
         """Samples the groups; TRL hands each prompt over once for each completion it wants. No sampling log-probabilities: on-policy."""
         group = self.settings.completions_per_board
-        boards = prompts[::group]
-        ids = [self.policy.tokenizer(prompt)["input_ids"] for prompt in boards]
-        trainer.model.eval()
-        completions = sample(
-            trainer.model,
-            ids,
-            [self.limits[prompt] for prompt in boards],
-            [np.random.default_rng((self.seed, trainer.state.global_step, row)) for row in range(len(prompts))],
-            temperature=self.settings.temperature,
-            completions=group,
-            pad=self.policy.tokenizer.pad_token_id,
-            end=self.policy.tokenizer.eos_token_id,
-        )
-        trainer.model.train()
-        return {"prompt_ids": [board for board in ids for _ in range(group)], "completion_ids": completions, "logprobs": None}
+        completions = self.write_plans(trainer.model, prompts[::group], group, trainer.state.global_step)
+        ids = [self.policy.tokenizer(prompt)["input_ids"] for prompt in prompts[::group]]
+        return {"prompt_ids": [prompt for prompt in ids for _ in range(group)], "completion_ids": completions, "logprobs": None}
 
     def pay(self, prompts: list[str], completions: list[str], completion_ids: list[list[int]], index: list[int], **_: Any) -> list[float]:
         """The reward of each completion; keeps the step's figures and the first boards' completions on the way."""
-        end = self.policy.tokenizer.eos_token_id
-        judged = []
-        self.rows = []
-        for place, (text, ids, i) in enumerate(zip(completions, completion_ids, index, strict=True)):
-            instance = self.instances[i]
-            board, optimum = instance.board, instance.solution.makespan
-            assert optimum is not None, "boards to train on are solved"
-            finished = ids[-1] == end
-            verdict = judge_answer(board, parse_plan(board, text, finished), optimum)
-            paid = reward(board, verdict, optimum)
-            judged.append({"size": board.size, "reward": paid, "valid": verdict.valid, "optimal": bool(verdict.optimal)})
-            if place < RECORDED_BOARDS * self.settings.completions_per_board:
-                self.rows.append(answer_row(instance, Completion(text, len(ids), finished)) | {"reward": paid})
-        self.figures = step_figures(pd.DataFrame(judged), self.settings.completions_per_board)
-        return [row["reward"] for row in judged]
-
-    def on_log(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, float] | None = None, **_: Any
-    ) -> None:
-        if not logs or "reward" not in logs:  # the summary at the end of a stage
-            return
-        step = state.global_step - self.first_step
-        names = {"entropy": "entropy", "length": "completions/mean_length", "learning_rate": "learning_rate", "grad_norm": "grad_norm"}
-        trained = {name: float(logs[key]) for name, key in names.items() if key in logs}
-        figures = {"step": step} | self.figures | trained | {"seconds": float(logs["step_time"])}
-        self.report(figures, [row | {"training_step": step} for row in self.rows])
-
-    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        if state.global_step >= state.max_steps:
-            control.should_save = True
-        elif self.stopping():
-            control.should_save = control.should_training_stop = True
+        group = self.settings.completions_per_board
+        paid = self.judge([self.instances[i] for i in index[::group]], completion_ids, group)["reward"]
+        self.figures |= group_figures(paid.to_numpy().reshape(-1, group))
+        return paid.tolist()
 
 
-class TrimmedGRPOTrainer(GRPOTrainer):
-    """TRL's trainer, scoring rows of similar length together.
+class PackedGRPOTrainer(GRPOTrainer):
+    """TRL's trainer with the same gradient from a third of the work; a subclass, because TRL has no hook for how completions are scored.
 
-    Plans of one step are 5 to 100 tokens long, and TRL pads all to the longest. For a small model on a CPU that padding is most of the
-    work.
+    TRL pads all completions of a step to the longest, reads the prompt of a group again for each of them, and scores those that teach
+    nothing too. Here groups are packed behind their prompts (:mod:`core.training.packing`), and a completion whose advantage is zero is
+    left out. It is for texts, attention that takes a mask (``sdpa`` or ``eager``), and losses in which a completion without advantage has
+    no gradient: no KL term and no entropy bonus.
     """
 
-    ROWS = 32
+    LONGEST = 256
+    """Tokens of a packed sequence; longer ones would compute more attention in vain than the prompt costs."""
+    BATCH = 1024
+    """Tokens that pass the network together: what they leave on a CPU stays in its cache. Twice or four times as many took longer."""
+
+    def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
+        """TRL's loss of all completions, from those that have an advantage; the entropy it logs is theirs."""
+        advantages = inputs["advantages"].abs()
+        # Rewards that are equal do not always equal their mean to the last bit.
+        teaching = torch.nonzero(advantages > 1e-3 * advantages.max()).flatten()
+        if not len(teaching):
+            teaching = torch.zeros(1, dtype=torch.long, device=advantages.device)  # a loss of zero that has a gradient
+        n = len(advantages)
+        chosen = {key: value[teaching] if torch.is_tensor(value) and value.shape[:1] == (n,) else value for key, value in inputs.items()}
+        loss = super()._compute_loss(model, chosen)
+        # DAPO divides by the tokens of the whole step, the others by the completions they are given.
+        return loss if self.loss_type == "dapo" else loss * len(teaching) / n
 
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, logits_to_keep: int, *args: Any, **kwargs: Any
-    ) -> tuple[torch.Tensor, torch.Tensor | None, torch.Tensor | None]:
-        """As TRL's, with the padding around each chunk of rows cut off; values on padding are 0, which the loss masks anyway."""
-        prompt_width = input_ids.size(1) - logits_to_keep
-        prompts = attention_mask[:, :prompt_width].sum(1)
-        completions = attention_mask[:, prompt_width:].sum(1)
-        order = torch.argsort(prompts + completions, stable=True)
-        scored: list[list[torch.Tensor]] = [[], []]
-        for rows in order.split(self.ROWS):
-            keep = int(completions[rows].max())
-            columns = slice(prompt_width - int(prompts[rows].max()), prompt_width + keep)
-            logps, entropies, _ = super()._get_per_token_logps_and_entropies(
-                model, input_ids[rows, columns], attention_mask[rows, columns], keep, *args, **(kwargs | {"batch_size": None})
+    ) -> tuple[torch.Tensor, torch.Tensor | None, None]:
+        """As TRL's, (rows, logits_to_keep) each; values on padding are 0, which the loss masks anyway."""
+        prompts, completions = (
+            [tuple(ids[kept].tolist()) for ids, kept in zip(part, mask.bool(), strict=True)]
+            for part, mask in zip(
+                input_ids.tensor_split([-logits_to_keep], 1), attention_mask.tensor_split([-logits_to_keep], 1), strict=True
             )
-            for kept, values in zip(scored, (logps, entropies), strict=True):
-                if values is not None:
-                    kept.append(pad(values, (0, logits_to_keep - keep)))
-        back = torch.argsort(order)
-        logps, entropies = (torch.cat(values)[back] if values else None for values in scored)
-        assert logps is not None
+        )
+        logps, entropies, places = [], [], []
+        for packed in pack(list(map(Text, prompts, completions)), self.LONGEST, self.BATCH, input_ids.device):
+            with self.accelerator.autocast():
+                out = model(
+                    input_ids=packed.ids,
+                    attention_mask=packed.sight,
+                    position_ids=packed.positions,
+                    shift_labels=packed.labels,
+                    fused_lm_head=True,
+                )
+            scored = packed.labels != IGNORED
+            logps.append(out.log_probs[scored])
+            entropies.append(out.entropy[scored])
+            places.append(packed.places)
+        rows, columns = torch.cat(places).unbind(1)
+        empty = logps[0].new_zeros(len(input_ids), logits_to_keep)
+        logps, entropies = (empty.index_put((rows, columns), torch.cat(values)) for values in (logps, entropies))
         return logps, entropies, None
 
 
-def step_figures(judged: pd.DataFrame, group: int) -> dict[str, float]:
-    """Means over a step's completions, whole and by map size; ``mixed`` is the share of groups whose rewards differ, which alone teach."""
-    groups = judged["reward"].to_numpy().reshape(-1, group)
-    figures = {
-        "reward": float(judged["reward"].mean()),
-        "reward_std": float(groups.std(axis=1).mean()),
-        "mixed": float((np.ptp(groups, axis=1) > 1e-9).mean()),
-        "valid": float(judged["valid"].mean()),
-        "optimal": float(judged["optimal"].mean()),
-    }
-    for size, rows in judged.groupby("size"):
-        figures[f"valid_{size}"] = float(rows["valid"].mean())
-        figures[f"optimal_{size}"] = float(rows["optimal"].mean())
-    return figures
+def group_figures(rewards: np.ndarray) -> dict[str, float]:
+    """How far rewards differ within groups, (boards, plans); ``mixed`` is the share of groups whose rewards differ, which alone teach."""
+    return {"reward_std": float(rewards.std(axis=1).mean()), "mixed": float((np.ptp(rewards, axis=1) > 1e-9).mean())}

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+Method = Literal["grpo", "imitation", "expert-iteration"]
+"""How a stage trains the policy: by comparing sampled plans with each other, by imitating the exact solver, or by imitating the best of its
+own plans."""
+METHODS: tuple[Method, ...] = get_args(Method)
+METHOD_NAMES: dict[Method, str] = {"grpo": "GRPO", "imitation": "imitation", "expert-iteration": "expert iteration"}
+"""What people call them."""
+LEARNING_RATES: dict[Method, float] = {"grpo": 1e-4, "imitation": 1e-4, "expert-iteration": 5e-5}
+"""What a stage learns at unless its settings say otherwise: measured to work for the lab model."""
+
 
 class TrainingSettings(BaseModel):
-    """One GRPO stage. The defaults are the ones measured to work for the lab model on two cores."""
+    """One training stage. The defaults are the ones measured to work for the lab model on two cores."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    method: Method = "grpo"
     steps: Annotated[int, Field(ge=1, le=5000)] = 30
     """Optimizer steps a stage."""
     boards_per_step: Annotated[int, Field(ge=1, le=1024)] = 64
     """Different boards in one step."""
     completions_per_board: Annotated[int, Field(ge=2, le=64)] = 8
-    """Plans sampled for each board: the group that GRPO compares."""
-    learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = 1e-4
+    """Plans a board: sampled ones, the group that GRPO compares and of which expert iteration keeps the best; for imitation, the guises in
+    which a board is shown with an optimal plan."""
+    learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = Field(default_factory=lambda given: LEARNING_RATES[given["method"]])
     warmup_steps: Annotated[int, Field(ge=0, le=1000)] = 5
     """Steps over which the learning rate rises from nothing; once a session, not a stage."""
     temperature: Annotated[float, Field(gt=0, le=2)] = 1.0
+    """Of the sampled plans."""
+    optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.3
+    """The part of a valid plan's reward that shrinks with its makespan; any valid plan still earns more than one that is not."""
+    loss_type: Literal["dapo", "grpo", "dr_grpo"] = "dapo"
+    """GRPO: whether each token of a step counts the same (dapo), each completion (grpo), or each token over the longest length that a
+    completion may have (dr_grpo)."""
+    scale_rewards: Literal["group", "batch", "none"] = "group"
+    """GRPO: by the spread of which rewards the advantages of a group are divided."""
 
 
 class StageStopped(Exception):

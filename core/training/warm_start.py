@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
-from transformers import AttentionInterface, AttentionMaskInterface
+from transformers import AttentionInterface, AttentionMaskInterface, Qwen3ForCausalLM
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
@@ -31,10 +31,10 @@ from core.lake.suites import held_out
 from core.policy.lab_model import build_network, build_tokenizer
 from core.policy.policy import Policy
 from core.policy.vocabulary import ENGINEER, PLAN
-from core.training.demonstrations import ID_OF, Example, plan_example, to_example
+from core.training.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
+from core.training.demonstrations import ID_OF, Example, guise, padded, plan_example, to_example
 
-IGNORED = -100
-TEAM_WEIGHTS = {2: 0.4, 3: 0.3, 4: 0.2, 5: 0.1}
+TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}
 """Agents -> share of the solved boards."""
 HOLE_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5)
 BOARD_SEED = 1_000_000_007
@@ -52,18 +52,28 @@ class WarmStartSettings:
     """Examples shown in all; a solved board counts each time it is shown, each time in another guise."""
     demonstration_share: float = 0.08
     """Part of the examples that are an engineer's proposals."""
-    batch_tokens: int = 8192
+    batch_tokens: int = 2048
     """Tokens in one batch, padding included."""
     batch_rows: int = 256
     """Examples in one batch at most."""
-    learning_rate: float = 1.2e-3
+    learning_rate: float = 3e-3
     """The peak; it is reached after ``warmup`` of the run and then falls to zero in a straight line."""
     warmup: float = 0.02
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     compiled: bool = True
     """Compile the network first: a minute that pays off within three."""
+    insight_weight: float = 0.3
+    """Of the auxiliary targets in the loss; see :mod:`core.training.auxiliary`."""
     seed: int = 0
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What is shown once: an example, and for each word of its completion the auxiliary targets."""
+
+    example: Example
+    insight: Insight
 
 
 @dataclass(frozen=True)
@@ -91,22 +101,28 @@ def train(
     model, rng = policy.model.train(), np.random.default_rng(settings.seed)
     model.set_attn_implementation(FLOAT32_ATTENTION)
     trunk = torch.compile(model.model, dynamic=True) if settings.compiled else model.model
-    optimizer = torch.optim.AdamW(model.parameters(), settings.learning_rate, weight_decay=settings.weight_decay)
+    head = InsightHead(model.config.hidden_size, settings.seed)
+    optimizers = make_optimizers(model, head, settings)
     started, shown, step = time.monotonic(), 0, 0
     losses: dict[int, list[torch.Tensor]] = {ID_OF[PLAN]: [], ID_OF[ENGINEER]: []}
     while shown < settings.presentations:
         pool = draw(solved, proposals, min(POOL, settings.presentations - shown), settings.demonstration_share, rng)
         for batch in batches(pool, settings, rng):
             rate = learning_rate(shown / settings.presentations, settings)
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            each = completion_losses(trunk, model.lm_head, batch)
-            each.mean().backward()
+            hidden, targets = completion_states(trunk, [lesson.example for lesson in batch])
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                logits = model.lm_head(hidden)
+            each = cross_entropy(logits.float(), targets, reduction="none")
+            insight_loss = head.loss(hidden.float(), [lesson.insight for lesson in batch])
+            (each.mean() + settings.insight_weight * insight_loss).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_norm)
-            optimizer.step()
-            optimizer.zero_grad()
+            for optimizer in optimizers:
+                for group in optimizer.param_groups:
+                    group["lr"] = rate
+                optimizer.step()
+                optimizer.zero_grad()
             shown, step = shown + len(batch), step + 1
-            tasks = torch.tensor([example.prompt[0] for example in batch for _ in example.completion])
+            tasks = torch.tensor([lesson.example.prompt[0] for lesson in batch for _ in lesson.example.completion])
             for task, of_task in losses.items():
                 of_task.append(each.detach()[tasks == task])
             if step % report_every == 0:
@@ -116,25 +132,38 @@ def train(
     model.eval()
 
 
+def make_optimizers(model: Qwen3ForCausalLM, head: InsightHead, settings: WarmStartSettings) -> list[torch.optim.Optimizer]:
+    """Muon (Jordan et al. 2024) for the matrices between the embeddings, AdamW for the rest, at one learning rate."""
+    between = [weight for name, weight in model.named_parameters() if weight.ndim == 2 and "embed" not in name]
+    rest = [weight for name, weight in model.named_parameters() if weight.ndim != 2 or "embed" in name] + list(head.parameters())
+    rate = settings.learning_rate
+    return [
+        torch.optim.Muon(between, rate, weight_decay=settings.weight_decay, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(rest, rate, betas=(0.9, 0.95), weight_decay=0.0),
+    ]
+
+
 def draw(
     solved: Sequence[tuple[Board, Paths]], proposals: Sequence[Example], n: int, share: float, rng: np.random.Generator
-) -> list[Example]:
-    """``n`` examples: proposals at the given share, else solved boards, each in a fresh guise."""
+) -> list[Lesson]:
+    """``n`` lessons: proposals at the given share, else solved boards, each in a fresh guise."""
     n_proposals = int(rng.binomial(n, share)) if proposals else 0
     shown = [proposals[i] for i in rng.integers(len(proposals), size=n_proposals)] if proposals else []
+    lessons = [Lesson(example, nothing_to_see(len(example.completion))) for example in shown]
     for i in rng.integers(len(solved), size=n - n_proposals):
         board, paths = solved[i]
-        shown.append(plan_example(board, paths, rng))
-    return shown
+        board, paths = guise(board, paths, rng)
+        lessons.append(Lesson(plan_example(board, paths), insight(board, paths)))
+    return lessons
 
 
-def batches(pool: list[Example], settings: WarmStartSettings, rng: np.random.Generator) -> Iterator[list[Example]]:
+def batches(pool: list[Lesson], settings: WarmStartSettings, rng: np.random.Generator) -> Iterator[list[Lesson]]:
     """Cuts the pool into batches of examples of about the same length, in random order."""
-    cut: list[list[Example]] = [[]]
-    for example in sorted(pool, key=lambda example: example.length):  # ascending: the newest is the longest of its batch
-        if len(cut[-1]) == settings.batch_rows or (len(cut[-1]) + 1) * example.length > settings.batch_tokens:
+    cut: list[list[Lesson]] = [[]]
+    for lesson in sorted(pool, key=lambda lesson: lesson.example.length):  # ascending: the newest is the longest of its batch
+        if len(cut[-1]) == settings.batch_rows or (len(cut[-1]) + 1) * lesson.example.length > settings.batch_tokens:
             cut.append([])
-        cut[-1].append(example)
+        cut[-1].append(lesson)
     for i in rng.permutation(len(cut)):
         if cut[i]:
             yield cut[i]
@@ -146,8 +175,8 @@ def learning_rate(done: float, settings: WarmStartSettings) -> float:
     return settings.learning_rate * min(1.0, rising, (1 - done) / (1 - settings.warmup))
 
 
-def completion_losses(trunk: Callable[..., BaseModelOutputWithPast], head: torch.nn.Module, batch: Sequence[Example]) -> torch.Tensor:
-    """Cross-entropy of each completion token, in the order of the batch.
+def completion_states(trunk: Callable[..., BaseModelOutputWithPast], batch: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The last hidden state (words, width) from which each completion word is predicted, and the word's id, in the order of the batch.
 
     Padding stands on the right, where causal attention needs no mask to pass it over.
     """
@@ -161,8 +190,7 @@ def completion_losses(trunk: Callable[..., BaseModelOutputWithPast], head: torch
     learnt = targets != IGNORED
     with torch.autocast("cpu", dtype=torch.bfloat16):
         hidden = trunk(input_ids=ids, use_cache=False).last_hidden_state
-        logits = head(hidden[learnt])
-    return cross_entropy(logits.float(), targets[learnt], reduction="none")
+    return hidden[learnt], targets[learnt]
 
 
 def causal_float32(
@@ -187,12 +215,6 @@ def solved_boards(n: int, seed: int, exclude: NDArray[np.uint64]) -> list[tuple[
             assert instance.solution.plan is not None
             solved.append((instance.board, padded(walk(instance.board, instance.solution.plan))))
     return solved
-
-
-def padded(paths: Paths) -> Paths:
-    """The paths, each waiting at its end until all have ended."""
-    steps = max(map(len, paths))
-    return tuple(path + path[-1:] * (steps - len(path)) for path in paths)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

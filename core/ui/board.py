@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from html import escape
@@ -18,9 +18,10 @@ import streamlit as st
 
 from core.lake.board import MAX_SIDE, Board, BoardError, Cell
 from core.lake.picture import AGENT_COLORS, ink_on
-from core.lake.rules import Paths, Verdict
+from core.lake.rules import Paths, Verdict, walk
+from core.lake.solver import solve
 from core.ui.nav import ROOT
-from core.ui.share import encode
+from core.ui.share import decode, encode
 from core.ui.theme import DARK, LIGHT, OUTCOME_WORDS, Palette, palette
 
 EDITOR_SIDES = (3, 10)
@@ -215,19 +216,28 @@ def _read_edit(edit: dict[str, Any], base: str) -> Board | None:
 # --- the gallery -----------------------------------------------------------------------------------------------------
 
 
-def board_gallery(boards: Sequence[tuple[Board, str]], *, key: str, size: int = 104, default: int = 0) -> int:
+def board_gallery(
+    boards: Sequence[tuple[Board, str]], *, key: str, size: int = 104, default: int = 0, on_pick: Callable[[int], None] | None = None
+) -> int:
     """Small pictures of boards, each with a caption, to choose one from; returns the index of the chosen one.
 
     Args:
         boards: at least one board, with its caption.
         size: of each picture, in CSS pixels at a root size of 16 px.
         default: the board that is chosen at first, and again when other boards are shown.
+        on_pick: is told the index of a board that was clicked, for a page that keeps the choice itself: it is always ``default`` then.
     """
     codes = [[encode(board), caption] for board, caption in boards]
     batch = sha256(json.dumps(codes).encode()).hexdigest()[:16]
     picked = (st.session_state.get(key) or {}).get("picked") or {}
     index = picked.get("index") if picked.get("batch") == batch else None
-    selected = index if isinstance(index, int) and 0 <= index < len(boards) else default
+    selected = index if on_pick is None and isinstance(index, int) and 0 <= index < len(boards) else default
+
+    def picked_one() -> None:
+        chosen = st.session_state[key]["picked"]
+        if on_pick is not None and chosen["batch"] == batch and 0 <= int(chosen["index"]) < len(boards):
+            on_pick(int(chosen["index"]))
+
     _gallery(
         key=key,
         data={
@@ -238,7 +248,7 @@ def board_gallery(boards: Sequence[tuple[Board, str]], *, key: str, size: int = 
             "colors": _COLORS,
         },
         default={"picked": None},
-        on_picked_change=lambda: None,
+        on_picked_change=picked_one,
     )
     return selected
 
@@ -294,6 +304,14 @@ def board_picture(board: Board, paths: Paths | None = None, *, size: int = 120, 
     """Shows :func:`board_svg`. ``alt`` says in words what the picture shows."""
     words = escape(alt or f"A {board.height} by {board.width} board with {board.team} agents", quote=True)
     st.html(f'<img src="{svg_uri(board_svg(board, paths, size=size))}" alt="{words}" style="display:block;max-width:100%">')
+
+
+@st.cache_data(max_entries=256, show_spinner="Solving the board")
+def optimal_paths(code: str) -> Paths | None:
+    """The paths of an optimal plan for the board of a code (:mod:`core.ui.share`); None if none was found."""
+    board = decode(code)
+    plan = solve(board).plan
+    return None if plan is None else walk(board, plan)
 
 
 def paths_from_json(text: str | None) -> Paths | None:

@@ -20,6 +20,7 @@ from core.lake.generator import GenerationError, generate, infeasible, random_in
 from core.lake.rules import Paths, Verdict, walk
 from core.policy.folders import policy_folder
 from core.sessions.store import Session, SessionStore
+from core.training.settings import METHOD_NAMES
 from core.ui.board import paths_from_json
 
 FIRST_BOARD = read_board("""
@@ -173,5 +174,6 @@ def models(store: SessionStore) -> dict[str, Path]:
     for session in store.sessions():
         for checkpoint in session.checkpoints():
             if checkpoint.path != lab_model:
-                found[f"{session.title}, {checkpoint.label} ({session.id})"] = checkpoint.path
+                trained = "" if checkpoint.stage is None else f" by {METHOD_NAMES[session.spec.training.method]}"
+                found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint.path
     return {name: path for name, path in found.items() if (path / "model.safetensors").exists()}

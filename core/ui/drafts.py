@@ -9,7 +9,7 @@ from pathlib import Path
 from core.lake.config import KNOBS, ConfigError, EnvironmentConfig, Layout, Placement, SizeConfig, WaitDefinition
 from core.lake.files import write_text
 from core.lake.presets import PRESETS, preset
-from core.sessions.presets import quick_spec
+from core.sessions.presets import preset_spec
 from core.sessions.store import SessionStore
 
 Cells = dict[int, dict[str, float]]
@@ -64,7 +64,7 @@ OFFERED: dict[str, str] = {QUICK: "Where the quick session begins"} | {name: wor
 
 def offered(name: str, agents: int) -> EnvironmentConfig:
     """A ready-made config for a team; that of the quick session has its own team."""
-    return quick_spec().initial_config if name == QUICK else preset(name, agents)
+    return preset_spec("quick").initial_config if name == QUICK else preset(name, agents)
 
 
 def shelf(store: SessionStore) -> dict[str, Path]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -118,8 +119,8 @@ def rates_by_size(before: Series | None, after: Series) -> Chart:
     figure.update_xaxes(
         tickvals=list(range(len(sizes))), ticktext=[size_label(size) for size in sizes], range=[-0.6, len(sizes) - 0.4], showgrid=False
     )
-    _percent_axis(figure)
-    _layout(figure, height=300)
+    percent_axis(figure)
+    common_layout(figure, height=300)
     return Chart(figure, "Valid and optimal rate by map size. " + _rates_in_words(before, after))
 
 
@@ -169,8 +170,8 @@ def faults_by_size(panels: Sequence[Series]) -> Chart:
             told.append(f"{panel.label}: no fault")
     figure.update_layout(barmode="stack", bargap=0.18)
     figure.update_xaxes(showgrid=False)
-    _percent_axis(figure)
-    _layout(figure, height=320)
+    percent_axis(figure)
+    common_layout(figure, height=320)
     return Chart(figure, "What became of the boards by map size. " + "; ".join(told) + ".")
 
 
@@ -186,10 +187,11 @@ class StageCurve:
     """Its validation; None: not yet."""
 
 
-def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int = 5) -> Chart:
-    """Valid rate of the sampled plans and reward over all steps, stage by stage, with the held-out validations between them.
+def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int = 5, below: Literal["reward", "loss"] = "reward") -> Chart:
+    """Valid rate of the sampled plans, and below it reward or loss, over all steps, with the held-out validations between the stages.
 
-    Thin lines are single steps, thick ones a running mean over ``smooth`` steps inside the stage. Diamonds are validations with intervals.
+    Thin lines are single steps, thick ones a running mean over ``smooth`` of the stage's measured steps. Diamonds are validations with
+    intervals.
     """
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.62, 0.38])
     checks: list[tuple[int, str, Rate]] = [] if base is None else [(0, "before training", base)]
@@ -197,24 +199,25 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
     for number, stage in enumerate(stages):
         table = stage.metrics
         if len(table):
-            x = offset + table["step"]
             for row, column, color, name in (
                 (1, "valid", AFTER_COLOR, "valid plans while training"),
-                (2, "reward", REWARD_COLOR, "reward"),
+                (2, below, REWARD_COLOR, below),
             ):
+                measured = table.reindex(columns=["step", column]).dropna()
+                x, y = offset + measured["step"], measured[column]
                 hover = f"{stage.label}, step %{{customdata}}<br>{name} " + ("%{y:.0%}" if row == 1 else "%{y:.3f}") + "<extra></extra>"
                 figure.add_trace(
                     go.Scatter(
-                        x=x, y=table[column], mode="lines", line=dict(color=color, width=1), opacity=0.35,
+                        x=x, y=y, mode="lines", line=dict(color=color, width=1), opacity=0.35,
                         showlegend=False, hoverinfo="skip",
                     ),
                     row=row, col=1,
                 )  # fmt: skip
                 figure.add_trace(
                     go.Scatter(
-                        x=x, y=table[column].rolling(smooth, min_periods=1).mean(), mode="lines", name=name,
+                        x=x, y=y.rolling(smooth, min_periods=1).mean(), mode="lines", name=name,
                         line=dict(color=color, width=2.6),
-                        legendgroup=name, showlegend=number == 0, customdata=table["step"], hovertemplate=hover,
+                        legendgroup=name, showlegend=number == 0, customdata=measured["step"], hovertemplate=hover,
                     ),
                     row=row, col=1,
                 )  # fmt: skip
@@ -252,9 +255,9 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
         )  # fmt: skip
     figure.update_xaxes(range=[-0.02 * max(offset, 1), max(offset, 1) * 1.02], showgrid=False)
     figure.update_xaxes(title_text="training step", row=2, col=1)
-    figure.update_yaxes(title_text="reward", row=2, col=1)
+    figure.update_yaxes(title_text=below, row=2, col=1)
     figure.update_yaxes(title_text="valid", tickformat=".0%", row=1, col=1)
-    _layout(figure, height=430, top=58)
+    common_layout(figure, height=430, top=58)
     told = ", ".join(f"{label} {percent(check.value)} valid (n = {check.n})" for _, label, check in checks)
     return Chart(figure, f"Training curves over {offset} steps in {len(stages)} stages. Validation: {told or 'none yet'}.")
 
@@ -297,8 +300,8 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
         words.append(f"{size_label(size)} {percent(middle[0])} to {percent(middle[-1])}")
     ticks = ["0"] + [str(i) for i in range(1, len(moments))]
     figure.update_xaxes(tickvals=list(range(len(moments))), ticktext=ticks, range=[-0.35, len(moments) - 0.65], showgrid=False)
-    _percent_axis(figure)
-    _layout(figure, height=210 * rows + 20)
+    percent_axis(figure)
+    common_layout(figure, height=210 * rows + 20)
     figure.update_layout(showlegend=False)
     return Chart(figure, f"{metric} rate over the session by map size: " + ", ".join(words) + ".")
 
@@ -311,20 +314,20 @@ def valid_by_size(metrics: pd.DataFrame, steps: int, smooth: int = 5) -> Chart:
     )
     words = []
     for column, size in enumerate(sizes, start=1):
-        rate = metrics[f"valid_{size}"].rolling(smooth, min_periods=1).mean()
+        measured = metrics[["step", f"valid_{size}"]].dropna()
+        rate = measured[f"valid_{size}"].rolling(smooth, min_periods=1).mean()
         figure.add_trace(
             go.Scatter(
-                x=metrics["step"], y=rate, mode="lines", line=dict(color=AFTER_COLOR, width=2.2),
+                x=measured["step"], y=rate, mode="lines", line=dict(color=AFTER_COLOR, width=2.2),
                 hovertemplate=f"{size_label(size)}, step %{{x}}<br><b>%{{y:.0%}}</b> of sampled plans valid<extra></extra>",
             ),
             row=1, col=column,
         )  # fmt: skip
-        last = rate.dropna()
-        if len(last):
-            words.append(f"{size_label(size)} {percent(last.iloc[0])} to {percent(last.iloc[-1])}")
+        if len(rate):
+            words.append(f"{size_label(size)} {percent(rate.iloc[0])} to {percent(rate.iloc[-1])}")
     figure.update_xaxes(range=[0, steps + 1], showgrid=False, nticks=3)
-    _percent_axis(figure)
-    _layout(figure, height=200, top=34)
+    percent_axis(figure)
+    common_layout(figure, height=200, top=34)
     figure.update_layout(showlegend=False)
     return Chart(figure, "Valid rate of sampled plans by map size while training: " + ", ".join(words) + ".")
 
@@ -338,11 +341,11 @@ def _rates_in_words(before: Series | None, after: Series) -> str:
     return " ".join(parts)
 
 
-def _percent_axis(figure: go.Figure) -> None:
+def percent_axis(figure: go.Figure) -> None:
     figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1], gridcolor=GRID_COLOR, zeroline=False)
 
 
-def _layout(figure: go.Figure, height: int, top: int = 64) -> None:
+def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
     """What all figures share: legend above, little margin, no toolbar clutter, stable zoom."""
     figure.update_layout(
         height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",

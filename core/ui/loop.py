@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.lake.config import EnvironmentConfig
 from core.sessions.store import Session
+from core.training.settings import METHOD_NAMES, Method
 from core.ui.figures import OUTCOME_ORDER, overall, percent
 from core.ui.nav import ROOT
 from core.ui.story import what_changed
@@ -17,6 +18,11 @@ from core.ui.timeline import stage_name
 
 FAULTS_SHOWN = 4
 CURVE_POINTS = 60
+TRAINED: dict[Method, str] = {
+    "grpo": "plans sampled in {steps} steps; the rules of the lake reward them.",
+    "imitation": "optimal plans shown in {steps} steps; the exact solver made them.",
+    "expert-iteration": "plans sampled in {steps} steps; it imitates the best, as the rules of the lake choose.",
+}
 
 _loop = st.components.v2.component(
     "frozenlab_loop",
@@ -66,9 +72,9 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
                 f"Share of {len(config.sizes)} map sizes, {config.agents} agents. It says what to draw, not which boards.",
             ),
             card(
-                "Train by GRPO",
+                f"Train by {METHOD_NAMES[training.method]}",
                 {"kind": "line", "values": _curve(metrics)},
-                f"{plans:,} plans sampled in {training.steps} steps; the rules of the lake reward them.",
+                f"{plans:,} {TRAINED[training.method]}".format(steps=training.steps),
             ),
             card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} held-out boards ({now.interval})."),
             card("Gather evidence", _faults(after), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),
@@ -110,7 +116,7 @@ def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
 
 def _curve(metrics: pd.DataFrame) -> list[float]:
     """The valid rate of the sampled plans, smoothed and thinned."""
-    smooth = metrics["valid"].rolling(5, min_periods=1).mean()
+    smooth = metrics["valid"].dropna().rolling(5, min_periods=1).mean()
     return [float(v) for v in smooth.iloc[:: max(1, len(smooth) // CURVE_POINTS)]]
 
 

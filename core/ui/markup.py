@@ -17,7 +17,7 @@ from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, ST
 from core.ui.theme import DARK, palette
 
 SECTION_HELP = {
-    "behaviour": "how training went: reward, length, entropy, and the sampled plans of each map size",
+    "behaviour": "how training went: reward or score, length, entropy, and the sampled plans of each map size",
     "failures": "first faults on the held-out boards of each map size, with worked cases",
     "statistics": "the config, and what was really drawn from it",
     "preserved": "map sizes that already work and still teach",

@@ -11,10 +11,11 @@ import streamlit as st
 from core.lake.generator import undrawable
 from core.policy.vocabulary import MAX_SIDE
 from core.sessions import launcher
-from core.sessions.presets import quick_spec
+from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State
 from core.sessions.store import SESSION_ID, Session, SessionError, SessionStore
+from core.training.settings import METHOD_NAMES
 from core.ui import nav
 
 CHOSEN = "session_chosen"
@@ -57,9 +58,16 @@ def session_picker(sessions: Sequence[Session]) -> Session:
 
 
 def describe(session: Session) -> str:
-    """``Quick session · running · 20260712-101500-quick``."""
+    """``Quick session · GRPO · running · 20260712-101500-quick``."""
     kind = "recorded" if session.read_only else session.state().status
-    return f"{session.title} · {kind}" + (f" · {session.id}" if session.title != session.id else "")
+    method = METHOD_NAMES[session.spec.training.method]
+    return f"{session.title} · {method} · {kind}" + (f" · {session.id}" if session.title != session.id else "")
+
+
+def set_up(spec: SessionSpec) -> str:
+    """How a session works, wherever its figures are shown: ``GRPO · policy engineer · 3 stages``."""
+    stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
+    return f"{METHOD_NAMES[spec.training.method]} · {spec.engineer} engineer · {stages}"
 
 
 def status_badge(session: Session, state: State) -> None:
@@ -112,7 +120,7 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         width=width,
         help="Three stages with the lab model, in under ten minutes on two cores.",
     ):
-        start(quick_spec())
+        start(preset_spec("quick"))
 
 
 def nothing_yet(what: str) -> None:

@@ -51,7 +51,7 @@ def fill_form(page: Page) -> None:
         enter_number(page, label, value)
     page.get_by_role("textbox", name="Title").fill("Outlives the page")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("2 stages of 1500 steps: 6,000 sampled plans")).to_be_visible()
+    expect(page.get_by_text("2 stages of 1500 steps by GRPO: 6,000 sampled plans")).to_be_visible()
 
 
 def enter_number(page: Page, label: str, value: int) -> None:

@@ -50,8 +50,13 @@ def test_the_paper_shaped_suite_is_the_same_from_any_processes(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("name", SUITES)
-def test_no_board_of_a_named_suite_is_ever_drawn_for_training(name: str) -> None:
-    hashes = canonical_hashes([i.board for i in build_suite(SUITES[name], sum_of_costs=False)])
+def test_a_named_suite_is_whole_and_none_of_its_boards_is_ever_drawn_for_training(name: str) -> None:
+    spec, suite = SUITES[name], build_suite(SUITES[name], sum_of_costs=False)
+    assert Counter((i.board.team, i.board.size) for i in suite) == dict.fromkeys(spec.cells, spec.boards_per_cell)
+    if spec.wait_ratio is not None:
+        waiting = Counter((i.board.team, i.board.size) for i in suite if i.solution.needs_wait)
+        assert all(abs(waiting[cell] - spec.wait_ratio * spec.boards_per_cell) < 1 for cell in spec.cells)
+    hashes = canonical_hashes([i.board for i in suite])
     assert np.isin(hashes, held_out()).all(), "run python -m core.lake.suites"
     config = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.3, wait_ratio=0.1)
     drawn = canonical_hashes([i.board for i in generate(config, 600, seed=3, exclude=held_out())])
@@ -76,6 +81,9 @@ def test_a_cell_that_runs_out_of_different_boards_holds_fewer() -> None:
 def test_the_paper_suite_has_the_papers_cells() -> None:
     assert len(SUITES["paper"].cells) == 21 and (3, 3) in SUITES["paper"].cells and (5, 4) not in SUITES["paper"].cells
     assert len(SUITES["quick"].cells) == 23
+    assert SUITES["train-shape"].cells == tuple((2, size) for size in range(3, 11))
+    assert [name for name in SUITES if name.startswith("paper-")] == [f"paper-wr{ratio}" for ratio in ("0", "0.25", "0.5", "0.75", "1")]
+    assert all(SUITES[name].cells == SUITES["paper"].cells for name in SUITES if name.startswith("paper-"))
 
 
 def test_a_bad_spec_is_refused() -> None:

@@ -5,32 +5,13 @@ from pathlib import Path
 import pytest
 
 from core.sessions import launcher
-from core.sessions.presets import quick_spec
+from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.store import Session, SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
-
-@pytest.fixture(autouse=True)
-def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty sessions folder, and no recorded ones beside it."""
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
-    return tmp_path
-
-
-@pytest.fixture
-def launched(monkeypatch: pytest.MonkeyPatch) -> list[SessionSpec]:
-    """What the launcher was asked to start; it creates the session and starts no worker."""
-    specs: list[SessionSpec] = []
-
-    def start(spec: SessionSpec, store: SessionStore) -> Session:
-        specs.append(spec)
-        return store.create(spec, "launched")
-
-    monkeypatch.setattr(launcher, "start", start)
-    return specs
+pytestmark = pytest.mark.usefixtures("sessions_folder")
 
 
 def test_an_empty_lab_offers_the_quick_session(launched: list[SessionSpec]) -> None:
@@ -38,9 +19,9 @@ def test_an_empty_lab_offers_the_quick_session(launched: list[SessionSpec]) -> N
     assert not app.exception
     assert "No session has run here yet" in words(app)
     app.button(key="start-quick").click().run()
-    assert launched == [quick_spec()]
+    assert launched == [preset_spec("quick")]
     assert app.title[0].value == "Is the model learning?"
-    assert app.query_params["session"] == "launched"
+    assert app.query_params["session"] == "launched-1"
 
 
 def test_a_launch_that_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,6 +55,16 @@ def test_the_finished_one_is_told_even_if_a_newer_one_is_half_way(sessions_folde
     assert "before and after 3 stages" in said
     assert "**Half**" in said
     assert "`finished`" in said
+
+
+def test_how_a_session_was_trained_stands_beside_its_figures(sessions_folder: Path) -> None:
+    spec = small_spec()
+    by_imitation = spec.training.model_copy(update={"method": "imitation"})
+    build_session(sessions_folder, spec.model_copy(update={"training": by_imitation}))
+    said = words(open_page("home"))
+    assert "imitation · policy engineer · 3 stages" in said
+    assert "by imitating an exact solver" in said
+    assert "reinforcement" not in said
 
 
 def test_titles_are_text(sessions_folder: Path) -> None:

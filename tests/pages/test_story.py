@@ -46,6 +46,18 @@ def test_a_stage_tells_its_results_the_change_and_whether_it_was_right(folder: P
     assert len(app.get("plotly_chart")) == 3
 
 
+def test_it_says_how_the_session_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "Trained by GRPO · policy engineer · 3 stages" in words(open_page("story", session="whole"))
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    spec = small_spec(stages=1, sizes=(4, 5), boards_per_size=4)
+    imitation = spec.training.model_copy(update={"method": "imitation"})
+    build_session(tmp_path, spec.model_copy(update={"training": imitation}), "shown")
+    said = words(open_page("story", session="shown", stage="1"))
+    assert "Trained by imitation · policy engineer · 1 stage" in said
+    assert "Training by imitation: sampled plans score" in said
+    assert "mean reward" not in said
+
+
 def test_the_section_that_was_off_is_shown_off() -> None:
     app = open_page("story", session="whole", stage="1")
     assert "history · off" in [tab.label for tab in app.tabs]

@@ -9,31 +9,15 @@ from core.lake.config import EnvironmentConfig
 from core.lake.files import write_text
 from core.lake.presets import preset
 from core.sessions import launcher
-from core.sessions.presets import quick_spec
+from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State
 from core.sessions.store import Session, SessionStore
+from core.training.settings import Method
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
-
-@pytest.fixture(autouse=True)
-def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
-    return tmp_path
-
-
-@pytest.fixture
-def launched(monkeypatch: pytest.MonkeyPatch) -> list[SessionSpec]:
-    specs: list[SessionSpec] = []
-
-    def start(spec: SessionSpec, store: SessionStore) -> Session:
-        specs.append(spec)
-        return store.create(spec, f"launched-{len(specs)}")
-
-    monkeypatch.setattr(launcher, "start", start)
-    return specs
+pytestmark = pytest.mark.usefixtures("sessions_folder")
 
 
 def test_with_no_session_the_form_is_open_and_starts_the_quick_session(launched: list[SessionSpec]) -> None:
@@ -42,7 +26,7 @@ def test_with_no_session_the_form_is_open_and_starts_the_quick_session(launched:
     assert app.title[0].value == "What should run?"
     assert "frozenlab run spec.json" in [code.value for code in app.code]
     app.button(key="form_start").click().run()
-    assert launched == [quick_spec()]
+    assert launched == [preset_spec("quick")]
     assert app.title[0].value == "Is the model learning?"
 
 
@@ -63,10 +47,48 @@ def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> No
     assert spec.suite.boards_per_cell == 9
 
 
+@pytest.mark.parametrize(("name", "method"), [("quick", "imitation"), ("study", "expert-iteration"), ("long", "grpo")])
+def test_a_preset_fills_the_form_for_each_method(name: str, method: Method, launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    app.selectbox(key="form_preset").set_value(name).run()
+    app.selectbox(key="form_method").set_value(method).run()
+    app.button(key="form_start").click().run()
+    assert not app.exception
+    assert launched == [preset_spec(name, method=method)]
+
+
+def test_what_a_preset_filled_in_can_be_changed(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    app.number_input(key="form_steps").set_value(7)
+    app.selectbox(key="form_preset").set_value("demo").run()
+    app.number_input(key="form_boards").set_value(16).run()
+    app.button(key="form_start").click().run()
+    demo = preset_spec("demo")
+    assert launched == [demo.model_copy(update={"training": demo.training.model_copy(update={"boards_per_step": 16})})]
+
+
+def test_what_will_run_says_by_which_method() -> None:
+    app = open_page("train")
+    app.selectbox(key="form_method").set_value("imitation").run()
+    said = words(app)
+    assert "by **imitation**" in said
+    assert "optimal plans" in said and "sampled plans on" not in said
+
+
+@pytest.mark.parametrize(("method", "label", "panel"), [("grpo", "GRPO", "reward"), ("expert-iteration", "expert iteration", "loss")])
+def test_the_live_view_names_the_method_and_shows_its_measure(sessions_folder: Path, method: Method, label: str, panel: str) -> None:
+    spec = small_spec()
+    build_session(sessions_folder, spec.model_copy(update={"training": spec.training.model_copy(update={"method": method})}))
+    app = open_page("train", session="built")
+    assert not app.exception
+    assert f"{label} · policy engineer · 3 stages" in words(app)
+    assert f'"text":"{panel}"' in app.get("plotly_chart")[0].proto.spec.replace(" ", "")
+
+
 def test_the_spec_that_can_be_downloaded_is_the_one_that_starts(launched: list[SessionSpec]) -> None:
     app = open_page("train")
     shown = next(code.value for code in app.code if code.value.startswith("{"))
-    assert SessionSpec.model_validate_json(shown) == quick_spec()
+    assert SessionSpec.model_validate_json(shown) == preset_spec("quick")
 
 
 def test_a_config_from_design_opens_the_form_with_it(sessions_folder: Path, launched: list[SessionSpec]) -> None:

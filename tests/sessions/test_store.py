@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions.presets import quick_spec
+from core.sessions.presets import preset_spec
 from core.sessions.store import SessionError, SessionStore
 
 
 def test_a_new_session_is_listed_and_opens(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    session = store.create(quick_spec())
+    session = store.create(preset_spec("quick"))
     assert session.id in [found.id for found in store.sessions()]
-    assert store.open(session.id).spec == quick_spec()
+    assert store.open(session.id).spec == preset_spec("quick")
 
 
 def test_two_sessions_of_the_same_second_get_two_names(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    assert len({store.create(quick_spec()).id for _ in range(3)}) == 3
+    assert len({store.create(preset_spec("quick")).id for _ in range(3)}) == 3
 
 
 @pytest.mark.parametrize("name", ["../etc", "a/b", "", "A", "-x", "a" * 64, "x\n"])
@@ -30,9 +30,9 @@ def test_ids_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
 
 def test_an_id_is_given_once(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    store.create(quick_spec(), "mine")
+    store.create(preset_spec("quick"), "mine")
     with pytest.raises(SessionError, match="already exists"):
-        store.create(quick_spec(), "mine")
+        store.create(preset_spec("quick"), "mine")
 
 
 def test_an_unknown_session_is_named(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_an_unknown_session_is_named(tmp_path: Path) -> None:
 
 
 def test_damage_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
-    session = SessionStore(tmp_path).create(quick_spec(), "hurt")
+    session = SessionStore(tmp_path).create(preset_spec("quick"), "hurt")
     stage = session.stage_dir(0)
     stage.mkdir(parents=True)
     (stage / "proposal.json").write_text('{"stage": 0')
@@ -65,5 +65,5 @@ def test_a_folder_with_a_bad_spec_is_left_out_and_says_why(tmp_path: Path) -> No
 
 def test_recorded_sessions_are_read_only(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    assert store.create(quick_spec(), "example-one").read_only
-    assert not store.create(quick_spec(), "mine").read_only
+    assert store.create(preset_spec("quick"), "example-one").read_only
+    assert not store.create(preset_spec("quick"), "mine").read_only

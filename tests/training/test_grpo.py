@@ -1,49 +1,89 @@
-"""The parts of a GRPO stage that are ours: trimmed scoring, step figures, and the samples' independence of TRL's batching."""
+"""The parts of a GRPO stage that are ours: packed scoring, group figures, and the samples' independence of TRL's batching."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pandas as pd
+import numpy as np
 import pytest
 import torch
+from trl import GRPOTrainer
 
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
 from core.policy.lab_model import build_network, build_tokenizer
 from core.policy.policy import Policy
-from core.training.grpo import StageRun, step_figures
+from core.training.grpo import GRPORun, PackedGRPOTrainer, group_figures
 from core.training.settings import TrainingSettings
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
 
 
 @pytest.fixture(scope="module")
-def run() -> StageRun:
+def run() -> GRPORun:
     boards = generate(EnvironmentConfig.uniform((3, 6), agents=2), 8, seed=0)
     settings = TrainingSettings(steps=2, boards_per_step=4, completions_per_board=4)
     policy = Policy(build_network(0), build_tokenizer())
-    return StageRun(policy, boards, settings, seed=0, first_step=0, report=lambda *_: None, stopping=lambda: False)
+    return GRPORun(policy, boards, settings, seed=0, first_step=0, report=lambda *_: None, stopping=lambda: False)
 
 
-def test_trimmed_scoring_equals_trls_own(run: StageRun, tmp_path: Path) -> None:
+def scored_step(trainer: PackedGRPOTrainer) -> dict[str, torch.Tensor]:
+    """What TRL hands to its loss: padded groups of four in random order, two of which have no advantage."""
+    draw = torch.Generator().manual_seed(0)
+    prompt_ids, completion_ids = torch.zeros(16, 8, dtype=torch.long), torch.zeros(16, 9, dtype=torch.long)
+    for group in range(4):
+        prompt = torch.randint(2, 300, (2 + 2 * group,), generator=draw)
+        for row in range(4 * group, 4 * group + 4):
+            prompt_ids[row, 8 - len(prompt) :] = prompt
+            n = int(torch.randint(1, 10, (1,), generator=draw))
+            completion_ids[row, :n] = torch.randint(2, 300, (n,), generator=draw)
+    advantages = torch.randn(16, generator=draw)
+    advantages[4:12] = 0
+    advantages[5] = 1e-7  # what rounding leaves of equal rewards
+    shuffled = torch.randperm(16, generator=draw)
+    parts = {"prompt_ids": prompt_ids, "prompt_mask": prompt_ids.gt(0).long()}
+    parts |= {"completion_ids": completion_ids, "completion_mask": completion_ids.gt(0).long(), "advantages": advantages}
+    return {name: part[shuffled] for name, part in parts.items()} | {"num_items_in_batch": completion_ids.gt(0).sum()}
+
+
+@pytest.mark.parametrize(("longest", "batch"), [(256, 1024), (16, 40), (1, 1)])
+def test_packed_scores_equal_trls_own(run: GRPORun, tmp_path: Path, longest: int, batch: int) -> None:
     trainer = run.trainer(tmp_path, max_steps=2)
-    trainer.ROWS = 3
-    lengths = torch.randint(1, 9, (10, 2), generator=torch.Generator().manual_seed(0))
-    mask = torch.zeros(10, 16, dtype=torch.long)
-    for row, (prompt, completion) in enumerate(lengths.tolist()):
-        mask[row, 8 - prompt : 8 + completion] = 1
-    ids = torch.randint(1, 200, (10, 16), generator=torch.Generator().manual_seed(1)) * mask
-    trimmed, trimmed_entropy, _ = trainer._get_per_token_logps_and_entropies(trainer.model, ids, mask, 8, compute_entropy=True)
-    whole, whole_entropy, _ = super(type(trainer), trainer)._get_per_token_logps_and_entropies(
-        trainer.model, ids, mask, 8, compute_entropy=True
-    )
-    kept = mask[:, 8:].bool()
-    torch.testing.assert_close(trimmed[kept], whole[kept], atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(trimmed_entropy[kept], whole_entropy[kept], atol=1e-5, rtol=1e-4)
+    trainer.LONGEST, trainer.BATCH = longest, batch
+    step = scored_step(trainer)
+    ids, mask = (torch.cat([step[f"prompt_{kind}"], step[f"completion_{kind}"]], 1) for kind in ("ids", "mask"))
+    packed = trainer._get_per_token_logps_and_entropies(trainer.model, ids, mask, 9, compute_entropy=True)
+    plain = GRPOTrainer._get_per_token_logps_and_entropies(trainer, trainer.model, ids, mask, 9, compute_entropy=True)
+    for ours, theirs in zip(packed[:2], plain[:2], strict=True):
+        torch.testing.assert_close(ours, theirs * step["completion_mask"], atol=1e-5, rtol=1e-4)
 
 
-def test_samples_depend_on_seed_and_step_only(run: StageRun, tmp_path: Path) -> None:
+@pytest.mark.parametrize("loss_type", ["dapo", "grpo", "dr_grpo"])
+def test_the_gradient_equals_trls_own(run: GRPORun, tmp_path: Path, loss_type: str) -> None:
+    trainer = run.trainer(tmp_path, max_steps=2)
+    trainer.loss_type = loss_type
+    trainer.current_gradient_accumulation_steps = 1
+
+    def gradient(kind: type[GRPOTrainer]) -> torch.Tensor:
+        trainer.__class__ = kind
+        trainer.model.zero_grad()
+        trainer._compute_loss(trainer.model, scored_step(trainer)).backward()
+        return torch.cat([weight.grad.flatten() for weight in trainer.model.parameters()])
+
+    plain = gradient(GRPOTrainer)
+    assert plain.abs().max() > 1e-3
+    torch.testing.assert_close(gradient(PackedGRPOTrainer), plain, atol=1e-6, rtol=1e-4)
+
+
+def test_a_step_without_advantages_changes_nothing(run: GRPORun, tmp_path: Path) -> None:
+    trainer = run.trainer(tmp_path, max_steps=2)
+    trainer.current_gradient_accumulation_steps = 1
+    trainer.model.zero_grad()
+    trainer._compute_loss(trainer.model, scored_step(trainer) | {"advantages": torch.zeros(16)}).backward()
+    assert all(not weight.grad.any() for weight in trainer.model.parameters())
+
+
+def test_samples_depend_on_seed_and_step_only(run: GRPORun, tmp_path: Path) -> None:
     trainer = run.trainer(tmp_path, max_steps=2)
     prompts = [prompt for prompt in run.prompts[:2] for _ in range(4)]
     first = run.roll_out(prompts, trainer)["completion_ids"]
@@ -53,10 +93,5 @@ def test_samples_depend_on_seed_and_step_only(run: StageRun, tmp_path: Path) -> 
     assert run.roll_out(prompts, trainer)["completion_ids"] != first
 
 
-def test_step_figures_tell_mixed_groups_and_sizes_apart() -> None:
-    judged = pd.DataFrame(
-        {"size": [3, 3, 6, 6], "reward": [1.0, 1.0, 0.0, 1.0], "valid": [True, True, False, True], "optimal": [True, False, False, True]}
-    )
-    figures = step_figures(judged, group=2)
-    assert figures["mixed"] == 0.5
-    assert (figures["valid_3"], figures["valid_6"], figures["optimal_3"]) == (1.0, 0.5, 0.5)
+def test_group_figures_tell_mixed_groups_apart() -> None:
+    assert group_figures(np.array([[1.0, 1.0], [0.0, 1.0]])) == {"reward_std": 0.25, "mixed": 0.5}

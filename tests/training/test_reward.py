@@ -26,6 +26,13 @@ def test_a_slower_plan_earns_less_but_at_least_the_valid_share() -> None:
     assert paid("WRRR", "RRR") == pytest.approx(0.7 + 0.3 * 3 / 4)
 
 
+def test_optimality_weighs_the_makespan_of_valid_plans_alone() -> None:
+    slow, failed = (judge(BOARD, plan, 3) for plan in (("WRRR", "RRR"), ("RR", "RRR")))
+    assert reward(BOARD, slow, 3, optimality=0.8) == pytest.approx(0.2 + 0.8 * 3 / 4)
+    assert reward(BOARD, slow, 3, optimality=0.0) == 1.0
+    assert reward(BOARD, failed, 3, optimality=0.8) == reward(BOARD, failed, 3)
+
+
 def test_failing_later_and_bringing_an_agent_home_earn_a_little() -> None:
     at_once, later, one_home = paid("U", "RRR"), paid("RRU", "RR"), paid("RR", "RRR")
     assert at_once < later < one_home <= 0.1

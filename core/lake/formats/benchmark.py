@@ -21,7 +21,12 @@ _SENTENCE = re.compile(r"Agent (\d{1,9}) needs to go from \((\d{1,9}), ?(\d{1,9}
 
 def read(source: Source) -> list[Entry]:
     """The boards of a JSON list, of a single record, or of JSON lines. Raises BoardError with the record that is wrong."""
-    return [_read_record(record, i) for i, record in enumerate(_records(source.text), 1)]
+    return read_records(_records(source.text))
+
+
+def read_records(records: Iterable[Any]) -> list[Entry]:
+    """The boards of records, as objects with the dataset's columns. Raises BoardError with the number and name of the one that is wrong."""
+    return [_read_record(record, i) for i, record in enumerate(records, 1)]
 
 
 def _records(text: str) -> list[Any]:

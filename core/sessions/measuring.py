@@ -1,0 +1,62 @@
+"""Measuring one checkpoint on one suite. Importing this module imports torch: only the evaluation worker and the command line do."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import pandas as pd
+import torch
+
+from core.lake.suite_sources import open_suite
+from core.policy.evaluation import evaluate
+from core.policy.folders import policy_folder
+from core.policy.policy import WEIGHTS, load_policy
+from core.sessions.benchmark import Measured, Report, report_of
+from core.sessions.evaluations import Task
+from core.sessions.store import THREADS
+
+BATCH = 256
+"""Boards planned at a time. Part of the result: see :func:`measure`."""
+
+Part = Literal["drawing and solving", "planning"]
+
+
+def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], None] | None = None) -> tuple[Report, pd.DataFrame]:
+    """Lets the checkpoint plan every board of the suite once, and judges the plans.
+
+    The same task on the same machine gives the same rows and, but for ``created`` and ``seconds``, the same report: the boards, their
+    batches and the number of threads are the same. With another ``BATCH`` or on another processor an answer can differ now and then: sums
+    of floating-point numbers come out differently in the last bits, and of two words that are as good as equally likely the other wins.
+
+    Args:
+        on_progress: called with what is going on, and how many boards it is through, of how many.
+
+    Raises:
+        SuiteError, BoardError: the suite cannot be had.
+        PolicyError, DialectError: the checkpoint cannot be read, or has no words for a board.
+    """
+    torch.set_num_threads(THREADS)
+    note = on_progress or (lambda part, done, of: None)
+    policy = load_policy(task.policy)
+    suite = open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
+    note("planning", 0, len(suite.boards))
+    began = time.time()
+    rows = evaluate(
+        policy,
+        suite.boards,
+        temperature=task.temperature,
+        seed=task.seed,
+        batch_size=BATCH,
+        on_progress=lambda done: note("planning", done, len(suite.boards)),
+    )
+    seconds = time.time() - began
+    with (policy_folder(task.policy) / WEIGHTS).open("rb") as weights:
+        checkpoint = hashlib.file_digest(weights, "sha256").hexdigest()
+    measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name})
+    report = report_of(
+        rows, measured, id=result_id, checkpoint_sha256=checkpoint, suite_spec=suite.spec, created=time.time(), seconds=seconds
+    )
+    return report, rows

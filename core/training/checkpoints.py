@@ -1,0 +1,35 @@
+"""The checkpoints of a stage: the trainer's own while it runs, the policy it leaves when it is done."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json")
+"""What a checkpoint holds beside the policy, needed only to go on training from it."""
+
+
+def newest_checkpoint(work: Path) -> Path | None:
+    """The furthest checkpoint in a trainer's folder that is complete; one that was being written when the worker died is not."""
+    complete = [path for path in work.glob("checkpoint-*") if all((path / name).exists() for name in ("model.safetensors", *RESUME_FILES))]
+    return max(complete, key=steps_of, default=None)
+
+
+def steps_of(checkpoint: Path) -> int:
+    """The step count in a checkpoint's name."""
+    return int(checkpoint.name.split("-")[-1])
+
+
+def keep_checkpoint(checkpoint: Path, place: Path) -> None:
+    """Moves a finished checkpoint to its place and clears the trainer's folder."""
+    (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle with this machine's paths; nobody reads it
+    if place.exists():
+        shutil.rmtree(place)
+    checkpoint.rename(place)
+    shutil.rmtree(checkpoint.parent)
+
+
+def drop_resume_files(policy_folder: Path) -> None:
+    """Leaves only the policy of a checkpoint that nobody will resume from."""
+    for name in RESUME_FILES:
+        (policy_folder / name).unlink(missing_ok=True)

@@ -1,0 +1,168 @@
+"""What a stage does whatever its method: plans are sampled and judged, each step is reported, a stop is obeyed."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+
+from core.lake.instance import Instance
+from core.policy.answer import judge_answer
+from core.policy.evaluation import answer_row
+from core.policy.generation import sample
+from core.policy.plan_dialect import max_plan_words, parse_plan, render_board
+from core.policy.policy import Completion, Policy
+from core.policy.vocabulary import WORDS
+from core.training.reward import reward
+from core.training.settings import TrainingSettings
+
+RECORDED_BOARDS = 4
+"""Boards a step whose completions are kept for people to look at."""
+CHECKPOINT_EVERY = 10
+
+StepReport = Callable[[dict[str, float], list[dict[str, Any]]], None]
+"""Told after each step: its figures, and the rows of its recorded completions."""
+
+
+class StageRun(TrainerCallback, ABC):
+    """One stage as TRL calls it back. A method says in :meth:`trainer` what a step learns from."""
+
+    FIGURES: ClassVar[tuple[str, ...]] = ("entropy", "learning_rate", "grad_norm")
+    """What of the trainer's own log belongs to the figures of a step."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        instances: Sequence[Instance],
+        settings: TrainingSettings,
+        seed: int,
+        first_step: int,
+        report: StepReport,
+        stopping: Callable[[], bool],
+    ) -> None:
+        self.policy, self.instances, self.settings, self.seed = policy, instances, settings, seed
+        self.first_step, self.report, self.stopping = first_step, report, stopping
+        self.prompts = [render_board(instance.board) for instance in instances]
+        self.limits = {prompt: max_plan_words(instance.board) for prompt, instance in zip(self.prompts, instances, strict=True)}
+        self.rows: list[dict[str, Any]] = []
+        self.figures: dict[str, float] = {}
+        self.step_began = 0.0
+
+    @abstractmethod
+    def trainer(self, folder: Path, max_steps: int) -> Trainer:
+        """The TRL trainer of this stage, working in ``folder`` until the session's step count is ``max_steps``."""
+
+    def arguments(self, folder: Path, max_steps: int) -> dict[str, Any]:
+        """The trainer's arguments that are the same for every method."""
+        settings = self.settings
+        return {
+            "output_dir": str(folder),
+            "max_steps": max_steps,
+            "learning_rate": settings.learning_rate,
+            "lr_scheduler_type": "constant_with_warmup",
+            "warmup_steps": settings.warmup_steps,
+            "shuffle_dataset": False,
+            "ignore_data_skip": True,  # the dataset already begins with the first board that is left
+            "save_strategy": "steps",
+            "save_steps": CHECKPOINT_EVERY,
+            "save_total_limit": 1,
+            "logging_steps": 1,
+            "disable_tqdm": True,
+            "report_to": "none",
+            "seed": self.seed,
+            "bf16": False,
+            "use_cpu": self.policy.model.device.type == "cpu",
+            "gradient_checkpointing": False,
+        }
+
+    def quiet(self, trainer: Trainer) -> Trainer:
+        """Called back by ``trainer`` instead of its printing every step: the session's own log tells them."""
+        trainer.remove_callback(PrinterCallback)
+        trainer.add_callback(self)
+        return trainer
+
+    # --- plans ---------------------------------------------------------------------------------------------------
+
+    def write_plans(self, model: Any, prompts: Sequence[str], completions: int, step: int) -> list[list[int]]:
+        """``completions`` plans for each prompt at the training temperature, as token ids, grouped by prompt.
+
+        ``step`` is the session's step count: with the seed it decides every draw.
+        """
+        was_training = model.training
+        model.eval()
+        written = sample(
+            model,
+            [self.policy.tokenizer(prompt)["input_ids"] for prompt in prompts],
+            [self.limits[prompt] for prompt in prompts],
+            [np.random.default_rng((self.seed, step, row)) for row in range(len(prompts) * completions)],
+            temperature=self.settings.temperature,
+            completions=completions,
+            pad=self.policy.tokenizer.pad_token_id,
+            end=self.policy.tokenizer.eos_token_id,
+        )
+        model.train(was_training)
+        return written
+
+    def judge(self, instances: Sequence[Instance], written: Sequence[Sequence[int]], group: int) -> pd.DataFrame:
+        """Judges a step's plans, ``group`` for each instance in turn; keeps their figures and the rows of the first boards on the way.
+
+        Returns:
+            One row a plan: ``size``, ``reward``, ``valid``, ``optimal``, ``makespan`` and ``sum_of_costs`` (None where not valid).
+        """
+        end = self.policy.tokenizer.eos_token_id
+        judged = []
+        self.rows = []
+        for place, ids in enumerate(written):
+            instance = instances[place // group]
+            board, optimum = instance.board, instance.solution.makespan
+            assert optimum is not None, "boards to train on are solved"
+            finished = ids[-1] == end
+            text = " ".join(WORDS[i] for i in (ids[:-1] if finished else ids))
+            verdict = judge_answer(board, parse_plan(board, text, finished), optimum)
+            paid = reward(board, verdict, optimum, self.settings.optimality)
+            judged.append(
+                {"size": board.size, "reward": paid, "valid": verdict.valid, "optimal": bool(verdict.optimal)}
+                | {"makespan": verdict.makespan, "sum_of_costs": verdict.sum_of_costs, "tokens": len(ids)}
+            )
+            if place < RECORDED_BOARDS * group:
+                self.rows.append(answer_row(instance, Completion(text, len(ids), finished)) | {"reward": paid})
+        table = pd.DataFrame(judged)
+        self.figures = step_figures(table)
+        return table
+
+    # --- what the trainer calls back -----------------------------------------------------------------------------
+
+    def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        self.step_began = time.monotonic()
+        self.rows, self.figures = [], {}
+
+    def on_log(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, logs: dict[str, float] | None = None, **_: Any
+    ) -> None:
+        if not logs or "loss" not in logs:  # the summary at the end of a stage
+            return
+        step = state.global_step - self.first_step
+        trained = {name: float(logs[name]) for name in self.FIGURES if name in logs}
+        figures = {"step": step} | self.figures | trained | {"seconds": time.monotonic() - self.step_began}
+        self.report(figures, [row | {"training_step": step} for row in self.rows])
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        if state.global_step >= state.max_steps:
+            control.should_save = True
+        elif self.stopping():
+            control.should_save = control.should_training_stop = True
+
+
+def step_figures(judged: pd.DataFrame) -> dict[str, float]:
+    """Means over a step's plans, whole and by map size."""
+    figures = {name: float(judged[name].mean()) for name in ("reward", "valid", "optimal")} | {"length": float(judged["tokens"].mean())}
+    for size, rows in judged.groupby("size"):
+        figures[f"valid_{size}"] = float(rows["valid"].mean())
+        figures[f"optimal_{size}"] = float(rows["optimal"].mean())
+    return figures

@@ -1,0 +1,75 @@
+"""Tables of figures in which every figure can lead to the boards behind it (browser side: ``assets/scoreboard.js``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import streamlit as st
+
+from core.ui.nav import ROOT
+
+_scoreboard = st.components.v2.component(
+    "frozenlab_scoreboard",
+    html='<div class="scoreboard" role="group"></div>',
+    css=(ROOT / "assets" / "scoreboard.css").read_text(encoding="utf-8"),
+    js=(ROOT / "assets" / "scoreboard.js").read_text(encoding="utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Head:
+    """The name of a column and what it says on hover."""
+
+    text: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure."""
+
+    text: str
+    small: str = ""
+    """Beside it, quieter: an interval."""
+    hint: str = ""
+    leads: str = ""
+    """What ``on_pick`` is told when it is clicked; empty: it cannot be clicked."""
+    shade: float | None = None
+    """0..1, drawn as a tint behind the figure."""
+    span: tuple[float, float, float] | None = None
+    """Value, lower and upper bound in 0..1, drawn as a dot on a line below the figure."""
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    cells: tuple[Cell, ...]
+    sign: str = ""
+    color: str = ""
+    tag: str = ""
+    """A word about the row that belongs to its name."""
+    hint: str = ""
+    quiet: bool = False
+    """A row that is there to compare with: thinner, with hollow dots."""
+
+
+@dataclass(frozen=True)
+class Table:
+    title: str
+    heads: tuple[Head, ...]
+    """The first stands above the names."""
+    rows: tuple[Row, ...]
+    note: str = ""
+    wide: bool = False
+    """Takes the whole width; others stand side by side where there is room."""
+
+
+def scoreboard(tables: Sequence[Table], *, key: str, label: str, on_pick: Callable[[str], None] | None = None) -> None:
+    """Draws the tables. ``on_pick`` is called with the ``leads`` of a figure that was clicked, before the page runs again."""
+
+    def picked() -> None:
+        if on_pick is not None:
+            on_pick(str(st.session_state[key].picked))
+
+    _scoreboard(key=key, data={"label": label, "groups": [asdict(table) for table in tables]}, on_picked_change=picked, height="content")

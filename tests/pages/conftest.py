@@ -1,0 +1,32 @@
+"""What tests of pages share: a sessions folder of their own, and a launcher that starts nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.sessions import launcher
+from core.sessions.spec import SessionSpec
+from core.sessions.store import Session, SessionStore
+
+
+@pytest.fixture
+def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty sessions folder, and no recorded ones beside it."""
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
+    return tmp_path
+
+
+@pytest.fixture
+def launched(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[SessionSpec]:
+    """What the launcher was asked to start; it creates the sessions ``launched-1``, ... and starts no worker."""
+    specs: list[SessionSpec] = []
+
+    def start(spec: SessionSpec, store: SessionStore) -> Session:
+        specs.append(spec)
+        return store.create(spec, f"launched-{len(specs)}")
+
+    monkeypatch.setattr(launcher, "start", start)
+    return specs

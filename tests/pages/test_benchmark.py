@@ -1,0 +1,379 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.lake.files import write_text
+from core.lake.instance import Instance
+from core.lake.suites import SuiteSpec, build_suite
+from core.sessions import launcher
+from core.sessions.benchmark import Result, results_folder
+from core.sessions.evaluations import Evaluation, Task, create, evaluations, task_for
+from core.sessions.paper_results import paper_results
+from core.sessions.state import WorkerState
+from core.sessions.store import SessionStore
+from core.ui.benchmark import ALL, OUTCOMES, as_table, behind, changes, first_choice, in_words, line_of, paper_line, paper_models
+from core.ui.benchmark_address import NOBODY, Boards
+from core.ui.benchmark_figures import outcomes_figure, rates_figure
+from core.ui.benchmark_tables import cells_table, changes_table, leaderboard, more_table
+from tests.builders import build_result, build_session
+from tests.pages.apptest import open_page, words
+
+SPEC = SuiteSpec(agents=(3, 4), sizes=(3, 4, 5), boards_per_cell=10, seed=5)
+
+
+@pytest.fixture(scope="module")
+def suite() -> list[Instance]:
+    return build_suite(SPEC)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, suite: list[Instance]) -> Path:
+    root = tmp_path_factory.mktemp("benchmark")
+    build_result(root, "base", suite, 0.0, title="lab model")
+    for stage, skill in enumerate((0.5, 1.0)):
+        build_result(
+            root, f"stage-{stage + 1}", suite, skill, title=f"long, after stage {stage + 1}", method="grpo", session="long", stage=stage
+        )
+    build_result(root, "pairs", build_suite(SPEC.model_copy(update={"agents": (2,)})), 0.5, title="lab model", suite="train-shape")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def only(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results of this module, none that ship with the project, and no recorded session."""
+    use(folder, monkeypatch)
+    monkeypatch.setattr("core.sessions.benchmark.SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
+
+
+def use(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(root))
+
+
+def result(folder: Path, name: str) -> Result:
+    return Result(results_folder(SessionStore(folder)) / name)
+
+
+def lines_of(folder: Path) -> list[Any]:
+    ours = [line_of(result(folder, name).report, place) for place, name in enumerate(("base", "stage-1", "stage-2"))]
+    return [*ours, *(paper_line(name, paper_results()) for name in paper_models(paper_results()))]
+
+
+def asked(app: AppTest, name: str) -> list[str]:
+    """The values of a name in the address."""
+    value = app.query_params[name]
+    return value if isinstance(value, list) else [value]
+
+
+# --- the figures -----------------------------------------------------------------------------------------------------
+
+
+def test_results_stand_beside_the_paper_and_the_difference_is_told() -> None:
+    app = open_page("benchmark")
+    assert not app.exception
+    said = words(app)
+    assert "Long, after stage 2 solves" in said
+    assert "Not the same test." in said and "drew anew" in said and "trained on plans of the exact solver" in said
+    assert asked(app, "result") == ["base", "stage-1", "stage-2"]
+    assert "Qwen3-4B + GRPO + Ours" in asked(app, "paper")
+    assert asked(app, "suite") == ["paper"]
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_another_suite_has_no_rows_of_the_paper() -> None:
+    app = open_page("benchmark", suite="train-shape")
+    assert not app.exception
+    assert "Not the same test." not in words(app)
+    assert "paper" not in app.query_params
+    assert "with 2 agents" in words(app)
+    app.selectbox(key="bench-suite").set_value("paper").run()
+    assert not app.exception
+    assert "Not the same test." in words(app)
+    assert asked(app, "result") == ["base", "stage-1", "stage-2"]
+
+
+def test_choices_stand_in_the_address() -> None:
+    app = open_page("benchmark")
+    app.multiselect(key="bench-results").set_value(["base", "stage-1"]).run()
+    app.multiselect(key="bench-paper").set_value([]).run()
+    app.segmented_control(key="bench-metric").set_value("optimal").run()
+    app.segmented_control(key="bench-agents").set_value(4).run()
+    assert not app.exception
+    chosen = {name: asked(app, name) for name in ("result", "paper", "metric", "agents", "before", "after")}
+    assert chosen == {
+        "result": ["base", "stage-1"], "paper": [NOBODY], "metric": ["optimal"], "agents": ["4"], "before": ["base"], "after": ["stage-1"],
+    }  # fmt: skip
+    again = open_page("benchmark", **chosen)
+    assert dict(again.query_params) == dict(app.query_params)
+    assert "Not the same test." not in words(again)
+    assert "optimally solves" in words(again)
+
+
+def test_a_leaderboard_is_sorted_and_says_its_method_n_and_interval(folder: Path) -> None:
+    lines = lines_of(folder)
+    table = leaderboard(lines, 4, "valid")
+    shown = [int(row.cells[0].text.removesuffix(" %")) for row in table.rows]
+    assert shown == sorted(shown, reverse=True)
+    assert {row.tag for row in table.rows} == {"base", "grpo", "paper"}
+    ours = next(row for row in table.rows if row.name == "long, after stage 1")
+    team = result(folder, "stage-1").report.teams[1]
+    low, high = team.mean_valid_interval
+    assert ours.cells[0].small == f"{100 * low:.0f}–{100 * high:.0f}"
+    assert [head.text for head in table.heads] == ["", "valid", "optimal", "n"], "ours and the paper's differ in their numbers of boards"
+    assert {row.cells[2].text for row in table.rows} == {"20", "1,050"}
+
+
+def test_the_papers_rows_are_the_printed_ones(folder: Path) -> None:
+    line = paper_line("Qwen3-4B + GRPO + Ours", paper_results())
+    assert line.means[3, "valid"].value == pytest.approx(0.5167, abs=1e-4)
+    assert line.cells[3, 3, "valid"].value == pytest.approx(0.6867)
+    assert line.cells[3, 3, "valid"].low < 0.6867 < line.cells[3, 3, "valid"].high
+    assert line.means[5, "optimal"].n == 900
+
+
+def test_every_number_of_ours_leads_to_the_boards_it_counts(folder: Path) -> None:
+    lines = lines_of(folder)
+    here = {name: result(folder, name).report for name in ("base", "stage-1", "stage-2")}
+    tables = {name: result(folder, name).rows for name in here}
+
+    def boards(code: str) -> Any:
+        way = Boards.of_code(code, here)
+        assert way is not None and way.code == code
+        other = None if way.versus is None else tables[way.versus]
+        return behind(tables[way.of], way.agents, way.size, way.outcome, "valid", other)
+
+    for agents in (3, 4):
+        for row in cells_table(lines, agents, "valid").rows:
+            for cell in row.cells:
+                assert bool(cell.leads) == (row.tag != "paper" and cell.text != "–")
+                if cell.leads:
+                    assert f"{100 * boards(cell.leads)['valid'].mean():.0f} %" == cell.text
+        for row in leaderboard(lines, agents, "valid").rows:
+            if row.tag != "paper":
+                assert boards(row.cells[0].leads)["valid"].all()
+                assert boards(row.cells[1].leads)["optimal"].all()
+        for row in more_table(lines, agents, "valid").rows:
+            assert len(boards(row.cells[0].leads)) == 10 * (6 - agents)
+        for trace in outcomes_figure(lines, agents, "valid").figure.data:
+            for code, count, _ in trace.customdata:
+                assert len(boards(code)) == count
+    told = changes(tables["base"], tables["stage-2"], "valid")
+    for change, row in zip(told, changes_table(told, lines[0], lines[2]).rows, strict=True):
+        assert [len(boards(row.cells[i].leads)) for i in (3, 4)] == [change.gained, change.lost]
+
+
+def test_points_of_the_plot_lead_to_their_cells_and_the_papers_are_hollow(folder: Path) -> None:
+    traces = rates_figure(lines_of(folder), "valid").figure.data
+    here = {"base": result(folder, "base").report}
+    base = next(trace for trace in traces if trace.name == "lab model")
+    assert [Boards.of_code(point[0], here).size for point in base.customdata] == [3, 4, 5]
+    paper = [trace for trace in traces if trace.name in paper_models(paper_results())]
+    assert all(trace.marker.symbol.endswith("-open") and trace.line.dash != "solid" for trace in paper)
+    assert not any(point[0] for trace in paper for point in trace.customdata)
+    assert len({trace.marker.symbol for trace in traces}) == 3 + 7, "readable without colour"
+
+
+def test_the_change_is_paired_and_in_plain_words(folder: Path) -> None:
+    before, after = (result(folder, name).rows for name in ("base", "stage-2"))
+    change = changes(before, after, "valid")[0]
+    net = int(after[after["agents"] == 3]["valid"].sum() - before[before["agents"] == 3]["valid"].sum())
+    assert change.gained - change.lost == net > 0
+    assert in_words(change, "the base", "stage 2", "valid").startswith(f"Stage 2 solves {net} more of 30 boards than the base: +")
+    assert in_words(changes(before, before, "valid")[0], "a", "b", "valid").endswith("Chance could explain that.")
+    assert f"solves {net} more of 30 boards than lab model" in words(open_page("benchmark"))
+
+
+def test_results_on_other_boards_are_not_paired(
+    folder: Path, suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(tmp_path, monkeypatch)
+    build_result(tmp_path, "one", suite, 0.5)
+    build_result(tmp_path, "two", suite[:-1], 0.5)
+    app = open_page("benchmark")
+    assert not app.exception
+    assert any("different boards" in info.value for info in app.info)
+
+
+def test_what_is_shown_first_has_every_end_before_what_is_between(suite: list[Instance], tmp_path: Path) -> None:
+    reports = [build_result(tmp_path, "base", suite, 0.0).report]
+    for session in ("a", "b"):
+        reports += [build_result(tmp_path, f"{session}-{i}", suite, 0.5, session=session, stage=i, method="grpo").report for i in range(4)]
+    assert [report.id for report in first_choice(reports)] == ["base", "a-0", "a-1", "a-2", "a-3", "b-3"]
+
+
+def test_the_csv_has_all_cells_of_all_rows(folder: Path) -> None:
+    lines = lines_of(folder)
+    table = as_table(lines, "paper")
+    assert len(table) == 3 * 5 + 7 * 21
+    assert set(table["method"]) == {"base", "grpo", "paper"}
+    row = table[(table["name"] == "lab model") & (table["agents"] == 4) & (table["size"] == 5)].iloc[0]
+    assert row["n"] == 10 and row["valid_low"] <= row["valid_rate"] <= row["valid_high"]
+
+
+# --- the boards ------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_opens_the_boards_of_a_cell(folder: Path) -> None:
+    app = open_page("benchmark", boards="stage-1~4~5~failed~~~")
+    assert not app.exception
+    rows = result(folder, "stage-1").rows
+    cell = rows[(rows["agents"] == 4) & (rows["size"] == 5)]
+    said = words(app)
+    assert f"Long, after stage 1 solves <b>{cell['valid'].sum()} of 10</b> boards with 4 agents on 5×5." in said
+    assert f"{(~cell['valid']).sum()} boards" in said
+    assert app.multiselect(key="bench-beside").value == ["stage-2"]
+    first = cell[~cell["valid"]].sort_values("hole_ratio", kind="stable").iloc[0]
+    assert first["completion"] in [code.value for code in app.code]
+    assert f"<b>{first['optimal_makespan']}</b><span>best makespan</span>" in said
+
+
+def test_filters_narrow_the_boards_and_stand_in_the_address(folder: Path) -> None:
+    app = open_page("benchmark", boards="base~3~3~all~~~")
+    app.selectbox(key="bench-boards-size").set_value("all").run()
+    app.selectbox(key="bench-boards-outcome").set_value("valid").run()
+    app.selectbox(key="bench-boards-of").set_value("stage-2").run()
+    assert not app.exception
+    rows = result(folder, "stage-2").rows
+    assert asked(app, "boards") == ["stage-2~3~all~valid~~~"]
+    assert f"{rows[rows['agents'] == 3]['valid'].sum()} boards" in words(app)
+    app.multiselect(key="bench-beside").set_value([]).run()
+    assert asked(app, "boards") == [f"stage-2~3~all~valid~~{NOBODY}~"]
+    assert len(app.code) == 1
+    app.button(key="bench-back").click().run()
+    assert "boards" not in app.query_params
+    assert app.title[0].value == "How good is a checkpoint?"
+
+
+def test_a_board_in_the_address_is_the_one_that_is_shown(folder: Path) -> None:
+    row = result(folder, "base").rows.iloc[-1]
+    app = open_page("benchmark", boards=f"base~{row['agents']}~{row['size']}~all~~stage-1.stage-2~{row['board_id']}")
+    assert not app.exception
+    assert f"board {row['board_id']}" in app.expander[0].label
+    assert len(app.code) == 3
+
+
+@pytest.mark.parametrize(
+    "code", ["", "~", "base", "nobody~3~3~all~~~", "base~9~99~all~~~", "base~3~3~gained~~~", "base~3~3~gained~base~~", "base~3~3~x~..~!~`"]
+)  # fmt: skip
+def test_a_damaged_link_shows_what_it_can(code: str) -> None:
+    app = open_page("benchmark", boards=code, agents="77", metric="x", suite="y", before="z")
+    assert not app.exception
+    assert not app.error
+
+
+def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
+    rows, other = result(folder, "stage-1").rows, result(folder, "base").rows
+    found = {outcome: behind(rows, 3, None, outcome, "valid", other) for outcome in OUTCOMES}
+    assert len(found[ALL]) == 30 == len(found["valid"]) + len(found["failed"])
+    for outcome, table in found.items():
+        assert outcome in (ALL, "valid", "optimal", "failed", "gained", "lost") or set(table["outcome"]) <= {outcome}
+
+
+# --- what is not there or broken -------------------------------------------------------------------------------------
+
+
+def test_an_empty_lab_offers_to_measure_the_lab_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(tmp_path, monkeypatch)
+    started: list[Task] = []
+    monkeypatch.setattr(launcher, "start_evaluation", lambda task, store: started.append(task))
+    app = open_page("benchmark")
+    assert not app.exception
+    assert any("No checkpoint has been measured yet" in info.value for info in app.info)
+    app.button(key="measure-first").click().run()
+    assert [(task.policy, task.suite) for task in started] == [("lab-model", "quick")]
+
+
+def test_damaged_results_are_named_and_the_rest_is_shown(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(tmp_path, monkeypatch)
+    build_result(tmp_path, "whole", suite, 0.5, title="whole one")
+    (build_result(tmp_path, "torn", suite, 0.5).dir / "report.json").write_text("{")
+    (build_result(tmp_path, "hollow", suite, 0.5).dir / "boards.parquet").write_bytes(b"PAR1")
+    app = open_page("benchmark")
+    assert not app.exception
+    assert "hole one solves" in words(app)
+    warned = "\n".join(warning.value for warning in app.warning)
+    assert "torn" in warned and "hollow" in warned
+    app = open_page("benchmark", boards="hollow~3~3~all~~~")
+    assert not app.exception
+    assert "cannot be read" in app.error[0].value
+
+
+def test_a_result_that_the_address_names_and_that_is_not_here_is_said() -> None:
+    app = open_page("benchmark", result="![x](http://example.com/x)")
+    assert not app.exception
+    assert any("Not on this machine" in warning.value and "![x](" not in warning.value for warning in app.warning)
+
+
+def test_titles_are_text(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(tmp_path, monkeypatch)
+    for name in ("one", "two"):
+        build_result(tmp_path, name, suite, 0.5, title="<img src=x> ![x](http://example.com/x)")
+    app = open_page("benchmark")
+    assert not app.exception
+    assert not any("![x](" in element.value or "<img" in element.value.replace("\\<", "") for element in [*app.markdown, *app.caption])
+    assert not any("<img" in element.proto.body for element in app.get("html"))
+
+
+# --- measuring -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lab(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    """A lab of its own with one result and one session."""
+    use(tmp_path, monkeypatch)
+    build_result(tmp_path, "base", suite, 0.0)
+    session = build_session(tmp_path, session_id="told")
+    write_text(session.stage_dir(1) / "policy" / "model.safetensors", "")
+    return SessionStore(tmp_path)
+
+
+def test_a_checkpoint_of_a_session_can_be_measured(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[Task] = []
+    monkeypatch.setattr(launcher, "start_evaluation", lambda task, store: started.append(task))
+    app = open_page("benchmark")
+    app.session_state["measure-model"], app.session_state["measure-suite"] = "told:2", "quick"
+    app.button(key="measure").click().run()
+    app.button(key="measure-start").click().run()
+    assert not app.exception
+    assert [(task.session, task.stage, task.suite, task.method) for task in started] == [("told", 1, "quick", "grpo")]
+
+
+def test_a_refusal_is_said(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(task: Task, store: SessionStore) -> Evaluation:
+        raise launcher.LaunchError("a session is running")
+
+    monkeypatch.setattr(launcher, "start_evaluation", refuse)
+    app = open_page("benchmark").button(key="measure").click().run()
+    app.button(key="measure-start").click().run()
+    assert "a session is running" in app.error[0].value
+
+
+def under_way(store: SessionStore, **state: Any) -> Evaluation:
+    evaluation = create(task_for("lab-model", "quick", store), store)
+    write_text(evaluation.dir / "state.json", WorkerState(heartbeat=time.time(), **state).model_dump_json())
+    return evaluation
+
+
+def test_an_evaluation_that_waits_is_shown_and_can_be_cancelled(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation = under_way(lab, status="queued")
+    stopped: list[str] = []
+    monkeypatch.setattr(launcher, "stop", lambda job: stopped.append(job.id))
+    app = open_page("benchmark")
+    assert not app.exception
+    assert "waits to start" in app.get("progress")[0].proto.text
+    app.button(key=f"cancel-{evaluation.id}").click().run()
+    assert stopped == [evaluation.id]
+
+
+def test_an_evaluation_that_failed_says_why_and_can_be_removed(lab: SessionStore) -> None:
+    evaluation = under_way(lab, status="failed", error="OSError: no space")
+    app: AppTest = open_page("benchmark")
+    assert "OSError" in words(app)
+    app.button(key=f"remove-{evaluation.id}").click().run()
+    assert not app.exception
+    assert evaluations(lab) == []
