@@ -34,7 +34,7 @@ class TrainingSettings(BaseModel):
     """Steps over which the learning rate rises from nothing; once a session, not a stage."""
     temperature: Annotated[float, Field(gt=0, le=2)] = 1.0
     """Of the sampled plans."""
-    optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.3
+    optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.7
     """The part of a valid plan's reward that shrinks with its makespan; any valid plan still earns more than one that is not."""
     loss_type: Literal["dapo", "grpo", "dr_grpo"] = "dapo"
     """GRPO: whether each token of a step counts the same (dapo), each completion (grpo), or each token over the longest length that a
