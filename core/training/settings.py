@@ -35,7 +35,8 @@ class TrainingSettings(BaseModel):
     temperature: Annotated[float, Field(gt=0, le=2)] = 1.0
     """Of the sampled plans."""
     optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.7
-    """The part of a valid plan's reward that shrinks with its makespan; any valid plan still earns more than one that is not."""
+    """The part of a valid plan's reward that shrinks with its makespan; any valid plan still earns more than one that is not. At 0.3 the
+    lab model's plans grew longer from stage to stage, until some never ended."""
     loss_type: Literal["dapo", "grpo", "dr_grpo"] = "dapo"
     """GRPO: whether each token of a step counts the same (dapo), each completion (grpo), or each token over the longest length that a
     completion may have (dr_grpo)."""
