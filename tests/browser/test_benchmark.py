@@ -67,7 +67,7 @@ def test_a_figure_leads_to_its_boards_and_the_link_opens_them(
 
 
 def test_a_bar_of_faults_leads_to_its_boards(app: App, measured: Result, page: Page) -> None:
-    page.goto(f"{app.url}/benchmark")
+    page.goto(f"{app.url}/benchmark?suite=paper&result=base&result=trained")
     bar = page.locator(".st-key-outcomes .trace.bars .point path").first
     bar.scroll_into_view_if_needed()
     bar.click(force=True)
