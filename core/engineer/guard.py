@@ -89,11 +89,15 @@ def drawable(size: int, new: SizeConfig, old: SizeConfig, previous: EnvironmentC
 
 
 def floored(shares: dict[int, float], min_share: float, repairs: list[Repair]) -> dict[int, float]:
-    """Each share lifted to ``min_share``, then all scaled to sum to 1."""
-    lifted = {size: max(share, min_share) for size, share in shares.items()}
-    total = sum(lifted.values())
+    """The shares scaled to sum to 1; one that would be below ``min_share`` gets it, from what the others have above it."""
+    lowest = min(min_share, 1 / len(shares))
+    total = sum(shares.values())
+    if abs(total - 1) < 1e-9 and min(shares.values()) >= lowest:
+        return shares
+    above = {size: max(share / total - lowest, 0.0) if total else 1.0 for size, share in shares.items()}
+    rest = (1 - lowest * len(shares)) / (sum(above.values()) or 1.0)
+    used = {size: lowest + rest * part for size, part in above.items()}
     for size, share in shares.items():
-        if share < min_share:
-            used = lifted[size] / total
-            repairs.append(Repair(size=size, knob="share", proposed=share, used=used, reason=f"no share falls below about {min_share:g}"))
-    return lifted if abs(total - 1) < 1e-9 else {size: share / total for size, share in lifted.items()}
+        if share < lowest:
+            repairs.append(Repair(size=size, knob="share", proposed=share, used=used[size], reason=f"no share falls below {lowest:g}"))
+    return used
