@@ -57,9 +57,9 @@ class Ours(GRPORun):
         self.spent: list[dict[str, float]] = []
         self.judged: list[dict[str, float]] = []
 
-    def trainer(self, folder: Path, max_steps: int) -> GRPOTrainer:
+    def trainer(self, folder: Path, session_steps: int) -> GRPOTrainer:
         self.clock(self)
-        trainer = super().trainer(folder, max_steps)
+        trainer = super().trainer(folder, session_steps)
         self.clock(trainer)
         self.clock(trainer.accelerator)
         return trainer
@@ -94,9 +94,9 @@ class Ours(GRPORun):
 class Plain(Ours):
     """The same stage on TRL alone."""
 
-    def trainer(self, folder: Path, max_steps: int) -> GRPOTrainer:
+    def trainer(self, folder: Path, session_steps: int) -> GRPOTrainer:
         self.clock(self)
-        trainer = GRPOTrainer(**self.task(folder, max_steps))
+        trainer = GRPOTrainer(**self.task(folder, session_steps))
         self.clock(trainer)
         self.clock(trainer.accelerator)
         return self.quiet(trainer)

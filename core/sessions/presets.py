@@ -62,13 +62,13 @@ PRESETS: dict[str, Preset] = {
         },
     ),
     "long": Preset(
-        words="four stages on boards of all sizes with three agents, in under ninety minutes",
+        words="four stages on boards of all sizes with four agents, in under ninety minutes",
         stages=4,
-        config=EnvironmentConfig.uniform(PAPER_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
+        config=EnvironmentConfig.uniform(tuple(size for size in PAPER_SIZES if size >= 4), agents=4, hole_ratio=0.3, wait_ratio=0.2),
         # Of the cells of the suite `paper`, but other boards: the engineer reads what fails on these.
         suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=20, seed=1),
         training={
-            "grpo": {"steps": 150},
+            "grpo": {"steps": 140},
             "imitation": {"steps": 400, "completions_per_board": 2},
             "expert-iteration": {"steps": 150},
         },

@@ -17,17 +17,17 @@ from core.training.stage_run import StageRun
 class GRPORun(StageRun):
     """A stage in which the plans of one board are compared with each other."""
 
-    def trainer(self, folder: Path, max_steps: int) -> GRPOTrainer:
-        return self.quiet(PackedGRPOTrainer(**self.task(folder, max_steps), rollout_func=self.roll_out))
+    def trainer(self, folder: Path, session_steps: int) -> GRPOTrainer:
+        return self.quiet(PackedGRPOTrainer(**self.task(folder, session_steps), rollout_func=self.roll_out))
 
-    def task(self, folder: Path, max_steps: int) -> dict[str, Any]:
+    def task(self, folder: Path, session_steps: int) -> dict[str, Any]:
         """What the stage asks of any GRPO trainer, however it samples and scores."""
         settings = self.settings
         return {
             "model": self.policy.model,
             "processing_class": self.policy.tokenizer,
             "args": GRPOConfig(
-                **self.arguments(folder, max_steps),
+                **self.arguments(folder, session_steps),
                 per_device_train_batch_size=settings.boards_per_step * settings.completions_per_board,
                 num_generations=settings.completions_per_board,
                 max_completion_length=max(self.limits.values()),

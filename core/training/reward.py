@@ -1,17 +1,20 @@
-"""What a stage pays for a plan: the reward of the lake, with a weight of its own for being optimal."""
+"""What a stage pays for a plan: sharper than the reward of the lake, in which a step too many costs next to nothing."""
 
 from __future__ import annotations
 
 from core.lake.board import Board
-from core.lake.reward import VALID, plan_reward
+from core.lake.reward import plan_reward
 from core.lake.rules import Verdict
 
 
-def reward(board: Board, verdict: Verdict, optimal_makespan: int, optimality: float = 1 - VALID) -> float:
-    """0..1; see :func:`core.lake.reward.plan_reward`, which is the default.
+def reward(board: Board, verdict: Verdict, optimal_makespan: int, optimality: float) -> float:
+    """0..1: an optimal plan earns 1, a valid one at least ``1 - optimality``, an invalid one what it earns in the lake, at most 0.1.
 
     Args:
-        optimality: the part of a valid plan's reward that shrinks with its makespan; the rest is earned by being valid.
+        optimality: the part of a valid plan's reward that depends on its makespan; one half of it shrinks with the makespan, the
+            other is for the optimum alone.
     """
-    earned = plan_reward(optimal_makespan, verdict.makespan, verdict.step, sum(verdict.on_goal) / board.team)
-    return 1 - (1 - earned) * optimality / (1 - VALID) if verdict.valid else earned
+    if verdict.makespan is None:
+        return plan_reward(optimal_makespan, None, verdict.step, sum(verdict.on_goal) / board.team)
+    efficiency = optimal_makespan / verdict.makespan if verdict.makespan else 1.0
+    return 1 - optimality * (1 - (efficiency + (verdict.makespan == optimal_makespan)) / 2)

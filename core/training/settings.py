@@ -6,13 +6,14 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
+Schedule = Literal["linear", "constant"]
 Method = Literal["grpo", "imitation", "expert-iteration"]
 """How a stage trains the policy: by comparing sampled plans with each other, by imitating the exact solver, or by imitating the best of its
 own plans."""
 METHODS: tuple[Method, ...] = get_args(Method)
 METHOD_NAMES: dict[Method, str] = {"grpo": "GRPO", "imitation": "imitation", "expert-iteration": "expert iteration"}
 """What people call them."""
-LEARNING_RATES: dict[Method, float] = {"grpo": 1e-4, "imitation": 1e-4, "expert-iteration": 5e-5}
+LEARNING_RATES: dict[Method, float] = {"grpo": 2e-4, "imitation": 2e-3, "expert-iteration": 5e-5}
 """What a stage learns at unless its settings say otherwise: measured to work for the lab model."""
 
 
@@ -30,13 +31,15 @@ class TrainingSettings(BaseModel):
     """Plans a board: sampled ones, the group that GRPO compares and of which expert iteration keeps the best; for imitation, the guises in
     which a board is shown with an optimal plan."""
     learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = Field(default_factory=lambda given: LEARNING_RATES[given["method"]])
+    schedule: Schedule = "linear"
+    """Whether the learning rate falls to zero over the whole session or stays."""
     warmup_steps: Annotated[int, Field(ge=0, le=1000)] = 5
     """Steps over which the learning rate rises from nothing; once a session, not a stage."""
-    temperature: Annotated[float, Field(gt=0, le=2)] = 1.0
-    """Of the sampled plans."""
+    temperature: Annotated[float, Field(gt=0, le=2)] = 0.5
+    """Of the sampled plans. Validation is greedy: at 1.0 the lab model's sampled plans got better and its greedy ones much less."""
     optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.7
-    """The part of a valid plan's reward that shrinks with its makespan; any valid plan still earns more than one that is not. At 0.3 the
-    lab model's plans grew longer from stage to stage, until some never ended."""
+    """The part of a valid plan's reward that depends on its makespan; any valid plan still earns more than one that is not. At 0.3 the lab
+    model's plans grew longer from stage to stage, until some never ended."""
     loss_type: Literal["dapo", "grpo", "dr_grpo"] = "dapo"
     """GRPO: whether each token of a step counts the same (dapo), each completion (grpo), or each token over the longest length that a
     completion may have (dr_grpo)."""

@@ -13,6 +13,7 @@ from trl import SFTConfig, SFTTrainer
 from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 
 from core.training.demonstrations import Example
+from core.training.optimizers import MuonAndAdamW
 from core.training.stage_run import StageRun
 
 BATCH_ROWS = 32
@@ -27,9 +28,9 @@ class SFTRun(StageRun):
     def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
         """What a step learns from its boards, which are given by number; it may be nothing. ``step`` is the session's step count."""
 
-    def trainer(self, folder: Path, max_steps: int) -> SFTTrainer:
+    def trainer(self, folder: Path, session_steps: int) -> SFTTrainer:
         config = SFTConfig(
-            **self.arguments(folder, max_steps),
+            **self.arguments(folder, session_steps),
             per_device_train_batch_size=self.settings.boards_per_step,
             train_sampling_strategy="sequential",
             dataset_kwargs={"skip_prepare_dataset": True},  # its rows are only the numbers of the boards
@@ -41,6 +42,7 @@ class SFTRun(StageRun):
             args=config,
             train_dataset=Dataset.from_dict({"index": list(range(len(self.instances)))}),
             data_collator=lambda rows: {"index": [row["index"] for row in rows]},
+            optimizers=(MuonAndAdamW(self.policy.model, self.settings.learning_rate), None),
         )
         trainer.run = self
         return self.quiet(trainer)

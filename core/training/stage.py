@@ -33,6 +33,7 @@ def train_stage(
     settings: TrainingSettings,
     *,
     stage: int,
+    stages: int,
     seed: int,
     folder: Path,
     previous: Path | None,
@@ -44,6 +45,7 @@ def train_stage(
     Args:
         instances: ``steps * boards_per_step`` solved boards, in the order in which they are trained on.
         stage: number of the stage, 0-based; the step count runs on over the stages.
+        stages: of the whole session, over which the learning rate falls.
         folder: of the stage; a part-trained stage in it is taken up again.
         previous: the ``policy`` folder of the stage before, None for the first.
         stopping: asked after each step.
@@ -61,7 +63,7 @@ def train_stage(
     else:
         checkpoint = interrupted or previous
         run = RUNS[settings.method](policy, left, settings, seed, first_step, report, stopping)
-        trainer = run.trainer(work, max_steps=first_step + settings.steps)
+        trainer = run.trainer(work, session_steps=stages * settings.steps)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         policy.model.eval()
         if trainer.state.global_step < first_step + settings.steps:

@@ -20,11 +20,13 @@ from core.policy.plan_dialect import max_plan_words, parse_plan, render_board
 from core.policy.policy import Completion, Policy
 from core.policy.vocabulary import WORDS
 from core.training.reward import reward
-from core.training.settings import TrainingSettings
+from core.training.settings import Schedule, TrainingSettings
 
 RECORDED_BOARDS = 4
 """Boards a step whose completions are kept for people to look at."""
 CHECKPOINT_EVERY = 10
+SCHEDULES: dict[Schedule, str] = {"linear": "linear", "constant": "constant_with_warmup"}
+"""What the transformers library calls them."""
 
 StepReport = Callable[[dict[str, float], list[dict[str, Any]]], None]
 """Told after each step: its figures, and the rows of its recorded completions."""
@@ -55,17 +57,17 @@ class StageRun(TrainerCallback, ABC):
         self.step_began = 0.0
 
     @abstractmethod
-    def trainer(self, folder: Path, max_steps: int) -> Trainer:
-        """The TRL trainer of this stage, working in ``folder`` until the session's step count is ``max_steps``."""
+    def trainer(self, folder: Path, session_steps: int) -> Trainer:
+        """The TRL trainer of this stage, working in ``folder``; all stages of the session together take ``session_steps``."""
 
-    def arguments(self, folder: Path, max_steps: int) -> dict[str, Any]:
+    def arguments(self, folder: Path, session_steps: int) -> dict[str, Any]:
         """The trainer's arguments that are the same for every method."""
         settings = self.settings
         return {
             "output_dir": str(folder),
-            "max_steps": max_steps,
+            "max_steps": session_steps,  # what the schedule counts by; on_step_end ends the stage
             "learning_rate": settings.learning_rate,
-            "lr_scheduler_type": "constant_with_warmup",
+            "lr_scheduler_type": SCHEDULES[settings.schedule],
             "warmup_steps": settings.warmup_steps,
             "shuffle_dataset": False,
             "ignore_data_skip": True,  # the dataset already begins with the first board that is left
@@ -153,9 +155,7 @@ class StageRun(TrainerCallback, ABC):
         self.report(figures, [row | {"training_step": step} for row in self.rows])
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        if state.global_step >= state.max_steps:
-            control.should_save = True
-        elif self.stopping():
+        if state.global_step == self.first_step + self.settings.steps or self.stopping():
             control.should_save = control.should_training_stop = True
 
 

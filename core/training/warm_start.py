@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
-from transformers import AttentionInterface, AttentionMaskInterface, Qwen3ForCausalLM
+from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
@@ -33,6 +33,7 @@ from core.policy.policy import Policy
 from core.policy.vocabulary import ENGINEER, PLAN
 from core.training.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
 from core.training.demonstrations import ID_OF, Example, guise, padded, plan_example, to_example
+from core.training.optimizers import MuonAndAdamW
 
 TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}
 """Agents -> share of the solved boards."""
@@ -102,7 +103,7 @@ def train(
     model.set_attn_implementation(FLOAT32_ATTENTION)
     trunk = torch.compile(model.model, dynamic=True) if settings.compiled else model.model
     head = InsightHead(model.config.hidden_size, settings.seed)
-    optimizers = make_optimizers(model, head, settings)
+    optimizer = MuonAndAdamW(model, settings.learning_rate, weight_decay=settings.weight_decay, others=head.parameters())
     started, shown, step = time.monotonic(), 0, 0
     losses: dict[int, list[torch.Tensor]] = {ID_OF[PLAN]: [], ID_OF[ENGINEER]: []}
     while shown < settings.presentations:
@@ -116,11 +117,10 @@ def train(
             insight_loss = head.loss(hidden.float(), [lesson.insight for lesson in batch])
             (each.mean() + settings.insight_weight * insight_loss).backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), settings.gradient_norm)
-            for optimizer in optimizers:
-                for group in optimizer.param_groups:
-                    group["lr"] = rate
-                optimizer.step()
-                optimizer.zero_grad()
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            optimizer.step()
+            optimizer.zero_grad()
             shown, step = shown + len(batch), step + 1
             tasks = torch.tensor([lesson.example.prompt[0] for lesson in batch for _ in lesson.example.completion])
             for task, of_task in losses.items():
@@ -130,17 +130,6 @@ def train(
                 losses = {task: [] for task in losses}
     model.set_attn_implementation("sdpa")
     model.eval()
-
-
-def make_optimizers(model: Qwen3ForCausalLM, head: InsightHead, settings: WarmStartSettings) -> list[torch.optim.Optimizer]:
-    """Muon (Jordan et al. 2024) for the matrices between the embeddings, AdamW for the rest, at one learning rate."""
-    between = [weight for name, weight in model.named_parameters() if weight.ndim == 2 and "embed" not in name]
-    rest = [weight for name, weight in model.named_parameters() if weight.ndim != 2 or "embed" in name] + list(head.parameters())
-    rate = settings.learning_rate
-    return [
-        torch.optim.Muon(between, rate, weight_decay=settings.weight_decay, adjust_lr_fn="match_rms_adamw"),
-        torch.optim.AdamW(rest, rate, betas=(0.9, 0.95), weight_decay=0.0),
-    ]
 
 
 def draw(

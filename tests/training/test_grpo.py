@@ -48,7 +48,7 @@ def scored_step(trainer: PackedGRPOTrainer) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize(("longest", "batch"), [(256, 1024), (16, 40), (1, 1)])
 def test_packed_scores_equal_trls_own(run: GRPORun, tmp_path: Path, longest: int, batch: int) -> None:
-    trainer = run.trainer(tmp_path, max_steps=2)
+    trainer = run.trainer(tmp_path, session_steps=2)
     trainer.LONGEST, trainer.BATCH = longest, batch
     step = scored_step(trainer)
     ids, mask = (torch.cat([step[f"prompt_{kind}"], step[f"completion_{kind}"]], 1) for kind in ("ids", "mask"))
@@ -60,7 +60,7 @@ def test_packed_scores_equal_trls_own(run: GRPORun, tmp_path: Path, longest: int
 
 @pytest.mark.parametrize("loss_type", ["dapo", "grpo", "dr_grpo"])
 def test_the_gradient_equals_trls_own(run: GRPORun, tmp_path: Path, loss_type: str) -> None:
-    trainer = run.trainer(tmp_path, max_steps=2)
+    trainer = run.trainer(tmp_path, session_steps=2)
     trainer.loss_type = loss_type
     trainer.current_gradient_accumulation_steps = 1
 
@@ -76,7 +76,7 @@ def test_the_gradient_equals_trls_own(run: GRPORun, tmp_path: Path, loss_type: s
 
 
 def test_a_step_without_advantages_changes_nothing(run: GRPORun, tmp_path: Path) -> None:
-    trainer = run.trainer(tmp_path, max_steps=2)
+    trainer = run.trainer(tmp_path, session_steps=2)
     trainer.current_gradient_accumulation_steps = 1
     trainer.model.zero_grad()
     trainer._compute_loss(trainer.model, scored_step(trainer) | {"advantages": torch.zeros(16)}).backward()
@@ -84,7 +84,7 @@ def test_a_step_without_advantages_changes_nothing(run: GRPORun, tmp_path: Path)
 
 
 def test_samples_depend_on_seed_and_step_only(run: GRPORun, tmp_path: Path) -> None:
-    trainer = run.trainer(tmp_path, max_steps=2)
+    trainer = run.trainer(tmp_path, session_steps=2)
     prompts = [prompt for prompt in run.prompts[:2] for _ in range(4)]
     first = run.roll_out(prompts, trainer)["completion_ids"]
     torch.manual_seed(99)

@@ -13,8 +13,8 @@ from core.training.reward import reward
 BOARD = Board.from_text("S F F G\nF F F F\ns F F g")
 
 
-def paid(*plan: str) -> float:
-    return reward(BOARD, judge(BOARD, plan, 3), 3)
+def paid(*plan: str, optimality: float = 0.7) -> float:
+    return reward(BOARD, judge(BOARD, plan, 3), 3, optimality)
 
 
 def test_an_optimal_plan_earns_everything() -> None:
@@ -22,15 +22,14 @@ def test_an_optimal_plan_earns_everything() -> None:
 
 
 def test_a_slower_plan_earns_less_but_at_least_the_valid_share() -> None:
-    assert 0.7 < paid("WRRR", "RRR") < 1.0
-    assert paid("WRRR", "RRR") == pytest.approx(0.7 + 0.3 * 3 / 4)
+    assert paid("WRRR", "RRR") == pytest.approx(0.3 + 0.7 * 3 / 4 / 2)
+    assert paid("WRRR", "RRR") > paid("WWRRR", "RRR") > 0.3
 
 
 def test_optimality_weighs_the_makespan_of_valid_plans_alone() -> None:
-    slow, failed = (judge(BOARD, plan, 3) for plan in (("WRRR", "RRR"), ("RR", "RRR")))
-    assert reward(BOARD, slow, 3, optimality=0.8) == pytest.approx(0.2 + 0.8 * 3 / 4)
-    assert reward(BOARD, slow, 3, optimality=0.0) == 1.0
-    assert reward(BOARD, failed, 3, optimality=0.8) == reward(BOARD, failed, 3)
+    assert paid("WRRR", "RRR", optimality=0.8) == pytest.approx(0.2 + 0.8 * 3 / 4 / 2)
+    assert paid("WRRR", "RRR", optimality=0.0) == 1.0
+    assert paid("RR", "RRR", optimality=0.8) == paid("RR", "RRR", optimality=0.0)
 
 
 def test_failing_later_and_bringing_an_agent_home_earn_a_little() -> None:
@@ -39,7 +38,7 @@ def test_failing_later_and_bringing_an_agent_home_earn_a_little() -> None:
 
 
 def test_what_cannot_be_read_earns_nothing() -> None:
-    assert reward(BOARD, Verdict("parse_error", optimal=False, on_goal=(False, False)), 3) == 0.0
+    assert reward(BOARD, Verdict("parse_error", optimal=False, on_goal=(False, False)), 3, 0.7) == 0.0
 
 
 motions = st.text("UDLRW", max_size=8)
@@ -48,5 +47,5 @@ motions = st.text("UDLRW", max_size=8)
 @given(motions, motions)
 def test_any_valid_plan_beats_any_other(first: str, second: str) -> None:
     verdict = judge(BOARD, (first, second), 3)
-    earned = reward(BOARD, verdict, 3)
-    assert earned >= 0.7 if verdict.valid else earned <= 0.1
+    earned = reward(BOARD, verdict, 3, 0.8)
+    assert earned >= 0.2 if verdict.valid else earned <= 0.1

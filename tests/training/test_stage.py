@@ -45,6 +45,7 @@ def train(folder: Path, method: Method, stage: int = 0, stop_after: int | None =
         boards_of(stage),
         TrainingSettings(method=method, steps=STEPS, boards_per_step=4, completions_per_board=4, warmup_steps=0),
         stage=stage,
+        stages=2,
         seed=1,
         folder=folder / f"{stage}",
         previous=previous,
@@ -77,7 +78,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Method], Path
 def test_a_stage_trains_and_reports_each_step(method: Method, tmp_path: Path) -> None:
     figures = train(tmp_path, method)
     assert [step["step"] for step in figures] == [1, 2, 3, 4]
-    assert all(step["seconds"] > 0 and step["learning_rate"] == LEARNING_RATES[method] for step in figures)
+    assert all(step["seconds"] > 0 for step in figures)
+    fallen = [LEARNING_RATES[method] * (1 - step / (2 * STEPS)) for step in range(STEPS)]
+    assert [step["learning_rate"] for step in figures] == pytest.approx(fallen), "it falls to zero over the session, not the stage"
     for step in (figures[0], figures[-1]):  # whatever the method, its first and last step show what the policy writes by itself
         assert {"reward", "valid", "optimal", "length"} <= set(step)
     before = load_file(LAB_MODEL / "model.safetensors")
@@ -89,8 +92,9 @@ def test_a_stage_trains_and_reports_each_step(method: Method, tmp_path: Path) ->
 def test_the_next_stage_goes_on_with_the_optimizer(method: Method, trained: Callable[[Method], Path]) -> None:
     first, second = (trained(method) / f"{stage}" / "policy" for stage in range(2))
     assert json.loads((second / "trainer_state.json").read_text())["global_step"] == 2 * STEPS
-    adam = torch.load(second / "optimizer.pt", weights_only=True)["state"]
-    assert {int(state["step"]) for state in adam.values()} == {2 * STEPS}
+    optimizer = torch.load(second / "optimizer.pt", weights_only=True)
+    adam = optimizer["state"] if method == "grpo" else optimizer["parts"][-1]["state"]
+    assert all(STEPS < int(state["step"]) <= 2 * STEPS for state in adam.values())  # a step that teaches nothing does not count
     assert not (first / "optimizer.pt").exists()
 
 
@@ -182,7 +186,7 @@ def test_a_step_without_a_valid_plan_changes_nothing(tmp_path: Path) -> None:
     figures: list[dict[str, float]] = []
     settings = TrainingSettings(method="expert-iteration", steps=2, boards_per_step=4)
     run = Hopeless(policy, boards_of(0), settings, 0, 0, report=lambda step, _: figures.append(step), stopping=lambda: False)
-    run.trainer(tmp_path, max_steps=2).train()
+    run.trainer(tmp_path, session_steps=2).train()
     assert all(torch.equal(before[name], tensor) for name, tensor in policy.model.state_dict().items())
     assert [step["learnt"] for step in figures] == [0, 0]
     assert not any("loss" in step for step in figures)
