@@ -41,12 +41,12 @@ ENGINEER_WORDS = {
 }
 METHOD_WORDS: dict[Method, str] = {
     "grpo": "GRPO · reinforcement learning, the paper's method",
-    "imitation": "imitation · learns the exact solver's plans",
+    "imitation": "imitation · learns how the exact solver corrects its plans",
     "expert-iteration": "expert iteration · learns the best of its own plans",
 }
 PLANS_HELP: dict[Method, str] = {
     "grpo": "Plans sampled for each board: the group that GRPO compares.",
-    "imitation": "How often each board is shown with an optimal plan, each time turned, mirrored and renumbered another way.",
+    "imitation": "Plans sampled for each board; those that are not optimal are cut at some step, and it learns the solver's way on.",
     "expert-iteration": "Plans sampled for each board, of which it imitates the best.",
 }
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset session", "the Design page", "a file"
@@ -107,7 +107,7 @@ def new_session_form(found: list[Session]) -> None:
         )  # fmt: skip
         method = st.selectbox(
             "How it trains", METHODS, format_func=METHOD_WORDS.__getitem__, key="form_method", on_change=fill_form,
-            help="Reinforcement learning rewards plans that the model samples. The other two show it plans to imitate; their figures are "
+            help="Reinforcement learning rewards plans that the model samples. The other two show it what to imitate; their figures are "
             "never those of GRPO.",
         )  # fmt: skip
         begun = chosen_preset()
@@ -226,7 +226,7 @@ def last_config(session: Session) -> EnvironmentConfig:
 def preview(spec: SessionSpec, found: list[Session]) -> None:
     training = spec.training
     boards = training.steps * training.boards_per_step
-    plans = f"{boards * training.completions_per_board:,} {'optimal' if training.method == 'imitation' else 'sampled'} plans"
+    plans = f"{boards * training.completions_per_board:,} sampled plans"
     stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{METHOD_NAMES[training.method]}**: {plans} on {boards:,} boards a stage, "

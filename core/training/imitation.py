@@ -1,39 +1,64 @@
-"""Online imitation: the policy learns to write the exact solver's plans on the boards of the stage."""
+"""Online imitation: from where the policy's own plans lead, the exact solver shows how to go on (DAgger, Ross et al. 2011).
+
+A policy that has only ever seen good plans does not know what to do where its own have brought it. So it writes plans, and each that is not
+optimal is cut at some time step before its first fault; what it learns is an optimal way home from there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.lake.instance import Instance
-from core.lake.rules import walk
-from core.training.demonstrations import Example, guise, padded, plan_example
+from core.lake.board import Agent, Board
+from core.lake.rules import judge_paths, walk
+from core.lake.solver import solve_all
+from core.policy.plan_dialect import parse_plan, render_plan
+from core.policy.vocabulary import END, WORDS
+from core.training.demonstrations import Example, padded, to_example, vary
 from core.training.sft import SFTRun
-
-SAMPLED_EVERY = 5
-"""Steps between looks at what the policy writes by itself: they teach it nothing, and are there for the people and the engineer."""
 
 
 class ImitationRun(SFTRun):
-    """Each board is shown ``completions_per_board`` times with an optimal plan, each time in another guise."""
+    """For each board the policy writes ``completions_per_board`` plans, and the solver corrects those that are not optimal."""
 
     def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
-        instances = [self.instances[i] for i in boards]
-        last = self.first_step + self.settings.steps - 1
-        if step in (self.first_step, last) or (step + 1) % SAMPLED_EVERY == 0:  # before it has seen the solver's plans
-            self.judge(instances, self.write_plans(model, [self.prompts[i] for i in boards], 1, step), 1)
-        guises = self.settings.completions_per_board
+        group = self.settings.completions_per_board
+        written = self.write_plans(model, [self.prompts[i] for i in boards], group, step)
+        judged = self.judge([self.instances[i] for i in boards], written, group)
+        wrong = [(place, boards[place // group]) for place in np.flatnonzero(~judged["optimal"])]
+        draws = [np.random.default_rng((self.seed, step, place)) for place, _ in wrong]
+        cuts = [cut(self.instances[i].board, written[place], rng) for (place, i), rng in zip(wrong, draws, strict=True)]
+        ways_home = solve_all([state for _, state in cuts])
         return [
-            presentation(instance, np.random.default_rng((self.seed, step, place, guise)))
-            for place, instance in enumerate(instances)
-            for guise in range(guises)
+            to_example(f"{self.prompts[i]} {begun}".strip(), render_plan(vary(state, padded(walk(state, home.plan)), rng)))
+            for (_, i), (begun, state), home, rng in zip(wrong, cuts, ways_home, draws, strict=True)
+            if home.plan is not None
         ]
 
 
-def presentation(instance: Instance, rng: np.random.Generator) -> Example:
-    """The board with an optimal plan, both in a guise of their own."""
-    board, plan = instance.board, instance.solution.plan
-    assert plan is not None, "boards to train on are solved"
-    return plan_example(*guise(board, padded(walk(board, plan)), rng))
+class Cut(NamedTuple):
+    """A plan up to some time step."""
+
+    begun: str
+    """Its words until then."""
+    state: Board
+    """The board with the agents where they are then."""
+
+
+def cut(board: Board, written: Sequence[int], rng: np.random.Generator) -> Cut:
+    """A written plan, as token ids, cut at a random time step before its first fault."""
+    words = [word for i in written if (word := WORDS[i]) != END]
+    whole = len(words) // board.team * board.team
+    answer = parse_plan(board, " ".join(words[:whole]), finished=True)
+    legal = 0
+    if answer.paths:
+        verdict = judge_paths(board, answer.paths)
+        steps = len(answer.paths[0]) - 1
+        legal = steps if verdict.valid or verdict.fault == "goal_not_reached" else max(0, (verdict.step or 0) - 1)
+    kept = int(rng.integers(legal + 1))
+    if not answer.paths or not kept:
+        return Cut("", board)
+    agents = tuple(Agent(path[kept], agent.goal) for path, agent in zip(answer.paths, board.agents, strict=True))
+    return Cut(" ".join(words[: kept * board.team]), Board.known_good(board.rows, agents))  # agents may stand on goals by now

@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 Schedule = Literal["linear", "constant"]
 Method = Literal["grpo", "imitation", "expert-iteration"]
-"""How a stage trains the policy: by comparing sampled plans with each other, by imitating the exact solver, or by imitating the best of its
-own plans."""
+"""How a stage trains the policy: by comparing sampled plans with each other, by imitating how the exact solver corrects them, or by
+imitating the best of them."""
 METHODS: tuple[Method, ...] = get_args(Method)
 METHOD_NAMES: dict[Method, str] = {"grpo": "GRPO", "imitation": "imitation", "expert-iteration": "expert iteration"}
 """What people call them."""
@@ -28,8 +28,8 @@ class TrainingSettings(BaseModel):
     boards_per_step: Annotated[int, Field(ge=1, le=1024)] = 64
     """Different boards in one step."""
     completions_per_board: Annotated[int, Field(ge=2, le=64)] = 8
-    """Plans a board: sampled ones, the group that GRPO compares and of which expert iteration keeps the best; for imitation, the guises in
-    which a board is shown with an optimal plan."""
+    """Plans sampled for each board: the group that GRPO compares, of which expert iteration keeps the best, and which the solver corrects
+    for imitation."""
     learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = Field(default_factory=lambda given: LEARNING_RATES[given["method"]])
     schedule: Schedule = "linear"
     """Whether the learning rate falls to zero over the whole session or stays."""

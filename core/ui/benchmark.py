@@ -38,7 +38,7 @@ PAPER_COLOR = "#7C8DA3"
 METHOD_WORDS = {
     "base": "As it was before any session trained it",
     "grpo": "Trained by reinforcement learning with GRPO, the paper's method",
-    "imitation": "Trained to imitate the exact solver's plans, which is not reinforcement learning",
+    "imitation": "Trained to imitate the exact solver's corrections of its plans, which is not reinforcement learning",
     "expert-iteration": "Trained to imitate the best of its own plans",
     "paper": "As the paper reports it, on the authors' own boards",
 }

@@ -20,7 +20,7 @@ FAULTS_SHOWN = 4
 CURVE_POINTS = 60
 TRAINED: dict[Method, str] = {
     "grpo": "plans sampled in {steps} steps; the rules of the lake reward them.",
-    "imitation": "optimal plans shown in {steps} steps; the exact solver made them.",
+    "imitation": "plans sampled in {steps} steps; the exact solver shows how those that fail should go on.",
     "expert-iteration": "plans sampled in {steps} steps; it imitates the best, as the rules of the lake choose.",
 }
 

@@ -16,12 +16,13 @@ from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
 from core.lake.instance import Instance
 from core.lake.rules import Verdict
+from core.lake.solver import solve
 from core.policy.answer import judge_answer
 from core.policy.folders import LAB_MODEL
 from core.policy.plan_dialect import CELL_OF, parse_plan
 from core.policy.policy import Policy
-from core.policy.vocabulary import END, WORDS
-from core.training.demonstrations import Example
+from core.policy.vocabulary import END, MOVES, WORDS
+from core.training.demonstrations import ID_OF, Example
 from core.training.expert_iteration import ExpertIterationRun, best_plans
 from core.training.imitation import ImitationRun
 from core.training.settings import LEARNING_RATES, Method, StageStopped, TrainingSettings
@@ -128,18 +129,28 @@ def verdict_of(lesson: Example, optimum: int | None = None) -> Verdict:
     return judge_answer(board, parse_plan(board, " ".join(words), finished=True), optimum)
 
 
-def test_imitation_shows_optimal_plans_in_guises() -> None:
-    boards = boards_of(0)
-    settings = TrainingSettings(method="imitation", steps=9, boards_per_step=16, completions_per_board=4)
-    run = ImitationRun(Policy.load(LAB_MODEL), boards, settings, 0, 0, report=lambda *_: None, stopping=lambda: False)
-    lessons = run.lessons(run.policy.model, range(16), step=1)
-    assert len(lessons) == 16 * 4
-    assert not run.figures, "it looks at samples only now and then"
-    for place, lesson in enumerate(lessons):
-        assert verdict_of(lesson, boards[place // 4].solution.makespan).optimal
-    guises = [{board_of(lesson.prompt) for lesson in lessons[i * 4 : i * 4 + 4]} for i in range(16)]
-    assert all(len(seen) > 1 for seen in guises)
-    assert lessons == run.lessons(run.policy.model, range(16), step=1) != run.lessons(run.policy.model, range(16), step=2)
+@pytest.mark.parametrize("seed", range(3))
+def test_imitation_learns_optimal_ways_home_from_where_its_own_plans_led(seed: int) -> None:
+    boards = generate(EnvironmentConfig.uniform((4, 7), agents=3, hole_ratio=0.2), 24, seed)
+    settings = TrainingSettings(method="imitation", boards_per_step=24, completions_per_board=4, temperature=1.3)
+    run = ImitationRun(Policy.load(LAB_MODEL), boards, settings, seed, 0, report=lambda *_: None, stopping=lambda: False)
+    lessons = run.lessons(run.policy.model, range(24), step=5)
+    assert lessons == run.lessons(run.policy.model, range(24), step=5) != run.lessons(run.policy.model, range(24), step=6)
+    written = run.write_plans(run.policy.model, run.prompts, 4, 5)
+    assert len(lessons) == (~run.judge(boards, written, 4)["optimal"]).sum()
+    assert any(lesson.prompt[-1] != ID_OF[MOVES] for lesson in lessons), "some begin in the middle of a plan"
+    for lesson in lessons:
+        words = [WORDS[i] for i in lesson.prompt]
+        start = words.index(MOVES) + 1
+        own = [WORDS.index(word) for word in words[start:]]
+        place = next(place for place, board in enumerate(boards) if run.prompts[place].split() == words[:start])
+        assert any(ids[: len(own)] == own for ids in written[place * 4 : place * 4 + 4])
+        board = boards[place].board
+        whole = parse_plan(board, " ".join([*words[start:], *(WORDS[i] for i in lesson.completion[:-1])]), finished=True)
+        assert judge_answer(board, whole).valid
+        here = [CELL_OF[word] for word in words[start:][-3:]] or [agent.start for agent in board.agents]
+        state = Board.known_good(board.rows, tuple(Agent(*ends) for ends in zip(here, (a.goal for a in board.agents), strict=True)))
+        assert len(lesson.completion) - 1 == 3 * (solve(state).makespan or 0)
 
 
 @pytest.mark.parametrize("seed", range(3))
