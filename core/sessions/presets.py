@@ -35,7 +35,7 @@ PRESETS: dict[str, Preset] = {
         suite=SUITES["session"],
         training={
             "grpo": {"steps": 60, "boards_per_step": 32},
-            "imitation": {"steps": 100, "completions_per_board": 2},
+            "imitation": {"steps": 50, "completions_per_board": 2},
             "expert-iteration": {"steps": 40},
         },
     ),
@@ -46,7 +46,7 @@ PRESETS: dict[str, Preset] = {
         suite=SUITES["session"],
         training={
             "grpo": {"steps": 40, "boards_per_step": 32},
-            "imitation": {"steps": 60, "completions_per_board": 2},
+            "imitation": {"steps": 40, "completions_per_board": 2},
             "expert-iteration": {"steps": 20},
         },
     ),
@@ -57,7 +57,7 @@ PRESETS: dict[str, Preset] = {
         suite=SUITES["session"],
         training={
             "grpo": {"steps": 25, "boards_per_step": 32},
-            "imitation": {"steps": 45, "completions_per_board": 2},
+            "imitation": {"steps": 20, "completions_per_board": 2},
             "expert-iteration": {"steps": 16},
         },
     ),
@@ -69,7 +69,7 @@ PRESETS: dict[str, Preset] = {
         suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=20, seed=1),
         training={
             "grpo": {"steps": 140},
-            "imitation": {"steps": 400, "completions_per_board": 2},
+            "imitation": {"steps": 200, "completions_per_board": 2},
             "expert-iteration": {"steps": 150},
         },
     ),

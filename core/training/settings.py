@@ -13,7 +13,7 @@ imitating the best of them."""
 METHODS: tuple[Method, ...] = get_args(Method)
 METHOD_NAMES: dict[Method, str] = {"grpo": "GRPO", "imitation": "imitation", "expert-iteration": "expert iteration"}
 """What people call them."""
-LEARNING_RATES: dict[Method, float] = {"grpo": 2e-4, "imitation": 2e-3, "expert-iteration": 5e-5}
+LEARNING_RATES: dict[Method, float] = {"grpo": 2e-4, "imitation": 5e-4, "expert-iteration": 5e-5}
 """What a stage learns at unless its settings say otherwise: measured to work for the lab model."""
 
 
