@@ -34,7 +34,7 @@ PRESETS: dict[str, Preset] = {
         config=EnvironmentConfig.uniform(SESSION_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
         suite=SUITES["session"],
         training={
-            "grpo": {"steps": 60, "boards_per_step": 32},
+            "grpo": {"steps": 50, "boards_per_step": 32},
             "imitation": {"steps": 50, "completions_per_board": 2},
             "expert-iteration": {"steps": 40},
         },
