@@ -9,7 +9,7 @@ from core.engineer.schema import EngineerName
 from core.lake.config import PAPER_SIZES, EnvironmentConfig
 from core.lake.suites import SUITES, SuiteSpec
 from core.sessions.spec import SessionSpec
-from core.training.settings import Method, TrainingSettings
+from core.training.settings import METHOD_NAMES, Method, TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = 
     """The spec of a preset. Raises KeyError for a name that is not in PRESETS."""
     preset = PRESETS[name]
     return SessionSpec(
-        title=f"{name.capitalize()} session",
+        title=f"{name.capitalize()} session" + (f" by {METHOD_NAMES[method]}" if method != "grpo" else ""),
         engineer=engineer,
         stages=preset.stages,
         initial_config=preset.config,
