@@ -202,7 +202,7 @@ def was_it_right(outcomes: Sequence[ClaimOutcome]) -> str:
     by_size = {outcome.claim.size: outcome.verdict for outcome in outcomes}
     scored = [verdict for verdict in by_size.values() if verdict in ("as expected", "better than expected", "worse than expected")]
     if not scored:
-        return "Its predictions are not measured yet." if "not measured yet" in by_size.values() else "It predicted no numbers."
+        return "No later stage has tested its predictions." if "not measured yet" in by_size.values() else "It predicted no numbers."
     counts = [
         (scored.count("as expected"), "held"),
         (scored.count("worse than expected"), "fell short"),

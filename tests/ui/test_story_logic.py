@@ -100,7 +100,7 @@ def test_predictions_are_counted_once_a_size() -> None:
     outcomes = claim_outcomes([claim(0.5), claim(0.5), claim(0.5, size=9)], measured)
     assert was_it_right(outcomes) == "1 of 1 predictions held."
     assert was_it_right(claim_outcomes([claim(0.95)], measured)) == "0 of 1 predictions held, 1 fell short."
-    assert was_it_right(claim_outcomes([claim(0.5)], None)) == "Its predictions are not measured yet."
+    assert was_it_right(claim_outcomes([claim(0.5)], None)) == "No later stage has tested its predictions."
 
 
 def test_the_showcase_is_a_board_that_turned_from_a_visible_fault_to_optimal() -> None:
