@@ -113,7 +113,8 @@ def read(reports: Sequence[Report], paper: PaperResults, asked: Asked) -> View:
     if len(chosen) > 1:
         before = next((name for name in chosen if name == one("before")), chosen[0])
         others = [name for name in chosen if name != before]
-        pair = before, next((name for name in others if name == one("after")), others[-1])
+        best = max(others, key=lambda name: sum(team.mean_valid for team in here[name].teams))
+        pair = before, next((name for name in others if name == one("after")), best)
     everything = {report.id for report in reports}
     return View(
         suite=suite,
