@@ -1,4 +1,4 @@
-"""What a plan is worth to reinforcement learning: the one definition behind the lab's training, the TRL reward and the verifiers task."""
+"""What a plan is worth: the one definition behind the environments, the TRL reward and the verifiers task; training sharpens it."""
 
 from __future__ import annotations
 
