@@ -26,12 +26,13 @@ class Preset:
     """How one stage trains by each method, where that differs from the defaults of TrainingSettings; all take about the same time."""
 
 
-SESSION_SIZES = SUITES["session"].sizes
+SMALL = EnvironmentConfig.uniform(SUITES["session"].sizes, agents=3, hole_ratio=0.2, wait_ratio=0.2)
+"""What the short sessions begin with: the boards of their suite."""
 PRESETS: dict[str, Preset] = {
     "quick": Preset(
         words="three stages on small boards, in under ten minutes",
         stages=3,
-        config=EnvironmentConfig.uniform(SESSION_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
+        config=SMALL,
         suite=SUITES["session"],
         training={
             "grpo": {"steps": 50, "boards_per_step": 32},
@@ -42,7 +43,7 @@ PRESETS: dict[str, Preset] = {
     "demo": Preset(
         words="one stage for a talk, in under two minutes",
         stages=1,
-        config=EnvironmentConfig.uniform(SESSION_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
+        config=SMALL,
         suite=SUITES["session"],
         training={
             "grpo": {"steps": 40, "boards_per_step": 32},
@@ -53,7 +54,7 @@ PRESETS: dict[str, Preset] = {
     "study": Preset(
         words="two short stages, the unit of ablations, in under three minutes",
         stages=2,
-        config=EnvironmentConfig.uniform(SESSION_SIZES, agents=3, hole_ratio=0.2, wait_ratio=0.2),
+        config=SMALL,
         suite=SUITES["session"],
         training={
             "grpo": {"steps": 25, "boards_per_step": 32},

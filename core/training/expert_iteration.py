@@ -17,8 +17,7 @@ class ExpertIterationRun(SFTRun):
 
     def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
         group = self.settings.completions_per_board
-        written = self.write_plans(model, [self.prompts[i] for i in boards], group, step)
-        judged = self.judge([self.instances[i] for i in boards], written, group)
+        written, judged = self.try_out(model, boards, step)
         lessons = []
         for place, i in enumerate(boards):
             rows = slice(place * group, (place + 1) * group)

@@ -25,8 +25,7 @@ class ImitationRun(SFTRun):
 
     def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
         group = self.settings.completions_per_board
-        written = self.write_plans(model, [self.prompts[i] for i in boards], group, step)
-        judged = self.judge([self.instances[i] for i in boards], written, group)
+        written, judged = self.try_out(model, boards, step)
         wrong = [(place, boards[place // group]) for place in np.flatnonzero(~judged["optimal"])]
         draws = [np.random.default_rng((self.seed, step, place)) for place, _ in wrong]
         cuts = [cut(self.instances[i].board, written[place], rng) for (place, i), rng in zip(wrong, draws, strict=True)]

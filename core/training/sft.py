@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from datasets import Dataset
 from trl import SFTConfig, SFTTrainer
@@ -27,6 +28,12 @@ class SFTRun(StageRun):
     @abstractmethod
     def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
         """What a step learns from its boards, which are given by number; it may be nothing. ``step`` is the session's step count."""
+
+    def try_out(self, model: Any, boards: Sequence[int], step: int) -> tuple[list[list[int]], pd.DataFrame]:
+        """What the policy writes by itself for the boards, ``completions_per_board`` plans each, and how that is judged."""
+        group = self.settings.completions_per_board
+        written = self.write_plans(model, [self.prompts[i] for i in boards], group, step)
+        return written, self.judge([self.instances[i] for i in boards], written, group)
 
     def trainer(self, folder: Path, session_steps: int) -> SFTTrainer:
         config = SFTConfig(
