@@ -3,15 +3,6 @@
 //   kind "bars":  {values: [0..1], before: [0..1] | null, labels: [text], top: 0..1 | null}     kind "line": {values: [number]}
 //   kind "stack": {parts: [{share: 0..1, color, label}]}                      kind "quote": {text}
 
-const SVG = "http://www.w3.org/2000/svg";
-
-function node(tag, className, text) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text) made.textContent = text;
-  return made;
-}
-
 function shape(tag, attributes) {
   const made = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));

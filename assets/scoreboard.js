@@ -2,15 +2,6 @@
 // data: {label, groups: [{title, note, wide, heads: [{text, hint}], rows: [{name, sign, color, tag, hint, quiet, cells: [cell]}]}]}
 // cell: {text, small, hint, leads, shade: 0..1 | null, span: [value, low, high] | null}; sends picked = leads of the cell.
 
-const SVG = "http://www.w3.org/2000/svg";
-
-function node(tag, className, text) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  if (text) made.textContent = text;
-  return made;
-}
-
 // A rate on a line from 0 to 100 %: a dot, hollow for a row that is not ours, on the bar of its interval.
 function track([value, low, high], quiet) {
   const svg = document.createElementNS(SVG, "svg");

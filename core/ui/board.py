@@ -20,7 +20,7 @@ from core.lake.board import MAX_SIDE, Board, BoardError, Cell
 from core.lake.picture import AGENT_COLORS, ink_on
 from core.lake.rules import Paths, Verdict, walk
 from core.lake.solver import solve
-from core.ui.nav import ROOT
+from core.ui.nav import asset
 from core.ui.share import decode, encode
 from core.ui.theme import DARK, LIGHT, OUTCOME_WORDS, Palette, palette
 
@@ -29,21 +29,17 @@ EDITOR_SIDES = (3, 10)
 _COLORS = {"light": asdict(LIGHT), "dark": asdict(DARK), "agents": AGENT_COLORS}
 
 
-def _asset(name: str) -> str:
-    return (ROOT / "assets" / name).read_text(encoding="utf-8")
-
-
 _player = st.components.v2.component(
-    "frozenlab_player", html=_asset("player.html"), css=_asset("board.css"), js=_asset("board_draw.js") + _asset("player.js")
+    "frozenlab_player", html=asset("player.html"), css=asset("board.css"), js=asset("board_draw.js") + asset("player.js")
 )
 _editor = st.components.v2.component(
     "frozenlab_editor",
-    html=_asset("editor.html"),
-    css=_asset("board.css") + _asset("editor.css"),
-    js=_asset("board_draw.js") + _asset("editor.js"),
+    html=asset("editor.html"),
+    css=asset("board.css") + asset("editor.css"),
+    js=asset("board_draw.js") + asset("editor.js"),
 )
 _gallery = st.components.v2.component(
-    "frozenlab_gallery", html=_asset("gallery.html"), css=_asset("gallery.css"), js=_asset("board_draw.js") + _asset("gallery.js")
+    "frozenlab_gallery", html=asset("gallery.html"), css=asset("gallery.css"), js=asset("board_draw.js") + asset("gallery.js")
 )
 
 

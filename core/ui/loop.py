@@ -11,7 +11,7 @@ from core.lake.config import EnvironmentConfig
 from core.sessions.store import Session
 from core.training.settings import METHOD_NAMES, Method
 from core.ui.figures import OUTCOME_ORDER, overall, percent
-from core.ui.nav import ROOT
+from core.ui.nav import asset
 from core.ui.story import what_changed
 from core.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
 from core.ui.timeline import stage_name
@@ -27,8 +27,8 @@ TRAINED: dict[Method, str] = {
 _loop = st.components.v2.component(
     "frozenlab_loop",
     html='<div class="loop" role="group"></div>',
-    css=(ROOT / "assets" / "loop.css").read_text(encoding="utf-8"),
-    js=(ROOT / "assets" / "loop.js").read_text(encoding="utf-8"),
+    css=asset("loop.css"),
+    js=asset("nodes.js") + asset("loop.js"),
 )
 
 

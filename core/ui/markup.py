@@ -12,7 +12,7 @@ from core.engineer.schema import SECTIONS, Context, Evidence, Repair
 from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
 from core.lake.picture import AGENT_COLORS
 from core.ui.figures import Rate, percent, size_label
-from core.ui.nav import ROOT
+from core.ui.nav import asset
 from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS, ClaimOutcome, KnobRow
 from core.ui.theme import DARK, palette
 
@@ -41,7 +41,7 @@ def styles() -> None:
     }
     names["blue"] = AGENT_COLORS[4] if colors.ground == DARK.ground else AGENT_COLORS[0]
     variables = "".join(f"--fl-{name}:{color};" for name, color in names.items())
-    st.html(f"<style>:root{{{variables}}}{(ROOT / 'assets' / 'records.css').read_text(encoding='utf-8')}</style>")
+    st.html(f"<style>:root{{{variables}}}{asset('records.css')}</style>")
 
 
 def plain(text: str) -> str:

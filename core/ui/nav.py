@@ -12,6 +12,13 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 ROOT = Path(__file__).parents[2]
+
+
+def asset(name: str) -> str:
+    """The text of a file in ``assets``."""
+    return (ROOT / "assets" / name).read_text(encoding="utf-8")
+
+
 PAGES = {
     "home": ("Home", "What FrozenLab is, and the sessions on this machine"),
     "design": ("Design", "What should the model train on?"),

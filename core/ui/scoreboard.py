@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from core.ui.nav import ROOT
+from core.ui.nav import asset
 
 _scoreboard = st.components.v2.component(
     "frozenlab_scoreboard",
     html='<div class="scoreboard" role="group"></div>',
-    css=(ROOT / "assets" / "scoreboard.css").read_text(encoding="utf-8"),
-    js=(ROOT / "assets" / "scoreboard.js").read_text(encoding="utf-8"),
+    css=asset("scoreboard.css"),
+    js=asset("nodes.js") + asset("scoreboard.js"),
 )
 
 

@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.ui.nav import ROOT
+from core.ui.nav import ROOT, asset
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
@@ -119,7 +119,7 @@ def frame() -> None:
         presenting = st.toggle(
             "Presenter", key="presenter", bind="query-params", help="Larger letters, for a projector. Part of the address."
         )
-    st.html(f"<style>{(ROOT / 'assets' / 'app.css').read_text(encoding='utf-8')}</style>")
+    st.html(f"<style>{asset('app.css')}</style>")
     if presenting:
         st.html("<style>html{font-size:22px} h1{font-size:1.6rem !important}</style>")
 

@@ -15,13 +15,13 @@ import streamlit as st
 from core.sessions.state import State
 from core.sessions.store import Session
 from core.ui.figures import Rate, percent
-from core.ui.nav import ROOT
+from core.ui.nav import asset
 
 _thread = st.components.v2.component(
     "frozenlab_timeline",
     html='<div class="thread" role="tablist"></div>',
-    css=(ROOT / "assets" / "timeline.css").read_text(encoding="utf-8"),
-    js=(ROOT / "assets" / "timeline.js").read_text(encoding="utf-8"),
+    css=asset("timeline.css"),
+    js=asset("timeline.js"),
 )
 
 
