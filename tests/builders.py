@@ -13,7 +13,7 @@ from core.engineer.engineers import ask
 from core.engineer.evidence import StageMeasurements, describe
 from core.engineer.proposal_dialect import render_context, render_proposal
 from core.engineer.rules import propose
-from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section
+from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section, Written
 from core.lake.board import MOVES
 from core.lake.config import EnvironmentConfig
 from core.lake.files import write_text
@@ -175,8 +175,12 @@ class _Told:
     def __init__(self, name: EngineerName) -> None:
         self.name = name
 
-    def answer(self, context: Context, seed: int) -> str:
-        return render_proposal(context, propose(context))
+    def prompt(self, context: Context) -> str | None:
+        return render_context(context)
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        text = render_proposal(context, propose(context))
+        return Written(text, tokens=len(text.split()))
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
         return propose(context)

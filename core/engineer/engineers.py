@@ -10,7 +10,7 @@ from typing import Protocol
 from core.engineer import baselines, rules
 from core.engineer.guard import guard
 from core.engineer.proposal_dialect import ProposalGrammar, parse_proposal, render_context
-from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord
+from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Written
 from core.lake.config import EnvironmentConfig, diff
 
 ATTEMPTS = 2
@@ -23,8 +23,11 @@ class Engineer(Protocol):
     @property
     def name(self) -> EngineerName: ...
 
-    def answer(self, context: Context, seed: int) -> str:
-        """The raw completion; empty for engineers that are not language models."""
+    def prompt(self, context: Context) -> str | None:
+        """The exact text that a language model is given."""
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        """The raw completion; ``failed`` is the answer before this one, if that could not be used. Raises ProposalError if none comes."""
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
         """The proposal in ``raw``. Raises ProposalError if there is none."""
@@ -37,8 +40,11 @@ class ScriptedEngineer:
     name: EngineerName
     propose: Callable[[Context, EnvironmentConfig, int], Proposal]
 
-    def answer(self, context: Context, seed: int) -> str:
-        return ""
+    def prompt(self, context: Context) -> str | None:
+        return None
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        return Written("")
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
         return self.propose(context, config, seed)
@@ -68,8 +74,12 @@ class ModelEngineer:
     write: Writer
     name: EngineerName = "policy"
 
-    def answer(self, context: Context, seed: int) -> str:
-        return self.write(render_context(context), ProposalGrammar(context), seed)
+    def prompt(self, context: Context) -> str | None:
+        return render_context(context)
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        text = self.write(render_context(context), ProposalGrammar(context), seed)
+        return Written(text, tokens=len(text.split()))
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
         return parse_proposal(context, config, raw)
@@ -82,13 +92,15 @@ def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_
     while proposal is None and len(attempts) < ATTEMPTS:
         attempt_seed = seed + len(attempts)
         began = time.perf_counter()
-        raw, error = "", None
+        written, error = Written(""), None
         try:
-            raw = engineer.answer(context, attempt_seed)
-            proposal = engineer.read(context, config, raw, attempt_seed)
+            written = engineer.answer(context, attempt_seed, attempts[-1] if attempts else None)
+            proposal = engineer.read(context, config, written.text, attempt_seed)
         except ValueError as reason:  # a ProposalError, or a text that did not end
             error = str(reason)
-        attempts.append(Attempt(raw=raw, error=error, tokens=len(raw.split()) or None, seconds=time.perf_counter() - began))
+        seconds = time.perf_counter() - began
+        _, tokens, prompt_tokens, cost = written
+        attempts.append(Attempt(raw=written.text, error=error, tokens=tokens, prompt_tokens=prompt_tokens, cost=cost, seconds=seconds))
     if proposal is None:
         after, report = config, GuardReport(rejected=attempts[-1].error)
     else:

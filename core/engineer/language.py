@@ -188,14 +188,17 @@ def as_claim(said: ClaimAnswer, before: EnvironmentConfig, after: EnvironmentCon
 
 
 def last_object(text: str) -> Any:
-    """The last JSON object of the text that is not part of another. Raises ProposalError where there is none."""
+    """The last JSON object of the text that has a key of the form; one within an object that is broken off has none. Raises ProposalError
+    where there is no such object."""
     decoder = json.JSONDecoder()
     found, end = None, 0
     while (start := text.find("{", end)) >= 0:
         try:
-            found, end = decoder.raw_decode(text, start)
+            value, end = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             end = start + 1
+        else:
+            found = value if set(value) & set(ProposalAnswer.model_fields) else found
     if found is None:
-        raise ProposalError("the answer holds no complete JSON object")
+        raise ProposalError("the answer holds no complete JSON object of the form asked for")
     return found

@@ -5,7 +5,7 @@ These are the models of ``context.json`` and ``proposal.json``; they import noth
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,7 +15,7 @@ Section = Literal["behaviour", "failures", "statistics", "preserved", "history"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 SECTION_LETTERS: dict[Section, str] = {"behaviour": "B", "failures": "F", "statistics": "S", "preserved": "P", "history": "H"}
 
-EngineerName = Literal["policy", "base", "rules", "uniform", "random", "fixed"]
+EngineerName = Literal["policy", "base", "api", "rules", "uniform", "random", "fixed"]
 ENGINEERS: tuple[EngineerName, ...] = get_args(EngineerName)
 
 RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")
@@ -89,6 +89,42 @@ class Proposal(BaseModel):
     config: EnvironmentConfig
 
 
+class ApiSettings(BaseModel):
+    """Where the engineer ``api`` is asked, and how. The key itself is never part of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    base_url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
+    """Of an OpenAI-compatible server, up to and including ``/v1``; no user or password in it."""
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    key_variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")] = "FROZENLAB_API_KEY"
+    """The environment variable that holds the key."""
+    guidance: bool = True
+    """Whether it is told the paper's two lessons."""
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
+    max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4000
+    timeout: Annotated[float, Field(gt=0, le=3600)] = 180.0
+    """Seconds that one answer may take."""
+    input_price: Annotated[float, Field(ge=0)] | None = None
+    """Of a million tokens of the prompt, in whatever currency; None: not known."""
+    output_price: Annotated[float, Field(ge=0)] | None = None
+
+    def cost(self, prompt_tokens: int | None, tokens: int | None) -> float | None:
+        """Of one answer; None where a price or a count is not known."""
+        if None in (self.input_price, self.output_price, prompt_tokens, tokens):
+            return None
+        return ((self.input_price or 0) * (prompt_tokens or 0) + (self.output_price or 0) * (tokens or 0)) / 1e6
+
+
+class Written(NamedTuple):
+    """What an engineer wrote; empty for engineers that are not language models."""
+
+    text: str
+    tokens: int | None = None
+    prompt_tokens: int | None = None
+    cost: float | None = None
+
+
 class Attempt(BaseModel):
     """One answer of an engineer, usable or not."""
 
@@ -97,6 +133,9 @@ class Attempt(BaseModel):
     error: str | None = None
     """Why it could not be used; None if it could."""
     tokens: int | None = None
+    prompt_tokens: int | None = None
+    cost: float | None = None
+    """Of this answer, where its engineer has a price."""
     seconds: float
 
 

@@ -11,9 +11,9 @@ import pandas as pd
 import torch
 from safetensors.torch import load_model
 
+from core.engineer.api import ApiEngineer
 from core.engineer.engineers import SCRIPTED, Engineer, ModelEngineer, ask
 from core.engineer.evidence import StageMeasurements, describe
-from core.engineer.proposal_dialect import render_context
 from core.engineer.schema import Context, ProposalRecord
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import canonical_hashes, generate, realised
@@ -55,6 +55,8 @@ def make_engineer(spec: SessionSpec, policy: Policy) -> Engineer:
     """The engineer that the spec names; ``base`` is a second copy of the model, which no training touches."""
     if spec.engineer in SCRIPTED:
         return SCRIPTED[spec.engineer]
+    if spec.api is not None:
+        return ApiEngineer(spec.api)
     model = load_policy(spec.policy) if spec.engineer == "base" else policy
     return ModelEngineer(
         write=lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=PROPOSAL_TEMPERATURE, seed=seed),
@@ -143,8 +145,7 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
     if record is None:
         recorder.phase("proposing", context.stage)
         spec = session.spec
-        prompt = render_context(context) if isinstance(engineer, ModelEngineer) else None
-        recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": prompt}))
+        recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))
         guard = spec.guard
         record = ask(engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=stage_seed(spec, context.stage))
         recorder.write_model(context.stage, "proposal.json", record)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from core.engineer.schema import SECTIONS, EngineerName, Section
+from core.engineer.schema import SECTIONS, ApiSettings, EngineerName, Section
 from core.lake.config import EnvironmentConfig, Layout
 from core.lake.suites import SuiteSpec
 from core.training.settings import TrainingSettings
@@ -33,6 +33,8 @@ class SessionSpec(BaseModel):
     policy: str = "lab-model"
     """``lab-model`` (the shipped one) or the path of a checkpoint folder."""
     engineer: EngineerName = "policy"
+    api: ApiSettings | None = None
+    """Where the engineer ``api`` is asked; None for the others."""
     sections: tuple[Section, ...] = SECTIONS
     """The context sections the engineer sees."""
     layouts: tuple[Layout, ...] = ()
@@ -44,3 +46,9 @@ class SessionSpec(BaseModel):
     """The held-out boards of every validation."""
     guard: GuardSettings = GuardSettings()
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+    @model_validator(mode="after")
+    def _check_api(self) -> Self:
+        if (self.engineer == "api") != (self.api is not None):
+            raise ValueError('"api" says where the engineer api is asked: give both or neither')
+        return self

@@ -63,7 +63,7 @@ def test_layouts_are_scaled_to_whole_boards() -> None:
     [
         ("", "no complete JSON object"),
         ("I would add more holes.", "no complete JSON object"),
-        (answer()[:-1], "rationale"),
+        (answer()[:-1], "no complete JSON object"),
         (answer(rationale=7), "rationale"),
         (answer(sizes={}), "leaves out"),
         (answer(sizes={"77": {"share_percent": 1, "hole_percent": 1, "wait_percent": 1}}), "there is no map size 77"),

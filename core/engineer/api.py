@@ -1,0 +1,98 @@
+"""An engineer behind any OpenAI-compatible server: vLLM, transformers serve, or a company's API.
+
+Whatever the server does, asking ends in a text or in a one-line :class:`ProposalError`: it is given some tries with growing pauses, a
+deadline for the whole answer, and a length at which we stop reading. The key is read from the environment when it is needed, and written
+nowhere.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import openai
+from openai.types.chat import ChatCompletionChunk
+
+from core.engineer.language import answer_schema, parse_answer, render_request
+from core.engineer.proposal_dialect import ProposalError
+from core.engineer.schema import ApiSettings, Attempt, Context, EngineerName, Proposal, Written
+from core.lake.config import EnvironmentConfig
+
+TRIES = 4
+"""Of one request that times out, is refused for being one too many, or meets a server in trouble."""
+MOST_CHARACTERS = 100_000
+"""A longer answer is no proposal."""
+NO_KEY = "none"
+"""What a server that asks for no key is sent in place of one."""
+
+
+@dataclass(frozen=True)
+class ApiEngineer:
+    """A language model that is asked over HTTP."""
+
+    settings: ApiSettings
+    name: EngineerName = "api"
+
+    def prompt(self, context: Context) -> str:
+        return render_request(context, guidance=self.settings.guidance)
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        """The model's answer; after one that could not be used it is shown that and what was wrong with it."""
+        messages = [{"role": "user", "content": self.prompt(context)}]
+        if failed is not None:
+            wrong = f"This cannot be used: {failed.error}. Answer anew, with the JSON object alone."
+            messages += [{"role": "assistant", "content": failed.raw}, {"role": "user", "content": wrong}] if failed.raw else []
+        try:
+            try:
+                return self.request(messages, seed, in_schema(context))
+            except (openai.BadRequestError, openai.UnprocessableEntityError):  # a server that knows no schemas
+                return self.request(messages, seed, {})
+        except openai.OpenAIError as error:
+            raise ProposalError(f"{self.settings.model} gave no answer: {told(error)}") from None
+
+    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+        return parse_answer(context, config, raw)
+
+    def request(self, messages: list[dict[str, str]], seed: int, extra: dict[str, Any]) -> Written:
+        """One answer, read as it comes. Raises OpenAIError, and ProposalError for one that takes too long or does not end."""
+        settings = self.settings
+        client = openai.OpenAI(
+            base_url=settings.base_url,
+            api_key=os.environ.get(settings.key_variable) or NO_KEY,
+            timeout=settings.timeout,
+            max_retries=TRIES - 1,
+        )
+        deadline = time.monotonic() + settings.timeout
+        written, text = Written(""), []
+        asked: dict[str, Any] = {"model": settings.model, "messages": messages, "temperature": settings.temperature}
+        asked |= {"max_tokens": settings.max_tokens, "seed": seed, "stream_options": {"include_usage": True}} | extra
+        chunks: openai.Stream[ChatCompletionChunk] = client.chat.completions.create(stream=True, **asked)
+        with chunks:
+            for chunk in chunks:
+                text += [choice.delta.content for choice in chunk.choices if choice.delta.content]
+                if chunk.usage:
+                    written = written._replace(tokens=chunk.usage.completion_tokens, prompt_tokens=chunk.usage.prompt_tokens)
+                if sum(map(len, text)) > MOST_CHARACTERS:
+                    raise ProposalError(f"{settings.model} did not end: more than {MOST_CHARACTERS:,} characters")
+                if time.monotonic() > deadline:
+                    raise ProposalError(f"{settings.model} was not done after {settings.timeout:g} s")
+        return written._replace(text="".join(text), cost=settings.cost(written.prompt_tokens, written.tokens))
+
+
+def in_schema(context: Context) -> dict[str, Any]:
+    """What asks a server to write under the schema of the answer."""
+    schema = {"name": "proposal", "schema": answer_schema(context), "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": schema}}
+
+
+def told(error: openai.OpenAIError) -> str:
+    """One line about an error, without what the server may have repeated of the request."""
+    if isinstance(error, openai.APIStatusError):
+        return f"the server answered {error.status_code} ({type(error).__name__})"
+    if isinstance(error, openai.APITimeoutError):
+        return "it took too long"
+    if isinstance(error, openai.APIConnectionError):
+        return "there is no connection to the server"
+    return type(error).__name__
