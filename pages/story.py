@@ -21,6 +21,7 @@ from core.ui.timeline import marks, stage_name, timeline
 ENGINEERS = {
     "policy": "the model itself",
     "base": "the model before any training",
+    "api": "a model behind an API",
     "rules": "the rules engineer",
     "uniform": "the uniform baseline",
     "random": "the random baseline",
@@ -216,7 +217,9 @@ def what_it_said(record: ProposalRecord, following: pd.DataFrame | None, stage: 
             st.html(markup.claims_table(claim_outcomes(record.proposal.claims, following)))
     for number, attempt in enumerate(record.attempts, start=1):
         if attempt.raw or attempt.error:
-            figures = f"{attempt.tokens or 0} tokens, {attempt.seconds:.1f} s"
+            read = f"{attempt.prompt_tokens} tokens read, " if attempt.prompt_tokens else ""
+            paid = f", cost {attempt.cost:.4f}" if attempt.cost is not None else ""
+            figures = f"{read}{attempt.tokens or 0} tokens, {attempt.seconds:.1f} s{paid}"
             with st.expander(f"Raw answer{'' if len(record.attempts) == 1 else f', attempt {number}'} ({figures})"):
                 if attempt.error:
                     st.error("It could not be used:")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any, NamedTuple
 
 import streamlit as st
 from pydantic import ValidationError
 
-from core.engineer.schema import ENGINEERS, SECTIONS
+from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
 from core.lake.board import Board
 from core.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
 from core.lake.presets import PRESETS as CONFIG_PRESETS
@@ -34,6 +35,7 @@ NEW = "train_new"
 ENGINEER_WORDS = {
     "policy": "policy · the model that is being trained",
     "base": "base · the model before any training",
+    "api": "api · any model behind an OpenAI-compatible server",
     "rules": "rules · transparent rules over the evidence",
     "uniform": "uniform · every size equally, always",
     "random": "random · shares and ratios at random",
@@ -124,6 +126,7 @@ def new_session_form(found: list[Session]) -> None:
             "Who writes the next config", ENGINEERS, format_func=ENGINEER_WORDS.__getitem__, key="form_engineer",
             help="Between two stages the engineer reads the evidence and proposes the next environment config.",
         )  # fmt: skip
+        api = api_fields() if engineer == "api" else None
         sections = st.pills(
             "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
             help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
@@ -145,6 +148,7 @@ def new_session_form(found: list[Session]) -> None:
             spec = SessionSpec(
                 title=title,
                 engineer=engineer,
+                api=ApiSettings(**api) if api else None,
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),
                 layouts=tuple(layout for layout in LAYOUTS if layout in (layouts or ())),
                 stages=numbers["stages"],
@@ -178,6 +182,27 @@ def suggest_title(title: str) -> None:
     state = st.session_state
     if state.get("form_title") in (None, state.get("form_suggested")):
         state["form_title"] = state["form_suggested"] = title
+
+
+def api_fields() -> dict[str, Any]:
+    """Where the engineer behind an API is asked; the key itself is never entered here."""
+    where, which = st.columns([1.4, 1])
+    fields: dict[str, Any] = {
+        "base_url": where.text_input("Address", "http://127.0.0.1:8000/v1", key="form_api_url", help="Up to and including /v1."),
+        "model": which.text_input("Model", key="form_api_model", help="As the server calls it.", placeholder="Qwen/Qwen3-4B"),
+    }
+    variable, timeout, lessons = st.columns([1.4, 0.5, 0.5], vertical_alignment="bottom")
+    fields["key_variable"] = variable.text_input(
+        "Environment variable with the key", "FROZENLAB_API_KEY", key="form_api_key",
+        help="Set it before the lab is opened, or as a line of .streamlit/secrets.toml. The key is read when it is needed, stored nowhere.",
+    )  # fmt: skip
+    fields["timeout"] = timeout.number_input(
+        "Seconds", 1.0, 3600.0, 180.0, 10.0, format="%.0f", key="form_api_timeout", help="For an answer."
+    )
+    fields["guidance"] = lessons.toggle("Lessons", True, key="form_api_guidance", help="Tell it the paper's two lessons.")
+    if not os.environ.get(fields["key_variable"]):
+        st.caption(f"{fields['key_variable']} is not set on this machine: the server will be asked without a key.")
+    return fields
 
 
 def number_fields(method: Method) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from core.engineer.schema import ApiSettings
 from core.lake.config import EnvironmentConfig
 from core.lake.files import write_text
 from core.lake.presets import preset
@@ -45,6 +46,20 @@ def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> No
     training = spec.training
     assert (training.steps, training.boards_per_step, training.completions_per_board, training.learning_rate) == (7, 16, 4, 5e-5)
     assert spec.suite.boards_per_cell == 9
+
+
+def test_an_engineer_behind_an_api_is_told_where_and_with_which_key(launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    app = open_page("train")
+    app.selectbox(key="form_engineer").set_value("api").run()
+    assert "model" in app.error[0].value, "no model is named yet"
+    app.text_input(key="form_api_model").set_value("Qwen/Qwen3-4B")
+    app.text_input(key="form_api_key").set_value("MY_KEY").run()
+    assert "MY_KEY is not set on this machine" in words(app)
+    app.button(key="form_start").click().run()
+    (spec,) = launched
+    assert spec.engineer == "api"
+    assert spec.api == ApiSettings(base_url="http://127.0.0.1:8000/v1", model="Qwen/Qwen3-4B", key_variable="MY_KEY")
 
 
 @pytest.mark.parametrize(("name", "method"), [("quick", "imitation"), ("study", "expert-iteration"), ("long", "grpo")])
