@@ -21,7 +21,8 @@ from core.engineer.proposal_dialect import ProposalGrammar, render_context, rend
 from core.lake.config import PAPER_SIZES
 from core.lake.suites import SUITES, build_suite
 from core.policy.evaluation import evaluate
-from core.policy.policy import Policy, load_policy
+from core.policy.folders import policy_folder
+from core.policy.lab_policy import LabPolicy
 from core.policy.vocabulary import CONFIG
 from core.sessions.statistics import rates, wilson
 
@@ -61,7 +62,7 @@ def interval(row: dict[Hashable, Any], metric: str) -> str:
     return percent(row[metric], row[f"{metric}_low"], row[f"{metric}_high"])
 
 
-def print_imitation(policy: Policy) -> None:
+def print_imitation(policy: LabPolicy) -> None:
     """How often the greedy proposal is the teacher's, whole and word for word, on contexts that were not among the demonstrations.
 
     Words that the grammar leaves no choice about are not counted; those after the config tag are told apart from the rationale.
@@ -89,7 +90,7 @@ def print_imitation(policy: Policy) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("checkpoint", nargs="?", default="lab-model")
-    policy = load_policy(parser.parse_args().checkpoint)
+    policy = LabPolicy.load(policy_folder(parser.parse_args().checkpoint))
     torch.set_num_threads(1)
     boards = build_suite(SUITES["train-shape"]) + build_suite(SUITES["paper"])
     print_profile("Greedy", evaluate(policy, boards))

@@ -33,7 +33,8 @@ from core.lake.generator import generate
 from core.lake.instance import Instance
 from core.lake.suites import SUITES, build_suite, held_out
 from core.policy.evaluation import evaluate
-from core.policy.policy import Policy, load_policy
+from core.policy.folders import policy_folder
+from core.policy.lab_policy import LabPolicy
 from core.training.grpo import GRPORun
 from core.training.settings import TrainingSettings
 
@@ -57,9 +58,9 @@ class Ours(GRPORun):
         self.spent: list[dict[str, float]] = []
         self.judged: list[dict[str, float]] = []
 
-    def trainer(self, folder: Path, session_steps: int) -> GRPOTrainer:
+    def trainer(self, folder: Path) -> GRPOTrainer:
         self.clock(self)
-        trainer = super().trainer(folder, session_steps)
+        trainer = super().trainer(folder)
         self.clock(trainer)
         self.clock(trainer.accelerator)
         return trainer
@@ -94,19 +95,20 @@ class Ours(GRPORun):
 class Plain(Ours):
     """The same stage on TRL alone."""
 
-    def trainer(self, folder: Path, session_steps: int) -> GRPOTrainer:
+    def trainer(self, folder: Path) -> GRPOTrainer:
         self.clock(self)
-        trainer = GRPOTrainer(**self.task(folder, session_steps))
+        trainer = GRPOTrainer(**self.task(folder))
         self.clock(trainer)
         self.clock(trainer.accelerator)
         return self.quiet(trainer)
 
 
-def train(kind: type[Ours], policy: Policy, boards: Sequence[Instance], settings: TrainingSettings, seed: int) -> Ours:
+def train(kind: type[Ours], policy: LabPolicy, boards: Sequence[Instance], settings: TrainingSettings, seed: int) -> Ours:
     """Trains ``policy`` in place on all ``boards``, from its weights and with a fresh optimizer."""
-    run = kind(policy, boards, settings, seed, 0, lambda *_: None, lambda: False)
+    run = kind(policy, settings, stages=1, seed=seed)
+    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = run.trainer(Path(folder), settings.steps)
+        trainer = run.trainer(Path(folder))
         trainer.train()
     policy.model.eval()
     return run
@@ -117,7 +119,7 @@ def measure_speed(name: str, boards: Sequence[Instance], settings: TrainingSetti
     parts: dict[type[Ours], list[pd.Series]] = {Ours: [], Plain: []}
     for turn in range(turns):
         for kind, means in parts.items():
-            run = train(kind, load_policy(name), boards, settings, seed=turn)
+            run = train(kind, LabPolicy.load(policy_folder(name)), boards, settings, seed=turn)
             means.append(pd.DataFrame(run.spent[1:]).fillna(0.0).mean())
     completions = settings.boards_per_step * settings.completions_per_board
     table = pd.DataFrame({kind.__name__.lower(): pd.DataFrame(means).median() for kind, means in parts.items()})
@@ -135,9 +137,9 @@ def measure_speed(name: str, boards: Sequence[Instance], settings: TrainingSetti
 def compare_curves(name: str, boards: Sequence[Instance], settings: TrainingSettings) -> None:
     """Prints the reward of both along the steps, their held-out rates afterwards, and the differences with their standard errors."""
     suite = build_suite(SUITES["session"])
-    curves, after = {}, {"before": evaluate(load_policy(name), suite)}
+    curves, after = {}, {"before": evaluate(LabPolicy.load(policy_folder(name)), suite)}
     for kind in (Ours, Plain):
-        policy = load_policy(name)
+        policy = LabPolicy.load(policy_folder(name))
         run = train(kind, policy, boards, settings, seed=0)
         side = kind.__name__.lower()
         curves[side] = pd.DataFrame(run.judged)[["reward", "valid", "optimal"]]

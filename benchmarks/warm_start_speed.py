@@ -20,7 +20,7 @@ from core.lake.board import Board
 from core.lake.generator import NOTHING
 from core.lake.rules import Paths
 from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.policy import Policy
+from core.policy.lab_policy import LabPolicy
 from core.training.auxiliary import insight
 from core.training.demonstrations import guise, plan_example
 from core.training.warm_start import WarmStartSettings, solved_boards, train
@@ -29,7 +29,7 @@ from core.training.warm_start import WarmStartSettings, solved_boards, train
 def boards_a_second(settings: WarmStartSettings, solved: Sequence[tuple[Board, Paths]]) -> float:
     """Boards shown per CPU second after the first third of a run."""
     marks: list[tuple[int, float]] = []
-    policy = Policy(build_network(), build_tokenizer())
+    policy = LabPolicy(build_network(), build_tokenizer())
     train(policy, solved, [], settings, lambda progress: marks.append((progress.presentations, time.process_time())), report_every=5)
     (shown, began), (all_shown, ended) = marks[len(marks) // 3], marks[-1]
     return (all_shown - shown) / (ended - began)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -22,7 +21,8 @@ from core.lake.instance import Instance
 from core.lake.rules import Paths, walk
 from core.lake.suites import SuiteSpec
 from core.policy.evaluation import COLUMNS, answer_row, frame
-from core.policy.plan_dialect import render_plan
+from core.policy.plan_dialect import parse_plan, render_plan
+from core.policy.policy import Completion
 from core.sessions.benchmark import Measured, Result, report_of, results_folder, save_result
 from core.sessions.files import append_line, write_parquet
 from core.sessions.spec import SessionSpec
@@ -131,7 +131,7 @@ def _answer(instance: Instance, skill: float, rng: random.Random) -> dict[str, A
     """One row: right with a chance that falls with the board's size and rises with ``skill``."""
     paths = _plan(instance, rng.random() < 1.15 - 0.13 * instance.board.size + 0.45 * skill, rng)
     text = render_plan(paths)
-    return answer_row(instance, SimpleNamespace(text=text, tokens=len(text.split()) + 1, finished=True))  # type: ignore[arg-type]
+    return answer_row(instance, Completion(text, len(text.split()) + 1, finished=True), parse_plan(instance.board, text, finished=True))
 
 
 def _plan(instance: Instance, good: bool, rng: random.Random) -> Paths:

@@ -15,7 +15,7 @@ from typing import Any
 import openai
 from openai.types.chat import ChatCompletionChunk
 
-from core.engineer.language import answer_schema, parse_answer, render_request
+from core.engineer.language import answer_schema, conversation, parse_answer, render_request
 from core.engineer.proposal_dialect import ProposalError
 from core.engineer.schema import ApiSettings, Attempt, Context, EngineerName, Proposal, Written
 from core.lake.config import EnvironmentConfig
@@ -40,10 +40,7 @@ class ApiEngineer:
 
     def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
         """The model's answer; after one that could not be used it is shown that and what was wrong with it."""
-        messages = [{"role": "user", "content": self.prompt(context)}]
-        if failed is not None:
-            wrong = f"This cannot be used: {failed.error}. Answer anew, with the JSON object alone."
-            messages += [{"role": "assistant", "content": failed.raw}, {"role": "user", "content": wrong}] if failed.raw else []
+        messages = conversation(self.prompt(context), failed)
         try:
             try:
                 return self.request(messages, seed, in_schema(context))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from core.engineer import baselines, rules
 from core.engineer.guard import guard
+from core.engineer.language import answer_schema, conversation, parse_answer, render_request
 from core.engineer.proposal_dialect import ProposalGrammar, parse_proposal, render_context
 from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Written
 from core.lake.config import EnvironmentConfig, diff
@@ -83,6 +84,30 @@ class ModelEngineer:
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
         return parse_proposal(context, config, raw)
+
+
+Replier = Callable[[list[dict[str, str]], dict[str, Any], int], Written]
+"""(conversation, JSON schema, seed) -> answer: a language model that writes under the schema."""
+
+
+@dataclass(frozen=True)
+class LanguageEngineer:
+    """A Hugging Face language model, asked in plain language: the current checkpoint (``policy``), or the model before any training
+    (``base``)."""
+
+    reply: Replier
+    name: EngineerName = "policy"
+    guidance: bool = True
+    """Whether it is told the paper's two lessons."""
+
+    def prompt(self, context: Context) -> str | None:
+        return render_request(context, guidance=self.guidance)
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        return self.reply(conversation(render_request(context, guidance=self.guidance), failed), answer_schema(context), seed)
+
+    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+        return parse_answer(context, config, raw)
 
 
 def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_step: float, min_share: float, seed: int) -> ProposalRecord:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.engineer.proposal_dialect import ProposalError
-from core.engineer.schema import SECTIONS, Claim, Context, Proposal, Section
+from core.engineer.schema import SECTIONS, Attempt, Claim, Context, Proposal, Section
 from core.engineer.sentences import claim_sentence
 from core.lake.config import EnvironmentConfig, Knob, Layout, first_error
 
@@ -96,6 +96,15 @@ def render_request(context: Context, *, guidance: bool = True) -> str:
     if guidance:
         parts.append(GUIDANCE)
     return "\n\n".join([*parts, FORM.format(example=json.dumps(example(context)))])
+
+
+def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
+    """The request as a chat message; after an answer that could not be used, that answer too, and what was wrong with it."""
+    messages = [{"role": "user", "content": request}]
+    if failed is not None and failed.raw:
+        wrong = f"This cannot be used: {failed.error}. Answer anew, with the JSON object alone."
+        messages += [{"role": "assistant", "content": failed.raw}, {"role": "user", "content": wrong}]
+    return messages
 
 
 def example(context: Context) -> dict[str, Any]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from core.lake.instance import Instance
-from core.policy.answer import judge_answer
-from core.policy.plan_dialect import parse_plan
-
-if TYPE_CHECKING:  # the policy imports torch; readers of rows need not
-    from core.policy.policy import Completion, Policy
+from core.policy.answer import Answer, judge_answer
+from core.policy.policy import Completion, Policy
 
 COLUMNS: dict[str, str] = {
     "board_id": "str",
@@ -42,10 +39,9 @@ COLUMNS: dict[str, str] = {
 share of agents that end on their goal."""
 
 
-def answer_row(instance: Instance, completion: Completion) -> dict[str, Any]:
-    """One judged answer as a row with the keys of COLUMNS."""
+def answer_row(instance: Instance, completion: Completion, answer: Answer) -> dict[str, Any]:
+    """One completion and the answer that was read in it, judged, as a row with the keys of COLUMNS."""
     board, solution = instance.board, instance.solution
-    answer = parse_plan(board, completion.text, completion.finished)
     verdict = judge_answer(board, answer, solution.makespan)
     return {
         "board_id": instance.id,
@@ -83,14 +79,16 @@ def evaluate(
     *,
     temperature: float = 0.0,
     seed: int = 0,
-    batch_size: int = 256,
+    batch_size: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> pd.DataFrame:
     """Lets the policy plan every board once (greedily by default) and judges the plans; one row a board, in the given order.
 
-    ``on_progress`` is told the number of boards planned so far. Raises DialectError for a board that the policy's dialect cannot name.
+    ``on_progress`` is told the number of boards planned so far. Raises DialectError or BoardError for a board that the policy's
+    dialect has no words for.
     """
     planned = policy.plan(
         [instance.board for instance in instances], temperature=temperature, seed=seed, batch_size=batch_size, on_progress=on_progress
     )
-    return frame([answer_row(instance, completions[0]) for instance, completions in zip(instances, planned, strict=True)])
+    answers = [(instance, written, policy.read(instance.board, written)) for instance, [written] in zip(instances, planned, strict=True)]
+    return frame([answer_row(*answer) for answer in answers])

@@ -1,12 +1,32 @@
-"""Where the weights of a policy lie."""
+"""Where the weights of a policy lie, and what kind they are."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+from core.policy.vocabulary import WORDS
+
 LAB_MODEL = Path(__file__).resolve().parents[2] / "assets" / "lab-model"
+WEIGHTS = "model.safetensors"
+ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"
+SHARDS = "model.safetensors.index.json"
 
 
 def policy_folder(name: str) -> Path:
     """``lab-model`` is the shipped one; anything else is the path of a checkpoint folder."""
     return LAB_MODEL if name == "lab-model" else Path(name)
+
+
+def is_lab_model(folder: Path) -> bool:
+    """Whether a checkpoint folder holds a lab model: one whose words are those of the lab dialect."""
+    try:
+        words = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return list(words) == list(WORDS)
+
+
+def weights_file(folder: Path) -> Path | None:
+    """The file that makes a folder a checkpoint: its weights, their index where there are many, or those of its adapters."""
+    return next((folder / name for name in (WEIGHTS, ADAPTER, SHARDS) if (folder / name).is_file()), None)

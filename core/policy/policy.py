@@ -1,30 +1,18 @@
-"""The policy: a causal language model with its tokenizer, and what the lab asks of it."""
+"""What the lab asks of a policy, whichever model it is. Light: the models themselves are in ``lab_policy`` and ``hf_policy``."""
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from safetensors import SafetensorError
-from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
+from typing import Any, Protocol
 
 from core.lake.board import Board
-from core.policy.folders import policy_folder
-from core.policy.generation import Grammar, sample, write_under_grammar
-from core.policy.plan_dialect import max_plan_words, render_board
-from core.policy.vocabulary import WORDS
-
-WEIGHTS = "model.safetensors"
-logging.disable_progress_bar()  # the lab model loads in an instant; a bar for it only litters logs
+from core.policy.answer import Answer
 
 
 class PolicyError(ValueError):
-    """A checkpoint folder cannot be used; the message says why."""
+    """A model cannot be loaded; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -32,47 +20,37 @@ class Completion:
     """What the model wrote after a prompt."""
 
     text: str
-    """Words separated by spaces, without the end token."""
+    """Without the end token."""
     tokens: int
     """Tokens written, the end token included."""
     finished: bool
     """Whether the model ended the text itself (else the length limit did)."""
 
 
-@dataclass(frozen=True)
-class Policy:
-    """A lab model (Qwen3 architecture) with its tokenizer."""
+class Policy(Protocol):
+    """A causal language model with its tokenizer, and the dialect in which it is asked about boards."""
 
-    model: Qwen3ForCausalLM
-    tokenizer: PreTrainedTokenizerFast
+    @property
+    def model(self) -> Any: ...
 
-    @classmethod
-    def load(cls, path: Path) -> Policy:
-        """Reads a checkpoint folder (safetensors only). Raises PolicyError if it is none, or was made for another vocabulary."""
-        for name in ("config.json", WEIGHTS, "tokenizer.json"):
-            if not (path / name).is_file():
-                raise PolicyError(f"{path} is no lab model checkpoint: it has no {name}")
-        try:
-            architecture = json.loads((path / "config.json").read_text(encoding="utf-8"))["model_type"]
-            if architecture != "qwen3":
-                raise PolicyError(f"{path} holds a {architecture!r} model; the lab reads 'qwen3'")
-            tokenizer = PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
-            model = Qwen3ForCausalLM.from_pretrained(path, local_files_only=True, use_safetensors=True, attn_implementation="sdpa")
-        except (OSError, KeyError, ValueError, RuntimeError, SafetensorError) as error:
-            raise error if isinstance(error, PolicyError) else PolicyError(f"{path} cannot be read: {error}") from None
-        if tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))) != list(WORDS) or model.config.vocab_size != len(WORDS):
-            raise PolicyError(f"{path} was made for another vocabulary ({model.config.vocab_size} words, the lab dialect has {len(WORDS)})")
-        return cls(model.eval(), tokenizer)
+    @property
+    def tokenizer(self) -> Any: ...
 
-    def save(self, path: Path) -> None:
-        """Writes the folder beside its place first, so that ``path`` never holds half a checkpoint; files of the same name are replaced."""
-        path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
-            self.model.save_pretrained(scratch)
-            self.tokenizer.save_pretrained(scratch)
-            # The weights last: a reader that sees new weights sees the config and tokenizer that belong to them.
-            for file in sorted(Path(scratch).iterdir(), key=lambda file: file.name == WEIGHTS):
-                os.replace(file, path / file.name)
+    def prompt(self, board: Board) -> str:
+        """What it is asked about a board. Raises DialectError or BoardError for a board that the dialect has no words for."""
+        ...
+
+    def limit(self, board: Board) -> int:
+        """The most tokens that its answer to a board may take, the end token included."""
+        ...
+
+    def completion(self, ids: Sequence[int]) -> Completion:
+        """What token ids that it wrote say."""
+        ...
+
+    def read(self, board: Board, completion: Completion) -> Answer:
+        """The plan in what it wrote, or the fault that keeps it from being one."""
+        ...
 
     def plan(
         self,
@@ -81,53 +59,12 @@ class Policy:
         temperature: float = 0.0,
         completions: int = 1,
         seed: int = 0,
-        batch_size: int = 256,
+        batch_size: int | None = None,
         on_progress: Callable[[int], None] | None = None,
     ) -> list[list[Completion]]:
-        """Plans each board ``completions`` times (temperature 0: greedily, all the same).
+        """Plans each board ``completions`` times (temperature 0: greedily, all the same); ``on_progress`` is told the boards done."""
+        ...
 
-        The draws depend on ``seed``, the place of the board in the list and the number of the completion alone, not on ``batch_size``, the
-        number of completions running at once. ``on_progress`` is told the number of boards done.
-
-        Raises:
-            DialectError: the lab dialect has no words for a board.
-        """
-        prompts = [self.tokenizer(render_board(board))["input_ids"] for board in boards]
-        limits = [max_plan_words(board) for board in boards]
-        # Boards that take about as long run together: first by the length of the answer, then of the prompt.
-        order = sorted(range(len(boards)), key=lambda i: (limits[i], len(prompts[i])))
-        planned: list[list[Completion]] = [[] for _ in boards]
-        stride = max(1, batch_size // completions)
-        for first in range(0, len(order), stride):
-            batch = order[first : first + stride]
-            texts = sample(
-                self.model,
-                [prompts[i] for i in batch],
-                [limits[i] for i in batch],
-                [np.random.default_rng((seed, i, n)) for i in batch for n in range(completions)],
-                temperature=temperature,
-                completions=completions,
-                pad=self.tokenizer.pad_token_id,
-                end=self.tokenizer.eos_token_id,
-            )
-            for place, i in enumerate(batch):
-                planned[i] = [self._completion(ids) for ids in texts[place * completions : (place + 1) * completions]]
-            if on_progress:
-                on_progress(first + len(batch))
-        return planned
-
-    def complete_constrained(self, prompt: str, grammar: Grammar, temperature: float = 0.0, seed: int = 0) -> str:
-        """Writes after ``prompt`` only what ``grammar`` allows. Raises ValueError if that does not end within the model's positions."""
-        ids = self.tokenizer(prompt)["input_ids"]
-        room = self.model.config.max_position_embeddings
-        return " ".join(write_under_grammar(self.model, ids, grammar, WORDS, temperature=temperature, seed=seed, room=room))
-
-    def _completion(self, ids: list[int]) -> Completion:
-        finished = ids[-1] == self.tokenizer.eos_token_id
-        words = [WORDS[i] for i in (ids[:-1] if finished else ids)]
-        return Completion(" ".join(words), len(ids), finished)
-
-
-def load_policy(name: str) -> Policy:
-    """``lab-model`` (the shipped one) or the path of a checkpoint folder. Raises PolicyError."""
-    return Policy.load(policy_folder(name))
+    def take_weights(self, folder: Path) -> None:
+        """Takes the weights of a checkpoint that this policy's training left."""
+        ...

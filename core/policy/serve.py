@@ -1,8 +1,8 @@
 """A process that plans boards on request, so that the app's server never imports torch.
 
 Reads one JSON request a line on stdin, writes one JSON reply a line on stdout, and ends when stdin does. A request is
-``{"checkpoint": folder, "board": {...}, "temperature": t, "completions": n, "seed": s}``; the reply is
-``{"completions": [{"text", "tokens", "finished"}, ...]}`` or ``{"error": reason}``.
+``{"checkpoint": folder, "language": settings or null, "board": {...}, "temperature": t, "completions": n, "seed": s}``; the reply is
+``{"completions": [{"text", "paths", "fault"}, ...]}``, of which one of the last two is null, or ``{"error": reason}``.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,25 +17,31 @@ from typing import Any
 import torch
 
 from core.lake.board import Board
+from core.policy.folders import weights_file
+from core.policy.loading import load_policy
 from core.policy.policy import Policy
+from core.policy.settings import LanguageSettings
 
 KEPT_POLICIES = 4
 
 
 @lru_cache(maxsize=KEPT_POLICIES)
-def loaded(folder: str, _modified: float) -> Policy:
+def loaded(folder: str, language: LanguageSettings | None, _modified: float) -> Policy:
     """The policy in ``folder``, kept in memory until its weights change on disk."""
-    return Policy.load(Path(folder))
+    return load_policy(folder, language)
 
 
 def reply(request: dict[str, Any]) -> dict[str, Any]:
     """Plans the board of one request; whatever is wrong with it comes back as ``error``."""
     try:
         folder = request["checkpoint"]
-        policy = loaded(folder, (Path(folder) / "model.safetensors").stat().st_mtime)
+        language = LanguageSettings.model_validate(request["language"]) if request["language"] else None
+        weights = weights_file(Path(folder))
+        policy = loaded(folder, language, weights.stat().st_mtime if weights else 0.0)
         board = Board.from_dict(request["board"])
         planned = policy.plan([board], temperature=request["temperature"], completions=request["completions"], seed=request["seed"])
-        return {"completions": [asdict(completion) for completion in planned[0]]}
+        answers = [(completion.text, policy.read(board, completion)) for completion in planned[0]]
+        return {"completions": [{"text": text, "paths": answer.paths, "fault": answer.fault} for text, answer in answers]}
     except (ValueError, OSError) as error:
         return {"error": str(error)}
 

@@ -18,11 +18,15 @@ from core.lake.config import first_error
 from core.lake.files import write_text
 from core.lake.suite_sources import PREFIX, check_suite
 from core.lake.suites import SUITES
-from core.policy.folders import LAB_MODEL, policy_folder
+from core.policy.folders import LAB_MODEL, is_lab_model, policy_folder, weights_file
+from core.policy.settings import LanguageSettings
 from core.sessions.benchmark import SHIPPED, Measured, results_folder
 from core.sessions.state import WorkerState, as_observed
 from core.sessions.store import SESSION_ID, SessionStore, fresh_name
 
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+AS_PUBLISHED = LanguageSettings(lora=None, vllm=None)
+"""How a language model is measured that no session trained."""
 CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
 
 
@@ -30,12 +34,14 @@ class Task(Measured):
     """``task.json``: what is to be measured, and where it lies."""
 
     policy: str
-    """``lab-model``, or the absolute path of a checkpoint folder."""
+    """``lab-model``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
+    language: LanguageSettings | None = None
+    """How a Hugging Face language model is asked; None: it is a lab model."""
 
     @property
     def online(self) -> bool:
-        """Whether its boards are looked up on the hub."""
-        return self.suite.startswith(PREFIX)
+        """Whether its boards or its model are looked up on the hub."""
+        return self.suite.startswith(PREFIX) or (self.language is not None and not Path(self.policy).exists())
 
 
 class EvaluationError(ValueError):
@@ -55,7 +61,12 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
         SuiteError: there is no such suite.
     """
     named = CHECKPOINT.fullmatch(model)
-    known = _of_session(named[1], named[2], store) if named and not Path(model).exists() else _of_folder(model)
+    if named and not Path(model).exists():
+        known = _of_session(named[1], named[2], store)
+    elif HUB_NAME.fullmatch(model) and not Path(model).exists():
+        known = {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
+    else:
+        known = _of_folder(model)
     check_suite(suite)
     if suite not in SUITES and not suite.startswith(PREFIX):
         suite = str(Path(suite).resolve())
@@ -67,10 +78,11 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
 
 def _of_folder(model: str) -> dict[str, Any]:
     folder = policy_folder(model).resolve()
-    if not (folder / "model.safetensors").is_file():
+    if weights_file(folder) is None:
         raise EvaluationError(f"{model!r} is no checkpoint: neither lab-model, nor a folder with a model.safetensors, nor SESSION:STAGE")
     name = "lab model" if folder == LAB_MODEL else folder.name
-    return {"title": name, "model": name, "policy": "lab-model" if folder == LAB_MODEL else str(folder)}
+    language = None if is_lab_model(folder) else AS_PUBLISHED
+    return {"title": name, "model": name, "policy": "lab-model" if folder == LAB_MODEL else str(folder), "language": language}
 
 
 def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, Any]:
@@ -80,11 +92,13 @@ def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, A
     if stage not in there:
         names = ", ".join("base" if known is None else str(known + 1) for known in there)
         raise EvaluationError(f"session {session_id} has no weights of {which!r}; it has those of {names}")
-    base = _of_folder(session.spec.policy)
+    spec = session.spec
+    base = {"model": spec.policy, "policy": spec.policy} if spec.language else _of_folder(spec.policy)
     return base | {
         "title": f"{session.title}, {there[stage].label}",
         "policy": base["policy"] if stage is None else str(there[stage].path.resolve()),
-        "method": None if stage is None else session.spec.training.method,
+        "language": spec.language and spec.language.model_copy(update={"vllm": None}),
+        "method": None if stage is None else spec.training.method,
         "session": session_id,
         "stage": stage,
     }

@@ -6,26 +6,34 @@ session and resumes one. Importing this module imports torch: only the worker pr
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import torch
-from safetensors.torch import load_model
 
 from core.engineer.api import ApiEngineer
-from core.engineer.engineers import SCRIPTED, Engineer, ModelEngineer, ask
+from core.engineer.engineers import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
 from core.engineer.evidence import StageMeasurements, describe
-from core.engineer.schema import Context, ProposalRecord
+from core.engineer.schema import Context, ProposalRecord, Written
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import canonical_hashes, generate, realised
 from core.lake.instance import Instance
 from core.lake.suites import build_suite, held_out
 from core.policy.evaluation import evaluate
-from core.policy.policy import Policy, load_policy
+from core.policy.folders import policy_folder
+from core.policy.hf_policy import HFPolicy
+from core.policy.lab_policy import LabPolicy
+from core.policy.loading import load_policy
+from core.policy.policy import Policy
 from core.sessions.recorder import Recorder
 from core.sessions.spec import SessionSpec
 from core.sessions.store import THREADS, EnvironmentRecord, Session
 from core.training.checkpoints import drop_resume_files
-from core.training.stage import train_stage
+from core.training.language_grpo import LanguageGRPORun
+from core.training.stage import make_run, train_stage
+from core.training.stage_run import StageRun
 
 PROPOSAL_TEMPERATURE = 0.5
 
@@ -34,15 +42,16 @@ def run(session: Session, recorder: Recorder) -> None:
     """The whole session, from wherever it stands. Raises StageStopped if it is asked to stop."""
     torch.set_num_threads(THREADS)
     spec = session.spec
-    policy = load_policy(spec.policy)
+    policy = load_policy(spec.policy, spec.language, spec.seed)
     suite = build_suite(spec.suite)
+    training = make_training(policy, suite, session)
     engineer = make_engineer(spec, policy)
     config = spec.initial_config
     before = validate(policy, suite, None, session, recorder)
     last: ProposalRecord | None = None
     for stage in range(spec.stages):
         boards, drawn = draw_boards(config, suite, stage, session, recorder)
-        train(policy, boards, stage, session, recorder)
+        train(training, boards, stage, session, recorder)
         after = validate(policy, suite, stage, session, recorder)
         context = make_context(drawn, before, after, last, session)
         proposal = propose(engineer, context, config, session, recorder)
@@ -57,11 +66,27 @@ def make_engineer(spec: SessionSpec, policy: Policy) -> Engineer:
         return SCRIPTED[spec.engineer]
     if spec.api is not None:
         return ApiEngineer(spec.api)
-    model = load_policy(spec.policy) if spec.engineer == "base" else policy
+    if isinstance(policy, HFPolicy):
+        return LanguageEngineer(replier(policy, spec), name=spec.engineer, guidance=policy.settings.guidance)
+    model = LabPolicy.load(policy_folder(spec.policy)) if spec.engineer == "base" else policy
+    assert isinstance(model, LabPolicy)
     return ModelEngineer(
         write=lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=PROPOSAL_TEMPERATURE, seed=seed),
         name=spec.engineer,
     )
+
+
+def replier(policy: HFPolicy, spec: SessionSpec) -> Replier:
+    """How the engineer's model is asked: as it is by then, or as it was before any training."""
+    if spec.engineer == "policy":
+        return lambda messages, schema, seed: Written(*policy.reply(messages, schema, seed))
+    base = None if policy.settings.lora else HFPolicy.load(spec.policy, policy.settings)
+
+    def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
+        with policy.before_training() if base is None else nullcontext(base) as model:
+            return Written(*model.reply(messages, schema, seed))
+
+    return reply
 
 
 def stage_seed(spec: SessionSpec, stage: int) -> int:
@@ -86,21 +111,27 @@ def draw_boards(
     return boards, record
 
 
-def train(policy: Policy, boards: list[Instance], stage: int, session: Session, recorder: Recorder) -> None:
-    """Trains on the boards by the spec's method; a stage that is already trained is loaded instead."""
+def make_training(policy: Policy, suite: list[Instance], session: Session) -> StageRun:
+    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on."""
+    spec = session.spec
+    training = make_run(policy, spec.training, stages=spec.stages, seed=spec.seed)
+    if isinstance(training, LanguageGRPORun):
+        training.start_engine(suite, session.stage_dir(0) / "trainer")
+    return training
+
+
+def train(training: StageRun, boards: list[Instance], stage: int, session: Session, recorder: Recorder) -> None:
+    """Trains on the boards; a stage that is already trained is loaded instead."""
     folder = session.stage_dir(stage)
     trained = folder / "policy"
     if trained.exists():
-        load_model(policy.model, trained / "model.safetensors")
+        training.policy.take_weights(trained)
         return
     recorder.phase("training", stage)
     train_stage(
-        policy,
+        training,
         boards,
-        session.spec.training,
         stage=stage,
-        stages=session.spec.stages,
-        seed=session.spec.seed,
         folder=folder,
         previous=session.stage_dir(stage - 1) / "policy" if stage else None,
         report=lambda figures, rows: recorder.step(stage, figures, rows),

@@ -12,14 +12,11 @@ import torch
 
 from core.lake.suite_sources import open_suite
 from core.policy.evaluation import evaluate
-from core.policy.folders import policy_folder
-from core.policy.policy import WEIGHTS, load_policy
+from core.policy.folders import policy_folder, weights_file
+from core.policy.loading import load_policy
 from core.sessions.benchmark import Measured, Report, report_of
 from core.sessions.evaluations import Task
 from core.sessions.store import THREADS
-
-BATCH = 256
-"""Boards planned at a time. Part of the result: see :func:`measure`."""
 
 Part = Literal["drawing and solving", "planning"]
 
@@ -28,7 +25,7 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
     """Lets the checkpoint plan every board of the suite once, and judges the plans.
 
     The same task on the same machine gives the same rows and, but for ``created`` and ``seconds``, the same report: the boards, their
-    batches and the number of threads are the same. With another ``BATCH`` or on another processor an answer can differ now and then: sums
+    batches and the number of threads are the same. In other batches or on another processor an answer can differ now and then: sums
     of floating-point numbers come out differently in the last bits, and of two words that are as good as equally likely the other wins.
 
     Args:
@@ -40,7 +37,7 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
     """
     torch.set_num_threads(THREADS)
     note = on_progress or (lambda part, done, of: None)
-    policy = load_policy(task.policy)
+    policy = load_policy(task.policy, task.language)
     suite = open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
     note("planning", 0, len(suite.boards))
     began = time.time()
@@ -49,12 +46,13 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
         suite.boards,
         temperature=task.temperature,
         seed=task.seed,
-        batch_size=BATCH,
         on_progress=lambda done: note("planning", done, len(suite.boards)),
     )
     seconds = time.time() - began
-    with (policy_folder(task.policy) / WEIGHTS).open("rb") as weights:
-        checkpoint = hashlib.file_digest(weights, "sha256").hexdigest()
+    weights = weights_file(policy_folder(task.policy))
+    assert weights is not None, "it was loaded"
+    with weights.open("rb") as file:
+        checkpoint = hashlib.file_digest(file, "sha256").hexdigest()
     measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name})
     report = report_of(
         rows, measured, id=result_id, checkpoint_sha256=checkpoint, suite_spec=suite.spec, created=time.time(), seconds=seconds

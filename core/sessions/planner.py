@@ -14,8 +14,8 @@ from typing import Any
 
 from core.lake.board import Board
 from core.lake.rules import Paths, Verdict
-from core.policy.answer import judge_answer
-from core.policy.plan_dialect import parse_plan
+from core.policy.answer import Answer, judge_answer
+from core.policy.settings import LanguageSettings
 from core.sessions.store import PROJECT, worker_environment
 
 
@@ -53,6 +53,7 @@ class Planner:
         checkpoint: Path,
         board: Board,
         *,
+        language: LanguageSettings | None = None,
         optimal_makespan: int | None = None,
         temperature: float = 0.0,
         completions: int = 1,
@@ -60,12 +61,15 @@ class Planner:
     ) -> list[PlannedAnswer]:
         """Lets the policy in ``checkpoint`` plan the board; takes seconds at the first call, then fractions of one.
 
+        ``language`` says how a language model is asked; None: it is a lab model.
+
         Raises:
             PlannerError: the process could not be started or died, the checkpoint cannot be read, or the dialect has no words for the
             board.
         """
         request = {
             "checkpoint": str(checkpoint),
+            "language": language and language.model_dump(),
             "board": board.to_dict(),
             "temperature": temperature,
             "completions": completions,
@@ -76,7 +80,8 @@ class Planner:
             raise PlannerError(reply["error"])
         answers = []
         for written in reply["completions"]:
-            answer = parse_plan(board, written["text"], written["finished"])
+            paths = written["paths"] and tuple(tuple((r, c) for r, c in path) for path in written["paths"])
+            answer = Answer(paths, written["fault"])
             answers.append(PlannedAnswer(written["text"], answer.paths, judge_answer(board, answer, optimal_makespan)))
         return answers
 

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from core.engineer.schema import SECTIONS, ApiSettings, EngineerName, Section
 from core.lake.config import EnvironmentConfig, Layout
 from core.lake.suites import SuiteSpec
-from core.training.settings import TrainingSettings
+from core.policy.settings import LanguageSettings
+from core.training.settings import METHOD_NAMES, TrainingSettings
 
 
 class GuardSettings(BaseModel):
@@ -31,7 +32,9 @@ class SessionSpec(BaseModel):
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(max_length=120)] = ""
     policy: str = "lab-model"
-    """``lab-model`` (the shipped one) or the path of a checkpoint folder."""
+    """``lab-model`` (the shipped one) or the path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
+    language: LanguageSettings | None = None
+    """How the policy is loaded, asked and trained if it is a Hugging Face language model; None: it is a lab model."""
     engineer: EngineerName = "policy"
     api: ApiSettings | None = None
     """Where the engineer ``api`` is asked; None for the others."""
@@ -51,4 +54,23 @@ class SessionSpec(BaseModel):
     def _check_api(self) -> Self:
         if (self.engineer == "api") != (self.api is not None):
             raise ValueError('"api" says where the engineer api is asked: give both or neither')
+        return self
+
+    @model_validator(mode="after")
+    def _check_language(self) -> Self:
+        if self.language is None:
+            return self
+        training, rows, processes = self.training, self.language.rows, self.language.launcher.processes
+        if training.method != "grpo":
+            raise ValueError(f"a language model trains by GRPO; {METHOD_NAMES[training.method]} needs the lab model")
+        if self.policy == "lab-model":
+            raise ValueError('"language" is about a Hugging Face model: name it in "policy"')
+        if training.boards_per_step % processes:
+            raise ValueError(f"{processes} processes cannot share {training.boards_per_step} boards a step evenly")
+        plans = training.boards_per_step * training.completions_per_board
+        if plans % (rows * processes):
+            raise ValueError(
+                f"{plans} plans a step do not come out even in passes of {rows} in {processes} process{'es' if processes > 1 else ''}: "
+                f'"rows" has to divide {plans // processes}'
+            )
         return self

@@ -20,7 +20,7 @@ from core.engineer.schema import Context, ProposalRecord
 from core.lake.config import EnvironmentConfig, first_error
 from core.lake.files import write_text
 from core.lake.generator import Realised
-from core.policy.folders import policy_folder
+from core.policy.folders import policy_folder, weights_file
 from core.sessions.files import read_lines
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, as_observed
@@ -137,7 +137,7 @@ class Session:
         found = [Checkpoint(label="base, before training", stage=None, path=policy_folder(self.spec.policy))]
         for stage in range(self.spec.stages):
             path = self.stage_dir(stage) / "policy"
-            if (path / "model.safetensors").exists():
+            if weights_file(path):
                 found.append(Checkpoint(label=f"after stage {stage + 1}", stage=stage, path=path))
         return found
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json")
-"""What a checkpoint holds beside the policy, needed only to go on training from it."""
+from core.policy.folders import weights_file
+
+RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state.json")
+"""What a checkpoint holds beside the policy, needed only to go on training from it. Each process has random numbers of its own."""
 
 
 def newest_checkpoint(work: Path) -> Path | None:
     """The furthest checkpoint in a trainer's folder that is complete; one that was being written when the worker died is not."""
-    complete = [path for path in work.glob("checkpoint-*") if all((path / name).exists() for name in ("model.safetensors", *RESUME_FILES))]
+    complete = [path for path in work.glob("checkpoint-*") if weights_file(path) and all(any(path.glob(name)) for name in RESUME_FILES)]
     return max(complete, key=steps_of, default=None)
 
 
@@ -32,4 +34,5 @@ def keep_checkpoint(checkpoint: Path, place: Path) -> None:
 def drop_resume_files(policy_folder: Path) -> None:
     """Leaves only the policy of a checkpoint that nobody will resume from."""
     for name in RESUME_FILES:
-        (policy_folder / name).unlink(missing_ok=True)
+        for file in policy_folder.glob(name):
+            file.unlink()

@@ -17,28 +17,34 @@ from core.training.stage_run import StageRun
 class GRPORun(StageRun):
     """A stage in which the plans of one board are compared with each other."""
 
-    def trainer(self, folder: Path, session_steps: int) -> GRPOTrainer:
-        return self.quiet(PackedGRPOTrainer(**self.task(folder, session_steps), rollout_func=self.roll_out))
+    def trainer(self, folder: Path) -> GRPOTrainer:
+        return self.quiet(PackedGRPOTrainer(**self.task(folder), rollout_func=self.roll_out))
 
-    def task(self, folder: Path, session_steps: int) -> dict[str, Any]:
+    def task(self, folder: Path) -> dict[str, Any]:
         """What the stage asks of any GRPO trainer, however it samples and scores."""
-        settings = self.settings
         return {
             "model": self.policy.model,
             "processing_class": self.policy.tokenizer,
-            "args": GRPOConfig(
-                **self.arguments(folder, session_steps),
-                per_device_train_batch_size=settings.boards_per_step * settings.completions_per_board,
-                num_generations=settings.completions_per_board,
-                max_completion_length=max(self.limits.values()),
-                temperature=settings.temperature,
-                loss_type=settings.loss_type,
-                scale_rewards=settings.scale_rewards,
-                beta=0.0,
-            ),
-            "train_dataset": Dataset.from_dict({"prompt": self.prompts, "index": list(range(len(self.prompts)))}),
+            "args": GRPOConfig(**self.arguments(folder)),
+            "train_dataset": self.dataset(),
             "reward_funcs": self.pay,
         }
+
+    def arguments(self, folder: Path) -> dict[str, Any]:
+        settings = self.settings
+        return super().arguments(folder) | {
+            "per_device_train_batch_size": settings.boards_per_step * settings.completions_per_board,
+            "num_generations": settings.completions_per_board,
+            "max_completion_length": max(self.limits.values(), default=1),
+            "temperature": settings.temperature,
+            "loss_type": settings.loss_type,
+            "scale_rewards": settings.scale_rewards,
+            "beta": 0.0,
+        }
+
+    def dataset(self) -> Dataset:
+        """One row a board: what the policy is asked, and the board's number."""
+        return Dataset.from_dict({"prompt": self.prompts, "index": list(range(len(self.prompts)))})
 
     def roll_out(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
         """Samples the groups; TRL hands each prompt over once for each completion it wants. No sampling log-probabilities: on-policy."""
@@ -50,9 +56,9 @@ class GRPORun(StageRun):
     def pay(self, prompts: list[str], completions: list[str], completion_ids: list[list[int]], index: list[int], **_: Any) -> list[float]:
         """The reward of each completion; keeps the step's figures and the first boards' completions on the way."""
         group = self.settings.completions_per_board
-        paid = self.judge([self.instances[i] for i in index[::group]], completion_ids, group)["reward"]
-        self.figures |= group_figures(paid.to_numpy().reshape(-1, group))
-        return paid.tolist()
+        judged = self.judge([self.instances[i] for i in index[::group]], completion_ids, group)
+        self.figures |= group_figures(self.everywhere(judged)["reward"].to_numpy().reshape(-1, group))
+        return judged["reward"].tolist()
 
 
 class PackedGRPOTrainer(GRPOTrainer):

@@ -35,9 +35,9 @@ class SFTRun(StageRun):
         written = self.write_plans(model, [self.prompts[i] for i in boards], group, step)
         return written, self.judge([self.instances[i] for i in boards], written, group)
 
-    def trainer(self, folder: Path, session_steps: int) -> SFTTrainer:
+    def trainer(self, folder: Path) -> SFTTrainer:
         config = SFTConfig(
-            **self.arguments(folder, session_steps),
+            **self.arguments(folder),
             per_device_train_batch_size=self.settings.boards_per_step,
             train_sampling_strategy="sequential",
             dataset_kwargs={"skip_prepare_dataset": True},  # its rows are only the numbers of the boards

@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from safetensors.torch import load_model
+from accelerate import PartialState
 
 from core.lake.instance import Instance
+from core.policy.hf_policy import HFPolicy
 from core.policy.policy import Policy
 from core.training.checkpoints import drop_resume_files, keep_checkpoint, newest_checkpoint, steps_of
 from core.training.expert_iteration import ExpertIterationRun
 from core.training.grpo import GRPORun
 from core.training.imitation import ImitationRun
+from core.training.language_grpo import LanguageGRPORun
 from core.training.settings import Method, StageStopped, TrainingSettings
 from core.training.stage_run import StageRun, StepReport
 
@@ -25,27 +27,31 @@ RUNS: dict[Method, type[StageRun]] = {
     "imitation": ImitationRun,
     "expert-iteration": ExpertIterationRun,
 }
+"""The lab model's."""
+
+
+def make_run(policy: Policy, settings: TrainingSettings, *, stages: int, seed: int) -> StageRun:
+    """What trains ``policy`` in place, stage by stage, over the whole session."""
+    if isinstance(policy, HFPolicy):
+        return LanguageGRPORun(policy, settings, stages=stages, seed=seed)
+    return RUNS[settings.method](policy, settings, stages=stages, seed=seed)
 
 
 def train_stage(
-    policy: Policy,
+    run: StageRun,
     instances: Sequence[Instance],
-    settings: TrainingSettings,
     *,
     stage: int,
-    stages: int,
-    seed: int,
     folder: Path,
     previous: Path | None,
     report: StepReport,
     stopping: Callable[[], bool],
 ) -> None:
-    """Trains ``policy`` in place and leaves the checkpoint in ``folder/policy``.
+    """Trains the policy of ``run`` and leaves the checkpoint in ``folder/policy``.
 
     Args:
         instances: ``steps * boards_per_step`` solved boards, in the order in which they are trained on.
         stage: number of the stage, 0-based; the step count runs on over the stages.
-        stages: of the whole session, over which the learning rate falls.
         folder: of the stage; a part-trained stage in it is taken up again.
         previous: the ``policy`` folder of the stage before, None for the first.
         stopping: asked after each step.
@@ -53,21 +59,25 @@ def train_stage(
     Raises:
         StageStopped: ``stopping`` said so; what was done is saved in ``folder``.
     """
+    settings = run.settings
     first_step = stage * settings.steps
     work = folder / "trainer"
     interrupted = newest_checkpoint(work)
     done = steps_of(interrupted) - first_step if interrupted else 0
     left = instances[done * settings.boards_per_step :]
     if interrupted and not left:  # it ended between the last step and the line that keeps it
-        load_model(policy.model, interrupted / "model.safetensors")
+        run.policy.take_weights(interrupted)
     else:
         checkpoint = interrupted or previous
-        run = RUNS[settings.method](policy, left, settings, seed, first_step, report, stopping)
-        trainer = run.trainer(work, session_steps=stages * settings.steps)
+        run.begin(left, first_step, report=report, stopping=stopping)
+        trainer = run.trainer(work)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        policy.model.eval()
+        run.policy.model.eval()
         if trainer.state.global_step < first_step + settings.steps:
             raise StageStopped
-    keep_checkpoint(work / f"checkpoint-{first_step + settings.steps}", folder / "policy")
-    if previous:
-        drop_resume_files(previous)
+    processes = PartialState()
+    if processes.is_main_process:
+        keep_checkpoint(work / f"checkpoint-{first_step + settings.steps}", folder / "policy")
+        if previous:
+            drop_resume_files(previous)
+    processes.wait_for_everyone()

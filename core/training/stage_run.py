@@ -16,9 +16,7 @@ from core.lake.instance import Instance
 from core.policy.answer import judge_answer
 from core.policy.evaluation import answer_row
 from core.policy.generation import sample
-from core.policy.plan_dialect import max_plan_words, parse_plan, render_board
-from core.policy.policy import Completion, Policy
-from core.policy.vocabulary import WORDS
+from core.policy.policy import Policy
 from core.training.reward import reward
 from core.training.settings import Schedule, TrainingSettings
 
@@ -35,37 +33,33 @@ StepReport = Callable[[dict[str, float], list[dict[str, Any]]], None]
 class StageRun(TrainerCallback, ABC):
     """One stage as TRL calls it back. A method says in :meth:`trainer` what a step learns from."""
 
-    FIGURES: ClassVar[tuple[str, ...]] = ("entropy", "learning_rate", "grad_norm")
-    """What of the trainer's own log belongs to the figures of a step."""
+    FIGURES: ClassVar[dict[str, str]] = {"entropy": "entropy", "learning_rate": "learning_rate", "grad_norm": "grad_norm"}
+    """What of the trainer's own log belongs to the figures of a step: name -> what the trainer calls it."""
 
-    def __init__(
-        self,
-        policy: Policy,
-        instances: Sequence[Instance],
-        settings: TrainingSettings,
-        seed: int,
-        first_step: int,
-        report: StepReport,
-        stopping: Callable[[], bool],
-    ) -> None:
-        self.policy, self.instances, self.settings, self.seed = policy, instances, settings, seed
-        self.first_step, self.report, self.stopping = first_step, report, stopping
-        self.prompts = [render_board(instance.board) for instance in instances]
-        self.limits = {prompt: max_plan_words(instance.board) for prompt, instance in zip(self.prompts, instances, strict=True)}
+    def __init__(self, policy: Policy, settings: TrainingSettings, *, stages: int, seed: int) -> None:
+        """``stages`` is their number in the whole session, over which the learning rate falls."""
+        self.policy, self.settings, self.stages, self.seed = policy, settings, stages, seed
+        self.begin([], 0, report=lambda *_: None, stopping=lambda: False)
+
+    def begin(self, instances: Sequence[Instance], first_step: int, *, report: StepReport, stopping: Callable[[], bool]) -> None:
+        """A stage, or what is left of one: its boards, and the session's step count before it."""
+        self.instances, self.first_step, self.report, self.stopping = instances, first_step, report, stopping
+        self.prompts = [self.policy.prompt(instance.board) for instance in instances]
+        self.limits = {prompt: self.policy.limit(instance.board) for prompt, instance in zip(self.prompts, instances, strict=True)}
         self.rows: list[dict[str, Any]] = []
         self.figures: dict[str, float] = {}
         self.step_began = 0.0
 
     @abstractmethod
-    def trainer(self, folder: Path, session_steps: int) -> Trainer:
-        """The TRL trainer of this stage, working in ``folder``; all stages of the session together take ``session_steps``."""
+    def trainer(self, folder: Path) -> Trainer:
+        """The TRL trainer of this stage, working in ``folder``."""
 
-    def arguments(self, folder: Path, session_steps: int) -> dict[str, Any]:
+    def arguments(self, folder: Path) -> dict[str, Any]:
         """The trainer's arguments that are the same for every method."""
         settings = self.settings
         return {
             "output_dir": str(folder),
-            "max_steps": session_steps,  # what the schedule counts by; on_step_end ends the stage
+            "max_steps": self.stages * settings.steps,  # what the schedule counts by; on_step_end ends the stage
             "learning_rate": settings.learning_rate,
             "lr_scheduler_type": SCHEDULES[settings.schedule],
             "warmup_steps": settings.warmup_steps,
@@ -117,26 +111,29 @@ class StageRun(TrainerCallback, ABC):
         Returns:
             One row a plan: ``size``, ``reward``, ``valid``, ``optimal``, ``makespan`` and ``sum_of_costs`` (None where not valid).
         """
-        end = self.policy.tokenizer.eos_token_id
         judged = []
         self.rows = []
         for place, ids in enumerate(written):
             instance = instances[place // group]
             board, optimum = instance.board, instance.solution.makespan
             assert optimum is not None, "boards to train on are solved"
-            finished = ids[-1] == end
-            text = " ".join(WORDS[i] for i in (ids[:-1] if finished else ids))
-            verdict = judge_answer(board, parse_plan(board, text, finished), optimum)
+            completion = self.policy.completion(ids)
+            answer = self.policy.read(board, completion)
+            verdict = judge_answer(board, answer, optimum)
             paid = reward(board, verdict, optimum, self.settings.optimality)
             judged.append(
                 {"size": board.size, "reward": paid, "valid": verdict.valid, "optimal": bool(verdict.optimal)}
                 | {"makespan": verdict.makespan, "sum_of_costs": verdict.sum_of_costs, "tokens": len(ids)}
             )
             if place < RECORDED_BOARDS * group:
-                self.rows.append(answer_row(instance, Completion(text, len(ids), finished)) | {"reward": paid})
+                self.rows.append(answer_row(instance, completion, answer) | {"reward": paid})
         table = pd.DataFrame(judged)
-        self.figures = step_figures(table)
+        self.figures = step_figures(self.everywhere(table))
         return table
+
+    def everywhere(self, judged: pd.DataFrame) -> pd.DataFrame:
+        """The plans that all processes of the session judged in this step."""
+        return judged
 
     # --- what the trainer calls back -----------------------------------------------------------------------------
 
@@ -150,7 +147,7 @@ class StageRun(TrainerCallback, ABC):
         if not logs or "loss" not in logs:  # the summary at the end of a stage
             return
         step = state.global_step - self.first_step
-        trained = {name: float(logs[name]) for name in self.FIGURES if name in logs}
+        trained = {name: float(logs[theirs]) for name, theirs in self.FIGURES.items() if theirs in logs}
         figures = {"step": step} | self.figures | trained | {"seconds": time.monotonic() - self.step_began}
         self.report(figures, [row | {"training_step": step} for row in self.rows])
 

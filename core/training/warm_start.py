@@ -29,7 +29,7 @@ from core.lake.generator import random_instances
 from core.lake.rules import Paths, walk
 from core.lake.suites import held_out
 from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.policy import Policy
+from core.policy.lab_policy import LabPolicy
 from core.policy.vocabulary import ENGINEER, PLAN
 from core.training.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
 from core.training.demonstrations import ID_OF, Example, guise, padded, plan_example, to_example
@@ -91,7 +91,7 @@ class Progress:
 
 
 def train(
-    policy: Policy,
+    policy: LabPolicy,
     solved: Sequence[tuple[Board, Paths]],
     proposals: Sequence[Example],
     settings: WarmStartSettings,
@@ -231,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seed=options.seed,
     )
     source = options.continue_from
-    policy = Policy.load(source) if source else Policy(build_network(options.seed), build_tokenizer())
+    policy = LabPolicy.load(source) if source else LabPolicy(build_network(options.seed), build_tokenizer())
     solved = solved_boards(options.boards, BOARD_SEED + options.seed, held_out())
     proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed)]
     print(f"{policy.model.num_parameters()} parameters, {len(solved)} boards, {len(proposals)} proposals, {settings}", flush=True)

@@ -9,7 +9,7 @@ from core.engineer.demonstrations import draw_context
 from core.engineer.engineers import ModelEngineer, ask
 from core.engineer.rules import propose
 from core.lake.config import EnvironmentConfig
-from core.policy.policy import load_policy
+from core.policy.loading import load_policy
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
 

@@ -15,7 +15,9 @@ from core.lake.instance import Instance
 from core.lake.solver import Solution
 from core.policy.evaluation import COLUMNS, answer_row, evaluate, frame
 from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.policy import Completion, Policy
+from core.policy.lab_policy import LabPolicy
+from core.policy.plan_dialect import parse_plan
+from core.policy.policy import Completion
 
 
 def crossing() -> Instance:
@@ -24,7 +26,8 @@ def crossing() -> Instance:
 
 
 def row(text: str, finished: bool = True) -> dict[str, object]:
-    return answer_row(crossing(), Completion(text, len(text.split()) + finished, finished))
+    completion = Completion(text, len(text.split()) + finished, finished)
+    return answer_row(crossing(), completion, parse_plan(crossing().board, text, finished))
 
 
 def test_the_row_of_an_optimal_plan() -> None:
@@ -64,7 +67,7 @@ def test_a_table_keeps_its_types_through_parquet_whatever_its_rows(tmp_path: Pat
 
 
 def test_evaluate_judges_every_board_in_order() -> None:
-    policy = Policy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer())
+    policy = LabPolicy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer())
     other = Instance("other", Board.from_text("S F\nF G"), Solution("solved", 2, 2, False, ("RD",)))
     done: list[int] = []
     table = evaluate(policy, [crossing(), other], on_progress=done.append)

@@ -12,8 +12,10 @@ from core.lake.board import Board
 from core.policy.answer import judge_answer
 from core.policy.folders import LAB_MODEL
 from core.policy.lab_model import build_network, build_tokenizer
+from core.policy.lab_policy import LabPolicy
+from core.policy.loading import load_policy
 from core.policy.plan_dialect import max_plan_words, parse_plan, render_board
-from core.policy.policy import Policy, PolicyError, load_policy
+from core.policy.policy import PolicyError
 from core.policy.vocabulary import CELLS, END, WORDS
 
 BOARDS = [
@@ -25,8 +27,8 @@ BOARDS = [
 ]
 
 
-def tiny_policy(seed: int = 0) -> Policy:
-    return Policy(build_network(seed, hidden=32, layers=2, intermediate=64).eval(), build_tokenizer())
+def tiny_policy(seed: int = 0) -> LabPolicy:
+    return LabPolicy(build_network(seed, hidden=32, layers=2, intermediate=64).eval(), build_tokenizer())
 
 
 def test_the_tokenizer_has_one_token_a_word_in_the_vocabularys_order() -> None:
@@ -64,7 +66,7 @@ def test_saving_over_a_checkpoint_replaces_it_and_keeps_other_files(tmp_path: Pa
     tiny_policy(0).save(tmp_path)
     (tmp_path / "README.md").write_text("card")
     tiny_policy(1).save(tmp_path)
-    assert Policy.load(tmp_path).plan(BOARDS) == tiny_policy(1).plan(BOARDS)
+    assert LabPolicy.load(tmp_path).plan(BOARDS) == tiny_policy(1).plan(BOARDS)
     assert (tmp_path / "README.md").read_text() == "card"
 
 
@@ -73,7 +75,7 @@ def test_an_incomplete_checkpoint_is_named(tmp_path: Path, missing: str) -> None
     tiny_policy().save(tmp_path)
     (tmp_path / missing).unlink()
     with pytest.raises(PolicyError, match=missing):
-        Policy.load(tmp_path)
+        LabPolicy.load(tmp_path)
 
 
 def test_other_architectures_and_damaged_weights_are_refused(tmp_path: Path) -> None:
@@ -81,11 +83,11 @@ def test_other_architectures_and_damaged_weights_are_refused(tmp_path: Path) -> 
     config = json.loads((tmp_path / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps(config | {"model_type": "llama"}))
     with pytest.raises(PolicyError, match="llama"):
-        Policy.load(tmp_path)
+        LabPolicy.load(tmp_path)
     (tmp_path / "config.json").write_text(json.dumps(config))
     (tmp_path / "model.safetensors").write_bytes(b"\x00" * 64)
     with pytest.raises(PolicyError, match="cannot be read"):
-        Policy.load(tmp_path)
+        LabPolicy.load(tmp_path)
 
 
 def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
@@ -93,7 +95,7 @@ def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
     text = (tmp_path / "tokenizer.json").read_text().replace('"r0c0"', '"cell0"')
     (tmp_path / "tokenizer.json").write_text(text)
     with pytest.raises(PolicyError, match="another vocabulary"):
-        Policy.load(tmp_path)
+        LabPolicy.load(tmp_path)
 
 
 def test_greedy_plans_agree_with_the_plain_forward_pass() -> None:

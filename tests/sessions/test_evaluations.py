@@ -14,7 +14,7 @@ import pytest
 from core.lake.instance import write_instances
 from core.lake.suites import SuiteSpec, build_suite
 from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.policy import Policy
+from core.policy.lab_policy import LabPolicy
 from core.sessions.benchmark import SHIPPED, Result, results, results_folder
 from core.sessions.evaluations import Evaluation, EvaluationError, Task, create, evaluations, task_for, throw_away
 from core.sessions.launcher import LaunchError, launching, start_evaluation, stop
@@ -38,7 +38,7 @@ def store(tmp_path: Path) -> Iterator[SessionStore]:
 @pytest.fixture(scope="module")
 def policy(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("policies") / "tiny"
-    Policy(build_network(hidden=32, layers=1, intermediate=32), build_tokenizer()).save(folder)
+    LabPolicy(build_network(hidden=32, layers=1, intermediate=32), build_tokenizer()).save(folder)
     return str(folder)
 
 

@@ -12,7 +12,7 @@ from trl import GRPOTrainer
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
 from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.policy import Policy
+from core.policy.lab_policy import LabPolicy
 from core.training.grpo import GRPORun, PackedGRPOTrainer, group_figures
 from core.training.settings import TrainingSettings
 
@@ -23,8 +23,10 @@ pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
 def run() -> GRPORun:
     boards = generate(EnvironmentConfig.uniform((3, 6), agents=2), 8, seed=0)
     settings = TrainingSettings(steps=2, boards_per_step=4, completions_per_board=4)
-    policy = Policy(build_network(0), build_tokenizer())
-    return GRPORun(policy, boards, settings, seed=0, first_step=0, report=lambda *_: None, stopping=lambda: False)
+    policy = LabPolicy(build_network(0), build_tokenizer())
+    run = GRPORun(policy, settings, stages=1, seed=0)
+    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
+    return run
 
 
 def scored_step(trainer: PackedGRPOTrainer) -> dict[str, torch.Tensor]:
@@ -48,7 +50,7 @@ def scored_step(trainer: PackedGRPOTrainer) -> dict[str, torch.Tensor]:
 
 @pytest.mark.parametrize(("longest", "batch"), [(256, 1024), (16, 40), (1, 1)])
 def test_packed_scores_equal_trls_own(run: GRPORun, tmp_path: Path, longest: int, batch: int) -> None:
-    trainer = run.trainer(tmp_path, session_steps=2)
+    trainer = run.trainer(tmp_path)
     trainer.LONGEST, trainer.BATCH = longest, batch
     step = scored_step(trainer)
     ids, mask = (torch.cat([step[f"prompt_{kind}"], step[f"completion_{kind}"]], 1) for kind in ("ids", "mask"))
@@ -60,7 +62,7 @@ def test_packed_scores_equal_trls_own(run: GRPORun, tmp_path: Path, longest: int
 
 @pytest.mark.parametrize("loss_type", ["dapo", "grpo", "dr_grpo"])
 def test_the_gradient_equals_trls_own(run: GRPORun, tmp_path: Path, loss_type: str) -> None:
-    trainer = run.trainer(tmp_path, session_steps=2)
+    trainer = run.trainer(tmp_path)
     trainer.loss_type = loss_type
     trainer.current_gradient_accumulation_steps = 1
 
@@ -76,7 +78,7 @@ def test_the_gradient_equals_trls_own(run: GRPORun, tmp_path: Path, loss_type: s
 
 
 def test_a_step_without_advantages_changes_nothing(run: GRPORun, tmp_path: Path) -> None:
-    trainer = run.trainer(tmp_path, session_steps=2)
+    trainer = run.trainer(tmp_path)
     trainer.current_gradient_accumulation_steps = 1
     trainer.model.zero_grad()
     trainer._compute_loss(trainer.model, scored_step(trainer) | {"advantages": torch.zeros(16)}).backward()
@@ -84,7 +86,7 @@ def test_a_step_without_advantages_changes_nothing(run: GRPORun, tmp_path: Path)
 
 
 def test_samples_depend_on_seed_and_step_only(run: GRPORun, tmp_path: Path) -> None:
-    trainer = run.trainer(tmp_path, session_steps=2)
+    trainer = run.trainer(tmp_path)
     prompts = [prompt for prompt in run.prompts[:2] for _ in range(4)]
     first = run.roll_out(prompts, trainer)["completion_ids"]
     torch.manual_seed(99)

@@ -19,14 +19,14 @@ from core.lake.rules import Verdict
 from core.lake.solver import solve
 from core.policy.answer import judge_answer
 from core.policy.folders import LAB_MODEL
+from core.policy.lab_policy import LabPolicy
 from core.policy.plan_dialect import CELL_OF, parse_plan
-from core.policy.policy import Policy
 from core.policy.vocabulary import END, MOVES, WORDS
 from core.training.demonstrations import ID_OF, Example
 from core.training.expert_iteration import ExpertIterationRun, best_plans
 from core.training.imitation import ImitationRun
 from core.training.settings import LEARNING_RATES, Method, StageStopped, TrainingSettings
-from core.training.stage import RUNS, train_stage
+from core.training.stage import RUNS, make_run, train_stage
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
 
@@ -41,13 +41,11 @@ def train(folder: Path, method: Method, stage: int = 0, stop_after: int | None =
     """Trains a stage of the lab model in small, on from the stage before; returns the figures of its steps."""
     figures: list[dict[str, float]] = []
     previous = folder / f"{stage - 1}" / "policy" if stage else None
+    settings = TrainingSettings(method=method, steps=STEPS, boards_per_step=4, completions_per_board=4, warmup_steps=0)
     train_stage(
-        Policy.load(previous or LAB_MODEL),
+        make_run(LabPolicy.load(previous or LAB_MODEL), settings, stages=2, seed=1),
         boards_of(stage),
-        TrainingSettings(method=method, steps=STEPS, boards_per_step=4, completions_per_board=4, warmup_steps=0),
         stage=stage,
-        stages=2,
-        seed=1,
         folder=folder / f"{stage}",
         previous=previous,
         report=lambda step, rows: figures.append(step),
@@ -133,7 +131,8 @@ def verdict_of(lesson: Example, optimum: int | None = None) -> Verdict:
 def test_imitation_learns_optimal_ways_home_from_where_its_own_plans_led(seed: int) -> None:
     boards = generate(EnvironmentConfig.uniform((4, 7), agents=3, hole_ratio=0.2), 24, seed)
     settings = TrainingSettings(method="imitation", boards_per_step=24, completions_per_board=4, temperature=1.3)
-    run = ImitationRun(Policy.load(LAB_MODEL), boards, settings, seed, 0, report=lambda *_: None, stopping=lambda: False)
+    run = ImitationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
+    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
     lessons = run.lessons(run.policy.model, range(24), step=5)
     assert lessons == run.lessons(run.policy.model, range(24), step=5) != run.lessons(run.policy.model, range(24), step=6)
     written = run.write_plans(run.policy.model, run.prompts, 4, 5)
@@ -157,7 +156,8 @@ def test_imitation_learns_optimal_ways_home_from_where_its_own_plans_led(seed: i
 def test_expert_iteration_learns_from_the_best_of_its_own_valid_plans_alone(seed: int) -> None:
     boards = generate(EnvironmentConfig.uniform((4, 7), agents=3, hole_ratio=0.2), 24, seed)
     settings = TrainingSettings(method="expert-iteration", boards_per_step=24, temperature=1.3)
-    run = ExpertIterationRun(Policy.load(LAB_MODEL), boards, settings, seed, 0, report=lambda *_: None, stopping=lambda: False)
+    run = ExpertIterationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
+    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
     lessons = run.lessons(run.policy.model, range(24), step=5)
     assert len(lessons) > 0 and run.figures["valid"] < 1, "some plans are valid and some are not"
     written = run.write_plans(run.policy.model, run.prompts, settings.completions_per_board, 5)
@@ -192,12 +192,13 @@ def test_a_step_without_a_valid_plan_changes_nothing(tmp_path: Path) -> None:
         def lessons(self, model: object, boards: object, step: int) -> list[Example]:
             return []
 
-    policy = Policy.load(LAB_MODEL)
+    policy = LabPolicy.load(LAB_MODEL)
     before = {name: tensor.clone() for name, tensor in policy.model.state_dict().items()}
     figures: list[dict[str, float]] = []
     settings = TrainingSettings(method="expert-iteration", steps=2, boards_per_step=4)
-    run = Hopeless(policy, boards_of(0), settings, 0, 0, report=lambda step, _: figures.append(step), stopping=lambda: False)
-    run.trainer(tmp_path, session_steps=2).train()
+    run = Hopeless(policy, settings, stages=1, seed=0)
+    run.begin(boards_of(0), 0, report=lambda step, _: figures.append(step), stopping=lambda: False)
+    run.trainer(tmp_path).train()
     assert all(torch.equal(before[name], tensor) for name, tensor in policy.model.state_dict().items())
     assert [step["learnt"] for step in figures] == [0, 0]
     assert not any("loss" in step for step in figures)

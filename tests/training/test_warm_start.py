@@ -14,8 +14,8 @@ from core.lake.board import Board
 from core.lake.generator import NOTHING, canonical_hash, canonical_hashes, random_instances
 from core.lake.rules import Paths, judge_paths, walk
 from core.policy.lab_model import build_network, build_tokenizer
+from core.policy.lab_policy import LabPolicy
 from core.policy.plan_dialect import parse_plan, render_board
-from core.policy.policy import Policy
 from core.policy.vocabulary import END, WORDS
 from core.training.demonstrations import Example, disguise, guise, padded, plan_example, to_example, vary
 from core.training.warm_start import (
@@ -35,8 +35,8 @@ QUICK = WarmStartSettings(presentations=640, batch_tokens=1024, batch_rows=32, d
 PROPOSAL = to_example("<engineer> k2 sizes size3 <rationale>", "size3 keep <config> share3 100% hole3 20%")
 
 
-def tiny_policy() -> Policy:
-    return Policy(build_network(hidden=32, layers=2, intermediate=64), build_tokenizer())
+def tiny_policy() -> LabPolicy:
+    return LabPolicy(build_network(hidden=32, layers=2, intermediate=64), build_tokenizer())
 
 
 def some_boards(n: int = 40) -> list[tuple[Board, Paths]]:

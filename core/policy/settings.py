@@ -1,0 +1,78 @@
+"""How a language model is loaded, asked and trained; light, so that specs and pages can use it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Lora(Strict):
+    """Low-rank adapters (Hu et al. 2021) on every linear layer but the head: what is trained, and all that a stage saves."""
+
+    rank: Annotated[int, Field(ge=1, le=512)] = 32
+    alpha: Annotated[int, Field(ge=1, le=2048)] = 64
+    """The adapters' output is scaled by ``alpha / rank``."""
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+
+class Vllm(Strict):
+    """Plans and proposals are written by vLLM."""
+
+    mode: Literal["colocate", "server"] = "colocate"
+    """In the training process itself, one engine a GPU; or by a server on GPUs of its own."""
+    url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] = "http://127.0.0.1:8000"
+    """Of the server."""
+    memory: Annotated[float, Field(gt=0, lt=1)] = 0.3
+    """colocate: the part of the GPU's memory that the engine takes."""
+    sleep: bool = True
+    """colocate: the engine gives its memory back while the policy learns. Only GPUs can."""
+
+
+class Launcher(Strict):
+    """How the processes of a session are started where there is more than one."""
+
+    program: Literal["torchrun", "accelerate"] = "torchrun"
+    processes: Annotated[int, Field(ge=1, le=64)] = 1
+    """One for each GPU; they share each step's boards."""
+
+
+class LanguageSettings(Strict):
+    """A Hugging Face language model as policy and engineer. The defaults are those of the paper's model, Qwen3-4B, on one GPU."""
+
+    revision: Annotated[str, Field(max_length=100)] | None = None
+    """Branch, tag or commit of the model on its hub."""
+    dtype: Literal["bfloat16", "float32"] = "bfloat16"
+    """What it computes in. Weights that are trained are always float32."""
+    device: Literal["auto", "cpu"] = "auto"
+    lora: Lora | None = Lora()
+    """None trains every weight."""
+    gradient_checkpointing: bool = True
+    """Keeps less of the forward pass in memory and computes it again."""
+    rows: Annotated[int, Field(ge=1, le=1024)] = 8
+    """Completions that pass through the network together in training, in each process."""
+    thinking: bool = False
+    """Whether the chat template lets the model think before it answers."""
+    max_tokens: Annotated[int, Field(ge=8, le=65_536)] = 1024
+    """The longest answer to a board, thoughts included; a longer one is cut off and counts as truncated."""
+    proposal_tokens: Annotated[int, Field(ge=64, le=65_536)] = 4096
+    """The longest answer of the engineer."""
+    proposal_temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
+    guidance: bool = True
+    """Whether the engineer is told the paper's two lessons."""
+    context: Annotated[int, Field(ge=256, le=262_144)] = 16_384
+    """Tokens that prompt and answer may have together."""
+    vllm: Vllm | None = Vllm()
+    """None: the transformers library writes, much slower, with nothing else to install."""
+    launcher: Launcher = Launcher()
+
+    @model_validator(mode="after")
+    def _check_room(self) -> Self:
+        longest = max(self.max_tokens, self.proposal_tokens)
+        if longest >= self.context:
+            raise ValueError(f"an answer may take {longest} tokens, but prompt and answer together only {self.context}")
+        return self

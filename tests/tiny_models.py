@@ -1,0 +1,81 @@
+"""Small real language models: a Qwen3 of a few thousand weights with a byte-level tokenizer and a chat template, saved to disk.
+
+It has learnt to write plans in the form that it is asked for, of moves at random: some of its plans are valid and most are not, so that
+there is something to reward.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from core.lake.board import Board
+from core.lake.config import EnvironmentConfig
+from core.lake.generator import generate
+from core.policy.language_dialect import render_question
+
+END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
+TEMPLATE = """\
+{%- for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{% endfor %}
+{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}
+{%- if enable_thinking is defined and not enable_thinking %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}{% endif %}"""
+"""What matters of Qwen3's: turns, and an empty thought where thinking is off."""
+ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT", "WAIT")
+
+
+def boards(n: int = 64) -> list[Board]:
+    return [instance.board for instance in generate(EnvironmentConfig.uniform((3, 4), agents=2), n, seed=99)]
+
+
+def random_answer(board: Board, rng: np.random.Generator) -> str:
+    steps = int(rng.integers(1, 5))
+    return "\n".join(f"Agent {i}: {', '.join(rng.choice(ACTIONS, steps))}" for i in range(board.team))
+
+
+def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=1000, special_tokens=[PAD, START, END], initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, pad_token=PAD, eos_token=END)
+    fast.add_tokens(["<think>", "</think>"])  # as in Qwen3, no special tokens: they are text
+    fast.chat_template = TEMPLATE
+    return fast
+
+
+def build(folder: Path, *, steps: int = 150, seed: int = 0) -> Path:
+    """Trains the model for seconds and saves it. The same seed gives the same weights on the same machine."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    maps = boards()
+    tokenizer = build_tokenizer([render_question(board) + "\n" + random_answer(board, rng) for board in maps for _ in range(4)])
+    config = Qwen3Config(
+        vocab_size=len(tokenizer), hidden_size=48, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+        head_dim=16, max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=None,
+        eos_token_id=tokenizer.convert_tokens_to_ids([END, PAD]), pad_token_id=tokenizer.pad_token_id, dtype="float32",
+    )  # fmt: skip
+    model = Qwen3ForCausalLM(config)
+    model.generation_config.eos_token_id = config.eos_token_id
+    optimizer = torch.optim.AdamW(model.parameters(), 5e-3)
+    model.train()
+    for _ in range(steps):
+        rows = []
+        for i in rng.integers(len(maps), size=4):
+            chat = [{"role": "user", "content": render_question(maps[i])}]
+            prompt = tokenizer.apply_chat_template(chat, add_generation_prompt=True, enable_thinking=False, return_dict=True)["input_ids"]
+            rows.append((prompt, tokenizer(random_answer(maps[i], rng) + END)["input_ids"]))
+        width = max(len(prompt) + len(answer) for prompt, answer in rows)
+        ids = torch.tensor([p + a + [tokenizer.pad_token_id] * (width - len(p) - len(a)) for p, a in rows])
+        labels = torch.tensor([[-100] * len(p) + a + [-100] * (width - len(p) - len(a)) for p, a in rows])
+        model(input_ids=ids, labels=labels).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    model.eval().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
