@@ -37,6 +37,8 @@ class HFPolicy:
     model: PreTrainedModel | PeftModel
     tokenizer: PreTrainedTokenizerBase
     settings: LanguageSettings
+    ends: list[int]
+    """The tokens that end an answer. Asked for once: a trainer changes what the model declares."""
     writer: Writer
 
     @classmethod
@@ -52,12 +54,13 @@ class HFPolicy:
         if (Path(name) / ADAPTER_CONFIG).is_file():
             base, tokenizer = read_model(base_of(Path(name)), settings)
             model = PeftModel.from_pretrained(base, name)
-            return cls(model, tokenizer, settings, TransformersWriter(model, tokenizer))
-        model, tokenizer = read_model(name, settings)
-        if settings.lora is not None:
-            set_seed(seed)
-            model = get_peft_model(model, lora_config(settings))
-        return cls(model, tokenizer, settings, TransformersWriter(model, tokenizer))
+        else:
+            model, tokenizer = read_model(name, settings)
+            if settings.lora is not None:
+                set_seed(seed)
+                model = get_peft_model(model, lora_config(settings))
+        ends = end_tokens(model, tokenizer)
+        return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends))
 
     # --- boards --------------------------------------------------------------------------------------------------
 
@@ -68,7 +71,7 @@ class HFPolicy:
         return self.settings.max_tokens
 
     def completion(self, ids: Sequence[int]) -> Completion:
-        finished = ids[-1] in end_tokens(self.model, self.tokenizer)
+        finished = ids[-1] in self.ends
         return Completion(self.tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids), finished)
 
     def read(self, board: Board, completion: Completion) -> Answer:
@@ -130,7 +133,7 @@ class HFPolicy:
     def before_training(self) -> Iterator[HFPolicy]:
         """The model without its adapters, written for by the transformers library. Only with LoRA does a trained model still hold it."""
         with self.model.disable_adapter():
-            yield replace(self, writer=TransformersWriter(self.model, self.tokenizer))
+            yield replace(self, writer=TransformersWriter(self.model, self.tokenizer, self.ends))
 
     # --- weights -------------------------------------------------------------------------------------------------
 

@@ -36,12 +36,13 @@ class Writer(Protocol):
 class TransformersWriter:
     """``model.generate``: everywhere, slowly."""
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
-        self.model, self.tokenizer = model, tokenizer
+    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, ends: Ids) -> None:
+        """``ends`` are the tokens that end an answer."""
+        self.model, self.tokenizer, self.ends = model, tokenizer, list(ends)
 
     @cached_property
     def tokens(self) -> LLTokenizer:
-        return from_tokenizer(self.tokenizer, n_vocab=self.model.config.vocab_size, eos_token=end_tokens(self.model, self.tokenizer))
+        return from_tokenizer(self.tokenizer, n_vocab=self.model.config.vocab_size, eos_token=self.ends)
 
     @torch.inference_mode()
     def write(self, prompts: Sequence[Ids], *, limit: int, temperature: float, seed: int, schema: Schema | None = None) -> list[list[int]]:
@@ -51,7 +52,6 @@ class TransformersWriter:
         device = self.model.device
         ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
         mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
-        ends = end_tokens(self.model, self.tokenizer)
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(seed)
             written = self.model.generate(
@@ -60,21 +60,21 @@ class TransformersWriter:
                 generation_config=GenerationConfig(
                     max_new_tokens=limit,
                     pad_token_id=pad,
-                    eos_token_id=ends,
+                    eos_token_id=self.ends,
                     **({"do_sample": True, "temperature": temperature, "top_k": 0, "top_p": 1.0} if temperature > 0 else {}),
                 ),
-                logits_processor=[UnderSchema(self.tokens, schema, width)] if schema else None,
+                logits_processor=[UnderSchema(self.tokens, schema, width, self.ends)] if schema else None,
             )[:, width:].tolist()
         self.model.train(was_training)
-        return [row[: next((i + 1 for i, token in enumerate(row) if token in ends), len(row))] for row in written]
+        return [row[: next((i + 1 for i, token in enumerate(row) if token in self.ends), len(row))] for row in written]
 
 
 class UnderSchema(LogitsProcessor):
     """Leaves only the tokens with which the text can still become JSON of the schema. For one ``generate``: it reads along."""
 
-    def __init__(self, tokens: LLTokenizer, schema: Schema, prompt_width: int) -> None:
+    def __init__(self, tokens: LLTokenizer, schema: Schema, prompt_width: int, ends: Ids) -> None:
         self.tokens, self.grammar = tokens, LLMatcher.grammar_from_json_schema(schema, defaults={"whitespace_flexible": False})
-        self.width = prompt_width
+        self.width, self.ends = prompt_width, list(ends)
         self.matchers: list[LLMatcher] = []
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
@@ -86,10 +86,12 @@ class UnderSchema(LogitsProcessor):
                 if not matcher.is_stopped():
                     matcher.consume_token(token)
         bits = allocate_token_bitmask(rows, vocabulary)
+        over = [matcher.is_stopped() for matcher in self.matchers]
         for row, matcher in enumerate(self.matchers):
-            if not matcher.is_stopped():
+            if not over[row]:
                 fill_next_token_bitmask(matcher, bits, row)
         allowed = np.unpackbits(bits.view(np.uint8), axis=1, bitorder="little")[:, :vocabulary].astype(bool)
+        allowed[over] = np.isin(np.arange(vocabulary), self.ends)
         return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), float("-inf"))
 
 

@@ -11,6 +11,7 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 from datasets import Dataset
+from transformers import TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
 from core.lake.instance import Instance
@@ -69,6 +70,12 @@ class LanguageGRPORun(GRPORun):
             "chat_template_kwargs": {"enable_thinking": settings.thinking},
             **vllm_arguments(settings),
         }
+
+    def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
+        """What transformers samples in a step hangs on the step alone, so that a resumed stage goes on as it would have. vLLM draws by
+        itself."""
+        super().on_step_begin(args, state, control, **named)
+        torch.manual_seed((self.seed * 1_000_003 + state.global_step) * 64 + PartialState().process_index)
 
     def dataset(self) -> Dataset:
         chats = self.policy.tokenizer.chat_template is not None
