@@ -56,8 +56,8 @@ def build(folder: Path, *, steps: int = 150, seed: int = 0) -> Path:
     maps = boards()
     tokenizer = build_tokenizer([render_question(board) + "\n" + random_answer(board, rng) for board in maps for _ in range(4)])
     config = Qwen3Config(
-        vocab_size=len(tokenizer), hidden_size=48, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-        head_dim=16, max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=None,
+        vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
+        head_dim=32, max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=None,
         eos_token_id=tokenizer.convert_tokens_to_ids([END, PAD]), pad_token_id=tokenizer.pad_token_id, dtype="float32",
     )  # fmt: skip
     model = Qwen3ForCausalLM(config)

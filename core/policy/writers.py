@@ -95,6 +95,14 @@ class UnderSchema(LogitsProcessor):
         return scores.masked_fill(~torch.from_numpy(allowed).to(scores.device), float("-inf"))
 
 
+BY_GUIDANCE: Schema = {
+    "x-guidance": {"whitespace_flexible": False},
+    "$defs": {"unused": {"type": "integer", "multipleOf": 1}},
+}
+"""Added to a schema, makes vLLM constrain by llguidance: of what vLLM may choose from, its first choice, xgrammar, lets a model that is unsure
+write white space without end, and steps back only from a schema with something that it does not know."""
+
+
 class VllmWriter:
     """The engine that TRL's trainer generates with, in its process or behind its server."""
 
@@ -103,7 +111,7 @@ class VllmWriter:
 
     def write(self, prompts: Sequence[Ids], *, limit: int, temperature: float, seed: int, schema: Schema | None = None) -> list[list[int]]:
         self.engine.sync_weights()  # after a stage they are one update old
-        extra: dict[str, Any] = {"seed": seed} | ({"structured_outputs": {"json": schema}} if schema else {})
+        extra: dict[str, Any] = {"seed": seed} | ({"structured_outputs": {"json": schema | BY_GUIDANCE}} if schema else {})
         asked = {"temperature": temperature, "max_completion_length": limit, "generation_kwargs": extra}
         token_lists = [list(prompt) for prompt in prompts]
         if self.engine.mode == "server":

@@ -8,57 +8,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
-from core.engineer.schema import EngineerName
-from core.lake.config import EnvironmentConfig
-from core.lake.suites import SuiteSpec
-from core.policy.folders import weights_file
-from core.policy.settings import LanguageSettings, Lora
-from core.sessions.recorder import Recorder
-from core.sessions.spec import SessionSpec
-from core.sessions.store import STOP_FILE, Session, SessionStore
-from core.sessions.worker import run_recorded
-from core.training.settings import TrainingSettings
+from core.sessions.store import Session, SessionStore
+from tests.language_sessions import LORA, finish, tiny_spec, trained_weights
 from tests.tiny_models import build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
-
-STEPS = 3
-LORA = {"full": None, "lora": Lora(rank=4, alpha=8)}
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(tmp_path_factory.mktemp("tiny") / "qwen3")
-
-
-def spec(model: Path, kind: str, engineer: EngineerName = "policy") -> SessionSpec:
-    language = LanguageSettings(
-        dtype="float32", device="cpu", lora=LORA[kind], rows=8, max_tokens=40, proposal_tokens=1500, context=8000, vllm=None
-    )
-    return SessionSpec(
-        title="tiny",
-        policy=str(model),
-        language=language,
-        engineer=engineer,
-        stages=2,
-        initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
-        training=TrainingSettings(steps=STEPS, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0),
-        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
-        seed=3,
-    )
-
-
-def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
-    """Runs the session; the first event that ``when`` picks asks it to stop."""
-    (session.dir / STOP_FILE).unlink(missing_ok=True)
-
-    def on_event(event: dict) -> None:
-        if when(event):
-            (session.dir / STOP_FILE).touch()
-
-    return run_recorded(session, Recorder(session, on_event))
 
 
 @pytest.fixture(scope="module")
@@ -68,17 +28,11 @@ def finished(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[
 
     def session(kind: str) -> Session:
         if kind not in done:
-            done[kind] = SessionStore(tmp_path_factory.mktemp(kind)).create(spec(model, kind), kind)
+            done[kind] = SessionStore(tmp_path_factory.mktemp(kind)).create(tiny_spec(model, kind), kind)
             assert finish(done[kind]) == 0, done[kind].state().error
         return done[kind]
 
     return session
-
-
-def trained(session: Session, stage: int) -> dict[str, torch.Tensor]:
-    weights = weights_file(session.stage_dir(stage) / "policy")
-    assert weights is not None
-    return load_file(weights)
 
 
 @pytest.mark.parametrize("kind", LORA)
@@ -98,14 +52,14 @@ def test_it_goes_from_stage_to_validation_to_proposal_to_stage(kind: str, finish
     first, second = session.environment(0), session.environment(1)
     proposal = session.proposal(0)
     assert first and second and proposal and second.config == proposal.config_after != first.config
-    assert any(not torch.equal(trained(session, 0)[name], tensor) for name, tensor in trained(session, 1).items())
+    assert any(not torch.equal(trained_weights(session, 0)[name], tensor) for name, tensor in trained_weights(session, 1).items())
 
 
 def test_lora_leaves_only_its_adapters(finished: Callable[[str], Session]) -> None:
     names = {path.name for path in (finished("lora").stage_dir(1) / "policy").iterdir()}
     assert "adapter_model.safetensors" in names and "model.safetensors" not in names
     assert not {name for name in names if name.endswith((".pt", ".pth", ".bin"))}, "nothing to resume from is kept at the end"
-    assert all("lora" in name for name in trained(finished("lora"), 1))
+    assert all("lora" in name for name in trained_weights(finished("lora"), 1))
 
 
 @pytest.mark.parametrize("kind", LORA)
@@ -113,11 +67,11 @@ def test_lora_leaves_only_its_adapters(finished: Callable[[str], Session]) -> No
 def test_stopped_and_resumed_it_ends_with_the_same_weights(
     kind: str, stage: int, step: int, finished: Callable[[str], Session], model: Path, tmp_path: Path
 ) -> None:
-    session = SessionStore(tmp_path).create(spec(model, kind), "halted")
+    session = SessionStore(tmp_path).create(tiny_spec(model, kind), "halted")
     assert finish(session, lambda event: event["kind"] == "step" and (event["stage"], event["step"]) == (stage, step)) == 3
     assert session.state().status == "stopped"
     assert finish(session) == 0
     whole = finished(kind)
     for n in range(2):
         assert session.proposal(n).config_after == whole.proposal(n).config_after  # type: ignore[union-attr]
-        torch.testing.assert_close(trained(session, n), trained(whole, n), atol=0.0, rtol=0.0)
+        torch.testing.assert_close(trained_weights(session, n), trained_weights(whole, n), atol=0.0, rtol=0.0)

@@ -1,0 +1,57 @@
+"""Sessions of a small language model, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+
+from core.engineer.schema import EngineerName
+from core.lake.config import EnvironmentConfig
+from core.lake.suites import SuiteSpec
+from core.policy.folders import weights_file
+from core.policy.settings import LanguageSettings, Lora
+from core.sessions.recorder import Recorder
+from core.sessions.spec import SessionSpec
+from core.sessions.store import STOP_FILE, Session
+from core.sessions.worker import run_recorded
+from core.training.settings import TrainingSettings
+
+STEPS = 3
+LORA = {"full": None, "lora": Lora(rank=4, alpha=8)}
+
+
+def tiny_spec(model: Path, kind: str, engineer: EngineerName = "policy", **language: Any) -> SessionSpec:
+    """Two stages of STEPS steps, on the CPU; ``kind`` is one of LORA."""
+    small = {"dtype": "float32", "device": "cpu", "rows": 8, "max_tokens": 40, "proposal_tokens": 1500, "context": 8000, "vllm": None}
+    return SessionSpec(
+        title="tiny",
+        policy=str(model),
+        language=LanguageSettings(**(small | {"lora": LORA[kind]} | language)),
+        engineer=engineer,
+        stages=2,
+        initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
+        training=TrainingSettings(steps=STEPS, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
+        seed=3,
+    )
+
+
+def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
+    """Runs the session; the first event that ``when`` picks asks it to stop."""
+    (session.dir / STOP_FILE).unlink(missing_ok=True)
+
+    def on_event(event: dict) -> None:
+        if when(event):
+            (session.dir / STOP_FILE).touch()
+
+    return run_recorded(session, Recorder(session, on_event))
+
+
+def trained_weights(session: Session, stage: int) -> dict[str, torch.Tensor]:
+    weights = weights_file(session.stage_dir(stage) / "policy")
+    assert weights is not None
+    return load_file(weights)
