@@ -99,8 +99,8 @@ BY_GUIDANCE: Schema = {
     "x-guidance": {"whitespace_flexible": False},
     "$defs": {"unused": {"type": "integer", "multipleOf": 1}},
 }
-"""Added to a schema, makes vLLM constrain by llguidance: of what vLLM may choose from, its first choice, xgrammar, lets a model that is unsure
-write white space without end, and steps back only from a schema with something that it does not know."""
+"""Added to a schema, makes vLLM constrain by llguidance. Its first choice, xgrammar, lets a model that is unsure write white space without
+end, and steps back only from a schema with something that it does not know."""
 
 
 class VllmWriter:

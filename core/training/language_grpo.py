@@ -72,8 +72,8 @@ class LanguageGRPORun(GRPORun):
         }
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
-        """What transformers samples in a step hangs on the step alone, so that a resumed stage goes on as it would have. vLLM draws by
-        itself."""
+        """What is sampled in a step hangs on the step alone, so that a resumed stage goes on as it would have. An engine in this process
+        draws from the same generator."""
         super().on_step_begin(args, state, control, **named)
         torch.manual_seed((self.seed * 1_000_003 + state.global_step) * 64 + PartialState().process_index)
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -18,90 +16,26 @@ from core.engineer.engineers import ask
 from core.engineer.language import example
 from core.engineer.schema import ApiSettings, ProposalRecord
 from core.lake.config import EnvironmentConfig
+from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
 
 CONTEXT = draw_context(np.random.default_rng(4))
 CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)
 GOOD = json.dumps(example(CONTEXT) | {"rationale": "Step by step."})
 KEY = "sk-not-to-be-written-anywhere"
 
-Behaviour = Callable[["Server", dict[str, Any]], None]
-
-
-class Server(BaseHTTPRequestHandler):
-    """A server that does, request after request, what ``script`` says; the last entry again and again."""
-
-    script: list[Behaviour]
-    seen: list[dict[str, Any]]
-    keys: list[str | None]
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.seen.append(request)
-        self.keys.append(self.headers["Authorization"])
-        self.script[min(len(self.seen), len(self.script)) - 1](self, request)
-
-    def stream(self, *pieces: str, pause: float = 0.0) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.end_headers()
-        usage = {"prompt_tokens": 1000, "completion_tokens": 200, "total_tokens": 1200}
-        chunks: list[dict[str, Any]] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
-        try:
-            for chunk in [*chunks, {"choices": [], "usage": usage}]:
-                line = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m"} | chunk
-                self.wfile.write(f"data: {json.dumps(line)}\n\n".encode())
-                self.wfile.flush()
-                time.sleep(pause)
-            self.wfile.write(b"data: [DONE]\n\n")
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the other side has heard enough
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-def says(*pieces: str, pause: float = 0.0) -> Behaviour:
-    return lambda server, _: server.stream(*pieces, pause=pause)
-
-
-def fails(status: int, text: str = "no") -> Behaviour:
-    def fail(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(status)
-        server.send_header("Retry-After", "0")
-        server.end_headers()
-        server.wfile.write(text.encode())
-
-    return fail
-
 
 def knows_no_schema(server: Server, request: dict[str, Any]) -> None:
     (fails(400) if "response_format" in request else says(GOOD))(server, request)
 
 
-def hangs_up(server: Server, _: dict[str, Any]) -> None:
-    server.connection.close()
-
-
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Server]]]:
-    """Starts a server with a script; its class holds what it has seen."""
-    servers = []
+    """Starts a server with a script."""
     monkeypatch.setenv("FROZENLAB_API_KEY", KEY)
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.02)
-
-    def start(*script: Behaviour) -> type[Server]:
-        handler = type("Scripted", (Server,), {"script": list(script), "seen": [], "keys": []})
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        servers.append(server)
-        Thread(target=server.serve_forever, daemon=True).start()
-        handler.url = f"http://127.0.0.1:{server.server_port}/v1"  # type: ignore[attr-defined]
-        return handler
-
-    yield start
-    for server in servers:
-        server.shutdown()
-        server.server_close()
+    with ExitStack() as servers:
+        yield lambda *script: servers.enter_context(serving(*script))
 
 
 def asked(server: Any, timeout: float = 20.0) -> ProposalRecord:

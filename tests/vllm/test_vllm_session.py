@@ -78,3 +78,11 @@ def test_after_the_session_engine_and_model_have_the_same_weights(session: Sessi
 def weights_for(engine: VLLMGeneration) -> Iterator[tuple[str, torch.Tensor]]:
     """What the trainer would give the engine now: the model's weights, adapters merged."""
     yield from engine._iter_named_params()
+
+
+def test_stopped_and_resumed_it_ends_with_the_same_weights(session: Session, model: Path, tmp_path: Path) -> None:
+    halted = SessionStore(tmp_path).create(session.spec, "halted")
+    assert finish(halted, lambda event: event["kind"] == "step" and (event["stage"], event["step"]) == (1, 1)) == 3
+    assert finish(halted) == 0, halted.state().error
+    for stage in range(2):
+        torch.testing.assert_close(trained_weights(halted, stage), trained_weights(session, stage), atol=1e-6, rtol=1e-5)
