@@ -204,12 +204,19 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
     """Runs or resumes the session here, a line an event; Ctrl+C stops it after the present step."""
     import os
     import signal
+    import subprocess
 
+    from core.sessions.launcher import worker_command
     from core.sessions.recorder import Recorder
-    from core.sessions.store import STOP_FILE, worker_environment
+    from core.sessions.store import PROJECT, STOP_FILE, worker_environment
     from core.sessions.worker import run_recorded
 
-    os.environ.update(worker_environment())
+    os.environ.update(worker_environment(session.spec.online))
+    command = worker_command(session)
+    if command[1:] != ["-m", "core.sessions.worker", str(session.dir)]:  # several processes
+        status = subprocess.call(command, cwd=PROJECT)
+        print_status(session, as_json)
+        return status
     recorder = Recorder(session, on_event=None if as_json else print_event)
     for stop_signal in (signal.SIGINT, signal.SIGTERM):
         signal.signal(stop_signal, lambda *_: (session.dir / STOP_FILE).touch())

@@ -182,8 +182,7 @@ def read_model(name: str, settings: LanguageSettings) -> tuple[PreTrainedModel, 
         raise PolicyError(f"{name} has a tokenizer without an end token, so it could not end an answer")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    device = torch.device("cpu") if settings.device == "cpu" else PartialState().device
-    return model.to(device).eval(), tokenizer
+    return model.to(PartialState(cpu=settings.device == "cpu").device).eval(), tokenizer
 
 
 def lora_config(settings: LanguageSettings) -> LoraConfig:

@@ -85,18 +85,30 @@ def launching(store: SessionStore) -> Iterator[None]:
         yield
 
 
+def worker_command(session: Session) -> list[str]:
+    """What runs the session: one process, or as many as its spec has, by its launcher."""
+    worker = ["-m", "core.sessions.worker", str(session.dir)]
+    launcher = session.spec.language.launcher if session.spec.language else None
+    if launcher is None or launcher.processes == 1:
+        return [sys.executable, *worker]
+    n = str(launcher.processes)
+    if launcher.program == "accelerate":
+        return [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--num_processes", n, *worker]
+    return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n, *worker]
+
+
 def spawn(job: Session | Evaluation) -> None:
     """Starts the worker in a process group of its own. The job counts as queued until the worker has written its first state."""
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
     if isinstance(job, Session):
-        module, online, fresh = "core.sessions.worker", False, fresh | {"phase": "starting"}
+        command, online, fresh = worker_command(job), job.spec.online, fresh | {"phase": "starting"}
     else:
-        module, online = "core.sessions.evaluation_worker", job.task.online
+        command, online = [sys.executable, "-m", "core.sessions.evaluation_worker", str(job.dir)], job.task.online
     write_text(job.dir / "state.json", job.state().model_copy(update=fresh).model_dump_json(indent=2))
     with (job.dir / "worker.log").open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", module, str(job.dir)],
+            command,
             cwd=PROJECT,
             stdin=subprocess.DEVNULL,
             stdout=log,

@@ -94,18 +94,21 @@ def stage_seed(spec: SessionSpec, stage: int) -> int:
     return spec.seed * 1000 + stage
 
 
+def boards_of(config: EnvironmentConfig, suite: list[Instance], stage: int, spec: SessionSpec) -> list[Instance]:
+    """The boards that a stage trains on."""
+    exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in suite]))
+    return generate(config, spec.training.steps * spec.training.boards_per_step, stage_seed(spec, stage), exclude=exclude)
+
+
 def draw_boards(
     config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder
 ) -> tuple[list[Instance], EnvironmentRecord]:
     """The stage's boards, none of them a board of the suite or of a named one, and what they are; the same again after a resume."""
-    spec = session.spec
     recorder.phase("generating", stage)
-    exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in suite]))
-    seed = stage_seed(spec, stage)
-    boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=exclude)
+    boards = boards_of(config, suite, stage, session.spec)
     record = session.environment(stage)
     if record is None:
-        record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
+        record = EnvironmentRecord(stage=stage, seed=stage_seed(session.spec, stage), config=config, realised=realised(boards))
         recorder.write_model(stage, "environment.json", record)
         recorder.event("stage", stage=stage, boards=len(boards))
     return boards, record

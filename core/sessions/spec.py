@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -49,6 +50,11 @@ class SessionSpec(BaseModel):
     """The held-out boards of every validation."""
     guard: GuardSettings = GuardSettings()
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+    @property
+    def online(self) -> bool:
+        """Whether its model is looked up on the hub."""
+        return self.language is not None and not Path(self.policy).exists()
 
     @model_validator(mode="after")
     def _check_api(self) -> Self:

@@ -1,7 +1,8 @@
 """The worker: one process that runs one session, outliving the page and the server that started it.
 
 Run as ``python -m core.sessions.worker FOLDER``. It ends by itself, or at the next training step once it is asked to: by the stop file,
-or by SIGTERM. Ctrl+C and a closed terminal in front of the server do not reach it.
+or by SIGTERM. Ctrl+C and a closed terminal in front of the server do not reach it. Where several processes train together, each of them
+is run as this; the first writes the session, the others follow it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,10 @@ from core.training.settings import StageStopped
 def main(folder: Path) -> int:
     """Runs or resumes the session in ``folder``; returns the exit status."""
     session = Session(folder)
+    if int(os.environ.get("RANK", "0")):
+        from core.sessions.follower import follow
+
+        return follow(session)
     recorder = Recorder(session)
     signal.signal(signal.SIGTERM, lambda *_: (folder / STOP_FILE).touch())
     return run_recorded(session, recorder)

@@ -1,0 +1,57 @@
+"""What the processes of a session beside its first do: they train with it, and wait for what it writes in between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import torch
+
+from core.lake.suites import build_suite
+from core.policy.loading import load_policy
+from core.sessions.loop import boards_of, make_training
+from core.sessions.store import THREADS, Session
+from core.training.settings import StageStopped
+from core.training.stage import train_stage
+
+POLL = 0.5
+"""Seconds between looks into the session folder."""
+
+Written = TypeVar("Written")
+
+
+def follow(session: Session) -> int:
+    """Takes part in every stage; returns the exit status, as the worker's: 0 done, 3 stopped."""
+    torch.set_num_threads(THREADS)
+    spec = session.spec
+    policy = load_policy(spec.policy, spec.language, spec.seed)
+    suite = build_suite(spec.suite)
+    training = make_training(policy, suite, session)
+    for stage in range(spec.stages):
+        config = awaited(partial(session.environment, stage)).config
+        folder = session.stage_dir(stage)
+        if (folder / "policy").exists():
+            policy.take_weights(folder / "policy")
+            continue
+        try:
+            train_stage(
+                training,
+                boards_of(config, suite, stage, spec),
+                stage=stage,
+                folder=folder,
+                previous=session.stage_dir(stage - 1) / "policy" if stage else None,
+                report=lambda *_: None,
+                stopping=lambda: False,
+            )
+        except StageStopped:
+            return 3
+    return 0
+
+
+def awaited(look: Callable[[], Written | None]) -> Written:
+    """What ``look`` finds once it is there. If it never comes, the launcher ends this process with the first."""
+    while (found := look()) is None:
+        time.sleep(POLL)
+    return found
