@@ -102,12 +102,17 @@ def parser() -> argparse.ArgumentParser:
     convert.add_argument("--agents", type=int, help="take the first agents only, this many")
 
     evaluate = command("evaluate", run_evaluate, "what a model does on a suite: rates, gaps, faults")
-    evaluate.add_argument("model", help="lab-model, a checkpoint folder, or SESSION:base, SESSION:1, ... for what its stages left")
+    evaluate.add_argument("model", help="lab-model, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ...")
     evaluate.add_argument("--suite", required=True, help="a named suite, a file of boards, or hf:benchmark_wr0.5 of the official dataset")
     evaluate.add_argument("--out", type=Path, help="a new folder for the result (default: among those that the Benchmark page shows)")
     evaluate.add_argument("--title", help="what to call it among other results")
     evaluate.add_argument("--temperature", type=float, default=0.0, help="0, the default, plans greedily")
     evaluate.add_argument("--seed", type=int, default=0, help="of the draws at other temperatures")
+
+    export = command("export", run_export, "take a checkpoint out, for use elsewhere")
+    export.add_argument("model", help="as for evaluate")
+    export.add_argument("out", type=Path, metavar="OUT", help="a new folder")
+    export.add_argument("--adapter", action="store_true", help="of a model trained with LoRA, the adapters alone (default: merged into it)")
 
     command("doctor", run_doctor, "what this machine can run, and what is missing for the rest")
     return top
@@ -434,6 +439,35 @@ def run_evaluate(options: argparse.Namespace) -> None:
     else:
         print_report(report)
         print(f"\nin {folder}")
+
+
+def run_export(options: argparse.Namespace) -> None:
+    import os
+    import tempfile
+
+    from core.sessions.evaluations import checkpoint_of
+    from core.sessions.store import SessionStore, worker_environment
+
+    known = checkpoint_of(options.model, SessionStore())
+    name, language = known["policy"], known.get("language")
+    out = options.out.resolve()
+    if out.exists() or not out.parent.is_dir():
+        raise InputError(f"{out} exists already: name a new folder" if out.exists() else f"there is no folder {out.parent}")
+    if options.adapter and (language is None or language.lora is None):
+        raise InputError(f"{options.model} was not trained with LoRA: it has no adapters")
+    os.environ.update(worker_environment(language is not None and not Path(name).exists()))
+    from core.policy.hf_policy import HFPolicy
+    from core.policy.loading import load_policy
+
+    policy = load_policy(name, language)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:  # so that there is never half a model in OUT
+        whole = Path(scratch) / out.name
+        if isinstance(policy, HFPolicy) and not options.adapter:
+            policy.export(whole)
+        else:
+            policy.save(whole)
+        whole.rename(out)
+    show({"model": options.model, "out": str(out)}, options.json)
 
 
 def print_report(report: Report) -> None:

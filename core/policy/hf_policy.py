@@ -149,12 +149,15 @@ class HFPolicy:
         except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
             raise PolicyError(f"{folder} holds no weights of this model: {error}") from None
 
-    def export(self, folder: Path, merged: bool) -> None:
-        """Writes the model for use elsewhere: its adapters alone, or ``merged`` with the model they were trained on, and spent then."""
-        model = self.model.merge_and_unload() if merged and isinstance(self.model, PeftModel) else self.model
-        if merged:
-            model = model.to(getattr(torch, self.settings.dtype))
-        model.save_pretrained(str(folder))
+    def save(self, folder: Path) -> None:
+        """All of it, or with LoRA the adapters alone."""
+        self.model.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(folder)
+
+    def export(self, folder: Path) -> None:
+        """For use elsewhere: one model, the adapters merged into it. This policy is of no use afterwards."""
+        model = self.model.merge_and_unload() if isinstance(self.model, PeftModel) else self.model
+        model.to(getattr(torch, self.settings.dtype)).save_pretrained(str(folder))
         self.tokenizer.save_pretrained(folder)
 
 

@@ -68,3 +68,7 @@ class Policy(Protocol):
     def take_weights(self, folder: Path) -> None:
         """Takes the weights of a checkpoint that this policy's training left."""
         ...
+
+    def save(self, folder: Path) -> None:
+        """Writes a checkpoint folder."""
+        ...

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import torch
+from accelerate import Accelerator
 from llguidance import LLMatcher, LLTokenizer
 from llguidance.hf import from_tokenizer
 from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
@@ -119,6 +120,14 @@ class VllmWriter:
             return self.engine.vllm_client.generate(prompts=token_lists, n=1, **asked)["completion_ids"]
         with overridden(self.engine, asked):
             return [list(ids) for ids in self.engine.generate(token_lists, None, 1)[1]]
+
+
+def own_engine(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, context: int, memory: float) -> VllmWriter:
+    """An engine beside a model that nobody trains; ``memory`` is the part of the GPU's that it takes."""
+    from trl.generation.vllm_generation import VLLMGeneration
+
+    engine = VLLMGeneration(model, Accelerator(), tokenizer, gpu_memory_utilization=memory, max_model_length=context)
+    return VllmWriter(engine)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from core.sessions.state import WorkerState, as_observed
 from core.sessions.store import SESSION_ID, SessionStore, fresh_name
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
-AS_PUBLISHED = LanguageSettings(lora=None, vllm=None)
+AS_PUBLISHED = LanguageSettings(lora=None)
 """How a language model is measured that no session trained."""
 CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
 
@@ -49,8 +49,8 @@ class EvaluationError(ValueError):
 
 
 def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
-    """What to measure for a model as people name it: ``lab-model``, a checkpoint folder, or ``SESSION:base``, ``SESSION:1``, ... for what
-    the stages of a session left.
+    """What to measure for a model as people name it: ``lab-model``, a checkpoint folder, the name of a model on the hub, or
+    ``SESSION:base``, ``SESSION:1``, ... for what the stages of a session left.
 
     Args:
         fields: of :class:`Task`, such as ``temperature`` or a title of one's own.
@@ -60,13 +60,7 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
         SessionError: there is no such session.
         SuiteError: there is no such suite.
     """
-    named = CHECKPOINT.fullmatch(model)
-    if named and not Path(model).exists():
-        known = _of_session(named[1], named[2], store)
-    elif HUB_NAME.fullmatch(model) and not Path(model).exists():
-        known = {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
-    else:
-        known = _of_folder(model)
+    known = checkpoint_of(model, store)
     check_suite(suite)
     if suite not in SUITES and not suite.startswith(PREFIX):
         suite = str(Path(suite).resolve())
@@ -74,6 +68,16 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
         return Task(**(known | {"suite": suite} | fields))
     except ValidationError as error:
         raise EvaluationError(first_error(error)) from None
+
+
+def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
+    """What a model's name stands for, as the fields of :class:`Task`. Raises EvaluationError and SessionError."""
+    named = CHECKPOINT.fullmatch(model)
+    if named and not Path(model).exists():
+        return _of_session(named[1], named[2], store)
+    if HUB_NAME.fullmatch(model) and not Path(model).exists():
+        return {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
+    return _of_folder(model)
 
 
 def _of_folder(model: str) -> dict[str, Any]:
@@ -97,7 +101,7 @@ def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, A
     return base | {
         "title": f"{session.title}, {there[stage].label}",
         "policy": base["policy"] if stage is None else str(there[stage].path.resolve()),
-        "language": spec.language and spec.language.model_copy(update={"vllm": None}),
+        "language": spec.language,
         "method": None if stage is None else spec.training.method,
         "session": session_id,
         "stage": stage,

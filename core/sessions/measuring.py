@@ -5,20 +5,35 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 import torch
+from huggingface_hub import snapshot_download
+from trl.import_utils import is_vllm_available
 
 from core.lake.suite_sources import open_suite
 from core.policy.evaluation import evaluate
 from core.policy.folders import policy_folder, weights_file
+from core.policy.hf_policy import HFPolicy
 from core.policy.loading import load_policy
+from core.policy.writers import own_engine
 from core.sessions.benchmark import Measured, Report, report_of
 from core.sessions.evaluations import Task
 from core.sessions.store import THREADS
 
 Part = Literal["drawing and solving", "planning"]
+
+
+def weights_of(task: Task) -> Path:
+    """The file of weights that was measured; where a model from the hub lies, the library of its cache knows."""
+    folder = policy_folder(task.policy)
+    if task.language is not None and not folder.exists():
+        folder = Path(snapshot_download(task.policy, revision=task.language.revision, local_files_only=True))
+    weights = weights_file(folder)
+    assert weights is not None, "it was loaded"
+    return weights
 
 
 def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], None] | None = None) -> tuple[Report, pd.DataFrame]:
@@ -38,6 +53,8 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
     torch.set_num_threads(THREADS)
     note = on_progress or (lambda part, done, of: None)
     policy = load_policy(task.policy, task.language)
+    if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
+        policy.writer = own_engine(policy.model, policy.tokenizer, policy.settings.context, policy.settings.vllm.memory)
     suite = open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
     note("planning", 0, len(suite.boards))
     began = time.time()
@@ -49,9 +66,7 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
         on_progress=lambda done: note("planning", done, len(suite.boards)),
     )
     seconds = time.time() - began
-    weights = weights_file(policy_folder(task.policy))
-    assert weights is not None, "it was loaded"
-    with weights.open("rb") as file:
+    with weights_of(task).open("rb") as file:
         checkpoint = hashlib.file_digest(file, "sha256").hexdigest()
     measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name})
     report = report_of(

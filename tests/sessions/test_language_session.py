@@ -11,24 +11,18 @@ import torch
 
 from core.sessions.store import Session, SessionStore
 from tests.language_sessions import LORA, finish, tiny_spec, trained_weights
-from tests.tiny_models import build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("tiny") / "qwen3")
-
-
-@pytest.fixture(scope="module")
-def finished(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Session]:
+def finished(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Session]:
     """A whole session of each kind, run once for all tests."""
     done: dict[str, Session] = {}
 
     def session(kind: str) -> Session:
         if kind not in done:
-            done[kind] = SessionStore(tmp_path_factory.mktemp(kind)).create(tiny_spec(model, kind), kind)
+            done[kind] = SessionStore(tmp_path_factory.mktemp(kind)).create(tiny_spec(tiny_model, kind), kind)
             assert finish(done[kind]) == 0, done[kind].state().error
         return done[kind]
 
@@ -65,9 +59,9 @@ def test_lora_leaves_only_its_adapters(finished: Callable[[str], Session]) -> No
 @pytest.mark.parametrize("kind", LORA)
 @pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1), (1, 3)])
 def test_stopped_and_resumed_it_ends_with_the_same_weights(
-    kind: str, stage: int, step: int, finished: Callable[[str], Session], model: Path, tmp_path: Path
+    kind: str, stage: int, step: int, finished: Callable[[str], Session], tiny_model: Path, tmp_path: Path
 ) -> None:
-    session = SessionStore(tmp_path).create(tiny_spec(model, kind), "halted")
+    session = SessionStore(tmp_path).create(tiny_spec(tiny_model, kind), "halted")
     assert finish(session, lambda event: event["kind"] == "step" and (event["stage"], event["step"]) == (stage, step)) == 3
     assert session.state().status == "stopped"
     assert finish(session) == 0

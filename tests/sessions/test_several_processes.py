@@ -13,15 +13,13 @@ from core.sessions import launcher
 from core.sessions.spec import SessionSpec
 from core.sessions.store import Session, SessionStore
 from tests.language_sessions import STEPS, tiny_spec, trained_weights
-from tests.tiny_models import build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
 
 @pytest.fixture(scope="module")
-def spec(tmp_path_factory: pytest.TempPathFactory) -> SessionSpec:
-    model = build(tmp_path_factory.mktemp("tiny") / "qwen3")
-    return tiny_spec(model, "lora", rows=4, launcher=Launcher(processes=2))
+def spec(tiny_model: Path) -> SessionSpec:
+    return tiny_spec(tiny_model, "lora", rows=4, launcher=Launcher(processes=2))
 
 
 def wait(session: Session, until: str | None = None) -> None:

@@ -6,7 +6,6 @@ import functools
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -26,8 +25,6 @@ import vllm._custom_ops as ops
 from trl.generation import vllm_generation
 from vllm.triton_utils import dispatcher
 
-from tests.tiny_models import build
-
 # Otherwise oneDNN packs the weights at the start, and none can be loaded into them afterwards.
 ops._supports_onednn = False
 # Compiling takes longer than all the tests.
@@ -45,8 +42,3 @@ def rebind_without_llvmlite(overrides: list[object], rebind: Callable[[list[obje
 
 
 dispatcher._rebind_kernels = rebind_without_llvmlite
-
-
-@pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build(tmp_path_factory.mktemp("tiny") / "qwen3")

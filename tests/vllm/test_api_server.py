@@ -27,13 +27,13 @@ runpy.run_module("vllm.entrypoints.openai.api_server", run_name="__main__")
 
 
 @pytest.fixture(scope="module")
-def url(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A vLLM server that constrains by llguidance."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     by_guidance = '{"backend": "guidance", "disable_any_whitespace": true}'
-    command = [sys.executable, "-c", SERVER, "--model", str(model), "--served-model-name", "tiny", "--host", "127.0.0.1"]
+    command = [sys.executable, "-c", SERVER, "--model", str(tiny_model), "--served-model-name", "tiny", "--host", "127.0.0.1"]
     command += ["--port", str(port), "--enforce-eager", "--max-model-len", "8000", "--structured-outputs-config", by_guidance]
     log = tmp_path_factory.mktemp("server") / "log"
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out, env=dict(os.environ)) as server:
@@ -49,9 +49,9 @@ def url(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         server.terminate()
 
 
-def test_a_session_is_engineered_by_a_real_server(url: str, model: Path, tmp_path: Path) -> None:
+def test_a_session_is_engineered_by_a_real_server(url: str, tiny_model: Path, tmp_path: Path) -> None:
     api = ApiSettings(base_url=url, model="tiny", max_tokens=2000, temperature=1.0)
-    spec = tiny_spec(model, "full").model_copy(update={"engineer": "api", "api": api})
+    spec = tiny_spec(tiny_model, "full").model_copy(update={"engineer": "api", "api": api})
     session = SessionStore(tmp_path).create(spec, "served")
     assert finish(session) == 0, session.state().error
     for stage in range(2):

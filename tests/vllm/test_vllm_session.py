@@ -29,12 +29,12 @@ class Watched(LanguageGRPORun):
 
 
 @pytest.fixture(scope="module", params=LORA)
-def session(request: pytest.FixtureRequest, model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+def session(request: pytest.FixtureRequest, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("core.training.stage.LanguageGRPORun", Watched)
         patched.setattr(loop, "LanguageGRPORun", Watched)
         folder = SessionStore(tmp_path_factory.mktemp("vllm"))
-        session = folder.create(tiny_spec(model, request.param, vllm=Vllm(sleep=False)), request.param)
+        session = folder.create(tiny_spec(tiny_model, request.param, vllm=Vllm(sleep=False)), request.param)
         assert finish(session) == 0, session.state().error
         yield session
 
@@ -80,7 +80,7 @@ def weights_for(engine: VLLMGeneration) -> Iterator[tuple[str, torch.Tensor]]:
     yield from engine._iter_named_params()
 
 
-def test_stopped_and_resumed_it_ends_with_the_same_weights(session: Session, model: Path, tmp_path: Path) -> None:
+def test_stopped_and_resumed_it_ends_with_the_same_weights(session: Session, tiny_model: Path, tmp_path: Path) -> None:
     halted = SessionStore(tmp_path).create(session.spec, "halted")
     assert finish(halted, lambda event: event["kind"] == "step" and (event["stage"], event["step"]) == (1, 1)) == 3
     assert finish(halted) == 0, halted.state().error

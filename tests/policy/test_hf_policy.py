@@ -1,0 +1,192 @@
+"""A small real language model as policy: how it is asked, constrained, saved and refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from core.engineer.demonstrations import draw_context
+from core.engineer.language import ProposalAnswer, answer_schema, conversation, parse_answer, render_request
+from core.lake.config import EnvironmentConfig
+from core.policy.hf_policy import HFPolicy, ask
+from core.policy.loading import load_policy
+from core.policy.policy import PolicyError
+from core.policy.settings import LanguageSettings, Lora
+from tests.tiny_models import boards, build
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+
+BOARDS = boards()[:6]
+
+
+def settings(**fields: object) -> LanguageSettings:
+    small = {"dtype": "float32", "device": "cpu", "lora": None, "vllm": None, "max_tokens": 40, "proposal_tokens": 3000, "context": 8000}
+    return LanguageSettings.model_validate(small | fields)
+
+
+@pytest.fixture(scope="module")
+def policy(tiny_model: Path) -> HFPolicy:
+    return HFPolicy.load(str(tiny_model), settings())
+
+
+def nudged(tiny_model: Path, **fields: object) -> HFPolicy:
+    """The model with LoRA, its adapters moved as training would."""
+    policy = HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4, alpha=8), **fields))
+    draw = torch.Generator().manual_seed(1)
+    for name, weight in policy.model.named_parameters():
+        if "lora_B" in name:
+            weight.data = torch.randn(weight.shape, generator=draw) * 0.3
+    return policy
+
+
+def greedy(policy: HFPolicy) -> list[str]:
+    return [completion.text for [completion] in policy.plan(BOARDS)]
+
+
+def test_it_answers_in_the_form_it_is_asked_for(policy: HFPolicy) -> None:
+    for board, completions in zip(BOARDS, policy.plan(BOARDS, temperature=1.0, completions=3), strict=True):
+        assert len(completions) == 3
+        for completion in completions:
+            assert completion.text.startswith("Agent 0:")
+            answer = policy.read(board, completion)
+            assert (answer.paths is None) == (answer.fault is not None)
+
+
+def test_draws_hang_on_the_seed_and_leave_the_global_generator_alone(policy: HFPolicy) -> None:
+    torch.manual_seed(5)
+    expected = torch.rand(1)
+    torch.manual_seed(5)
+    first = policy.plan(BOARDS, temperature=1.0, completions=2, seed=1)
+    assert torch.equal(torch.rand(1), expected)
+    assert (
+        first == policy.plan(BOARDS, temperature=1.0, completions=2, seed=1) != policy.plan(BOARDS, temperature=1.0, completions=2, seed=2)
+    )
+    assert any(one != two for one, two in first)
+
+
+def test_greedy_plans_do_not_depend_on_the_batch(policy: HFPolicy) -> None:
+    done: list[int] = []
+    assert policy.plan(BOARDS, batch_size=2, on_progress=done.append) == policy.plan(BOARDS)
+    assert done == [2, 4, 6]
+
+
+def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:
+    short = HFPolicy.load(str(tiny_model), settings(max_tokens=8))
+    cut = [completion for [completion] in short.plan(BOARDS, temperature=2.0) if not completion.finished]
+    assert cut and all(completion.tokens == 8 for completion in cut)
+    assert short.read(BOARDS[0], cut[0]).fault == "truncated"
+
+
+@pytest.mark.parametrize("thinking", [True, False])
+def test_the_chat_template_is_told_whether_to_think(tiny_model: Path, thinking: bool) -> None:
+    policy = HFPolicy.load(str(tiny_model), settings(thinking=thinking))
+    text = policy.tokenizer.decode(policy.prompt_ids([ask("Which way?")]))
+    assert text.startswith("<|im_start|>user\nWhich way?<|im_end|>") and ("</think>" in text) != thinking
+
+
+def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None:
+    policy = HFPolicy.load(str(tiny_model), settings())
+    policy.tokenizer.chat_template = None
+    assert policy.tokenizer.decode(policy.prompt_ids([ask("Which way?")])) == "Which way?\n\n"
+
+
+def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
+    for seed in range(8):
+        context = draw_context(np.random.default_rng(seed))
+        config = EnvironmentConfig.uniform(context.sizes, context.agents)
+        text, tokens, prompt_tokens = policy.reply(conversation(render_request(context), None), answer_schema(context), seed)
+        assert tokens < 3000 and prompt_tokens > 500
+        ProposalAnswer.model_validate_json(text)
+        assert list(json.loads(text)) == ["rationale", "claims", "preserved", "sizes"], "the rationale comes first"
+        try:
+            parse_answer(context, config, text)
+        except ValueError as error:
+            assert "all shares are 0" in str(error)
+
+
+def test_a_prompt_that_leaves_no_room_is_refused(tiny_model: Path) -> None:
+    narrow = HFPolicy.load(str(tiny_model), settings(context=1100, proposal_tokens=1000))
+    with pytest.raises(ValueError, match=r"tokens: of a context of 1100 that leaves too few"):
+        narrow.reply([ask("why? " * 200)], {"type": "object"}, 0)
+
+
+def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model: Path, policy: HFPolicy) -> None:
+    trained = nudged(tiny_model)
+    assert greedy(trained) != greedy(policy)
+    with trained.before_training() as base:
+        assert greedy(base) == greedy(policy)
+
+
+def test_fresh_adapters_change_nothing_and_hang_on_the_seed(tiny_model: Path, policy: HFPolicy) -> None:
+    def drawn(seed: int) -> dict[str, torch.Tensor]:
+        fresh = HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4)), seed)
+        assert greedy(fresh) == greedy(policy)
+        return {name: weight for name, weight in fresh.model.named_parameters() if "lora_A" in name}
+
+    same, again, other = drawn(1), drawn(1), drawn(2)
+    assert all(torch.equal(same[name], again[name]) for name in same)
+    assert not any(torch.equal(same[name], other[name]) for name in same)
+
+
+def test_adapters_are_read_back_alone_and_merged_as_one_model(tiny_model: Path, tmp_path: Path) -> None:
+    trained = nudged(tiny_model)
+    plans = greedy(trained)
+    trained.save(tmp_path / "adapters")
+    assert not (tmp_path / "adapters" / "model.safetensors").exists()
+    assert greedy(HFPolicy.load(str(tmp_path / "adapters"), settings(lora=Lora(rank=4)))) == plans
+    fresh = HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4, alpha=8)), seed=9)
+    fresh.take_weights(tmp_path / "adapters")
+    assert greedy(fresh) == plans
+    trained.export(tmp_path / "merged")
+    model, tokenizer = (kind.from_pretrained(tmp_path / "merged") for kind in (AutoModelForCausalLM, AutoTokenizer))
+    assert not any("lora" in name for name, _ in model.named_parameters())
+    prompt = torch.tensor([trained.prompt_ids([ask(trained.prompt(BOARDS[0]))])])
+    written = model.generate(prompt, max_new_tokens=40, do_sample=False)[0, prompt.shape[1] :]
+    assert tokenizer.decode(written, skip_special_tokens=True).strip() == plans[0]
+
+
+@pytest.mark.parametrize("shard", ["10GB", "100KB"])
+def test_all_weights_are_saved_and_taken_back_in_one_file_or_many(tiny_model: Path, policy: HFPolicy, tmp_path: Path, shard: str) -> None:
+    other = HFPolicy.load(str(build(tmp_path / "other", steps=2, seed=4)), settings())
+    assert greedy(other) != greedy(policy)
+    policy.model.save_pretrained(tmp_path / "saved", max_shard_size=shard)
+    assert (tmp_path / "saved" / "model.safetensors").exists() == (shard == "10GB")
+    other.take_weights(tmp_path / "saved")
+    weights = dict(policy.model.named_parameters())
+    assert all(torch.equal(weight, weights[name]) for name, weight in other.model.named_parameters())
+
+
+def test_what_cannot_be_loaded_is_refused_in_one_line(tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    for name in ("nobody/has-this-model", str(tmp_path / "nowhere")):
+        with pytest.raises(PolicyError, match="cannot be loaded") as refused:
+            load_policy(name, settings())
+        assert "\n" not in str(refused.value)
+    pickled = tmp_path / "pickled"
+    shutil.copytree(tiny_model, pickled)
+    (pickled / "model.safetensors").unlink()
+    torch.save({}, pickled / "pytorch_model.bin")
+    with pytest.raises(PolicyError, match="cannot be loaded"):
+        load_policy(str(pickled), settings())
+    with pytest.raises(PolicyError, match="holds no weights of this model"):
+        HFPolicy.load(str(tiny_model), settings()).take_weights(tmp_path)
+
+
+def test_code_that_comes_with_a_model_is_never_run(tiny_model: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    shutil.copytree(tiny_model, trap)
+    config = json.loads((trap / "config.json").read_text())
+    config |= {"model_type": "sprung", "auto_map": {"AutoConfig": "trap.Config", "AutoModelForCausalLM": "trap.Model"}}
+    (trap / "config.json").write_text(json.dumps(config))
+    (trap / "trap.py").write_text(
+        "from pathlib import Path\nPath(__file__).with_name('sprung').touch()\nclass Config: ...\nclass Model: ...\n"
+    )
+    with pytest.raises(PolicyError):
+        load_policy(str(trap), settings())
+    assert not list(trap.rglob("sprung"))
