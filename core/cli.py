@@ -61,7 +61,7 @@ def parser() -> argparse.ArgumentParser:
 
     session = command("run", run_session, "run a whole session in the foreground")
     session.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
-    session.add_argument("--preset", metavar="NAME", help="instead of a spec file: quick, demo, study or long")
+    session.add_argument("--preset", metavar="NAME", help="instead of a spec file: quick, demo, study, long, paper or qwen3-0.6b")
     session.add_argument("--method", metavar="M", help="how a preset trains: grpo (default), imitation or expert-iteration")
     session.add_argument("--seed", type=int, help="another seed than the spec's")
     session.add_argument("--engineer", metavar="E", help="another engineer than the spec's: policy, base, rules, uniform, random or fixed")
@@ -498,6 +498,9 @@ def run_doctor(options: argparse.Namespace) -> None:
         return
     for check in report["checks"]:
         print(f"{'yes' if check['ok'] else ' no'}  {check['what']}: {check['found']}" + (f"; {check['advice']}" if check["advice"] else ""))
+    print("\nsessions that are ready to run (frozenlab run --preset NAME):")
+    for name, reason in report["presets"].items():
+        print(f"{' no' if reason else 'yes'}  {name}" + (f": {reason}" if reason else ""))
 
 
 # --- in and out -----------------------------------------------------------------------------------------------------

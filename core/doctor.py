@@ -11,6 +11,8 @@ from typing import Any
 
 import psutil
 
+from core.sessions.footprint import GIB, gpus, shortfalls
+from core.sessions.presets import PRESETS, preset_spec
 from core.sessions.store import PROJECT
 
 ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")
@@ -19,14 +21,14 @@ MEMORY_NEEDED = 3 * 2**30
 
 
 def examine() -> dict[str, Any]:
-    """``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool}}``; advice is empty where nothing
-    is to do."""
+    """What there is and what can run: ``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool},
+    "presets": {name: None or the reason why it cannot run here}}``; advice is empty where nothing is to do."""
     python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
     model = PROJECT / "assets" / "lab-model" / "model.safetensors"
     free = psutil.virtual_memory().available
-    gpu = gpu_name() if packages["torch"] else None
+    gpu = ", ".join(f"{gpu.name} ({gpu.memory / GIB:.0f} GiB)" for gpu in gpus())
     vllm = installed("vllm")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     checks = [
@@ -35,7 +37,7 @@ def examine() -> dict[str, Any]:
         check("lab model", model.is_file(), "shipped" if model.is_file() else "not found", "fetch assets/lab-model from the repository"),
         check("processor cores", True, str(os.cpu_count()), ""),
         check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
-        check("GPU", gpu is not None, gpu or "none", "only large Hugging Face models need one"),
+        check("GPU", bool(gpu), gpu or "none", "only Hugging Face language models need one"),
         check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
         check(
             "Chromium", chromium is not None, "found" if chromium else "not found", "only the browser tests need it: make test installs it"
@@ -46,7 +48,16 @@ def examine() -> dict[str, Any]:
         "lab-model": all(ready[what] for what in ("Python", "packages", "lab model", "free memory")),
         "gpu": ready["GPU"] and ready["vLLM"],
     }
-    return {"checks": checks, "can": can}
+    return {"checks": checks, "can": can, "presets": {name: why_not(name, can["lab-model"]) for name in PRESETS}}
+
+
+def why_not(preset: str, lab_model: bool) -> str | None:
+    """Why this machine cannot run a preset; None if it can."""
+    spec = preset_spec(preset)
+    if spec.language is None:
+        return None if lab_model else "the lab model does not run here: see the checks above"
+    reasons = shortfalls(spec)
+    return "; ".join(reasons) or None
 
 
 def check(what: str, ok: bool, found: str, advice: str) -> dict[str, Any]:
@@ -62,9 +73,3 @@ def installed(package: str) -> str | None:
 
 def listed(packages: dict[str, str | None]) -> str:
     return ", ".join(f"{name} {found}" for name, found in packages.items() if found)
-
-
-def gpu_name() -> str | None:
-    import torch
-
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else None

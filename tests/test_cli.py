@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
+from core.sessions.footprint import gpus
+from core.sessions.presets import PRESETS
 
 BOARD = "S F F g\nF H F F\nF F H F\ns F F G\n"
 
@@ -213,3 +215,7 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
     report = answer(capsys, "doctor")
     assert report["can"]["lab-model"] is True
     assert {"Python", "packages", "lab model", "GPU"} <= {check["what"] for check in report["checks"]}
+    assert set(report["presets"]) == set(PRESETS)
+    assert report["presets"]["quick"] is None
+    if not gpus():
+        assert "it needs a GPU" in report["presets"]["paper"]

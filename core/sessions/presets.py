@@ -8,6 +8,7 @@ from typing import Any
 from core.engineer.schema import EngineerName
 from core.lake.config import PAPER_SIZES, EnvironmentConfig
 from core.lake.suites import SUITES, SuiteSpec
+from core.policy.settings import LanguageSettings, Lora, Vllm
 from core.sessions.spec import SessionSpec
 from core.training.settings import METHOD_NAMES, Method, TrainingSettings
 
@@ -24,6 +25,9 @@ class Preset:
     suite: SuiteSpec
     training: dict[Method, dict[str, Any]]
     """How one stage trains by each method, where that differs from the defaults of TrainingSettings; all take about the same time."""
+    policy: str = "lab-model"
+    language: LanguageSettings | None = None
+    """Of a Hugging Face model; such a preset needs a GPU."""
 
 
 SMALL = EnvironmentConfig.uniform(SUITES["session"].sizes, agents=3, hole_ratio=0.2, wait_ratio=0.2)
@@ -74,14 +78,41 @@ PRESETS: dict[str, Preset] = {
             "expert-iteration": {"steps": 150},
         },
     ),
+    # The paper gives the model, the method, the stages and the boards; the numbers of training are ours, and untried at this scale.
+    "paper": Preset(
+        words="the paper's setting: Qwen3-4B in three stages, on one or more GPUs of 80 GB",
+        stages=3,
+        config=EnvironmentConfig.uniform(PAPER_SIZES, agents=2, hole_ratio=0.3, wait_ratio=0.25),
+        suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=10, seed=1),
+        training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0}},
+        policy="Qwen/Qwen3-4B",
+        language=LanguageSettings(thinking=True, max_tokens=8192, context=16_384, rows=4, vllm=Vllm(memory=0.45)),
+    ),
+    "qwen3-0.6b": Preset(
+        words="Qwen3-0.6B in three stages on small boards, on one small GPU",
+        stages=3,
+        config=EnvironmentConfig.uniform((3, 4, 5), agents=2, hole_ratio=0.2, wait_ratio=0.2),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4, 5), boards_per_cell=20, seed=1),
+        training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
+        policy="Qwen/Qwen3-0.6B",
+        language=LanguageSettings(lora=Lora(rank=16, alpha=32), max_tokens=512, proposal_tokens=2048, context=8192, rows=8),
+    ),
 }
 
 
+NAMES = {"paper": "The paper's", "qwen3-0.6b": "Qwen3-0.6B"}
+"""Of presets whose names are no words to begin a title with."""
+
+
 def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = "policy", seed: int = 0) -> SessionSpec:
-    """The spec of a preset. Raises KeyError for a name that is not in PRESETS."""
+    """The spec of a preset. Raises KeyError for a name that is not in PRESETS, ValueError for a method that it has no numbers for."""
     preset = PRESETS[name]
+    if method not in preset.training:
+        raise ValueError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[known] for known in preset.training)}")
     return SessionSpec(
-        title=f"{name.capitalize()} session" + (f" by {METHOD_NAMES[method]}" if method != "grpo" else ""),
+        title=f"{NAMES.get(name, name.capitalize())} session" + (f" by {METHOD_NAMES[method]}" if method != "grpo" else ""),
+        policy=preset.policy,
+        language=preset.language,
         engineer=engineer,
         stages=preset.stages,
         initial_config=preset.config,

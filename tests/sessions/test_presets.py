@@ -1,19 +1,53 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from pydantic import ValidationError
 
 from core.lake.generator import undrawable
 from core.sessions.presets import PRESETS, preset_spec
+from core.sessions.spec import SessionSpec
 from core.training.settings import LEARNING_RATES, METHODS, Method, TrainingSettings
+
+LAB = [name for name, preset in PRESETS.items() if preset.language is None]
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", LAB)
 def test_a_preset_is_a_session_that_can_run_by_each_method(name: str, method: Method) -> None:
     spec = preset_spec(name, method=method, engineer="rules", seed=4)
     assert (spec.training.method, spec.engineer, spec.seed) == (method, "rules", 4)
     assert not [reason for size in spec.initial_config.sizes if (reason := undrawable(spec.initial_config, size))]
     assert spec.suite.cells
+
+
+@pytest.mark.parametrize("name", [name for name in PRESETS if name not in LAB])
+def test_a_preset_of_a_language_model_trains_by_grpo_alone(name: str) -> None:
+    spec = preset_spec(name)
+    assert spec.language is not None and spec.policy.startswith("Qwen/")
+    assert SessionSpec.model_validate_json(spec.model_dump_json()) == spec
+    with pytest.raises(ValueError, match=f"the preset {name} trains by GRPO"):
+        preset_spec(name, method="imitation")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"policy": "lab-model"}, 'name it in "policy"'),
+        ({"training": {"method": "imitation"}}, "imitation needs the lab model"),
+        ({"training": {"boards_per_step": 7, "completions_per_board": 3}}, '"rows" has to divide 21'),
+        ({"language": {"launcher": {"processes": 3}}}, "3 processes cannot share 16 boards a step evenly"),
+        ({"language": {"max_tokens": 9000}}, "prompt and answer together only 8192"),
+        ({"language": {"trust_remote_code": True}}, "Extra inputs are not permitted"),
+    ],
+)
+def test_a_spec_that_cannot_work_is_refused(changes: dict[str, Any], message: str) -> None:
+    spec = preset_spec("qwen3-0.6b").model_dump()
+    for name, change in changes.items():
+        spec[name] = spec[name] | change if isinstance(change, dict) else change
+    with pytest.raises(ValidationError, match=message):
+        SessionSpec.model_validate(spec)
 
 
 def test_each_method_has_a_learning_rate_of_its_own() -> None:

@@ -41,7 +41,7 @@ def session(request: pytest.FixtureRequest, tiny_model: Path, tmp_path_factory: 
 
 def test_it_goes_from_stage_to_validation_to_proposal_to_stage(session: Session) -> None:
     for stage in range(2):
-        assert (session.metrics(stage)["grad_norm"] > 0).all()
+        assert (session.metrics(stage)["grad_norm"] > 0).any()
         validation, record = session.validation(stage), session.proposal(stage)
         assert validation is not None and validation["completion"].str.startswith("Agent 0:").all()
         assert record is not None and record.kept_because is None, record
