@@ -16,13 +16,14 @@ from core.lake.presets import PRESETS as CONFIG_PRESETS
 from core.lake.presets import preset
 from core.lake.suites import SuiteSpec
 from core.sessions import launcher
+from core.sessions.footprint import shape_of
 from core.sessions.presets import PRESETS as SESSION_PRESETS
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import PHASE_WORDS, State
 from core.sessions.store import Session
-from core.training.settings import METHOD_NAMES, METHODS, Method, TrainingSettings
-from core.ui import markup, nav, sessions, theme
+from core.training.settings import METHOD_NAMES, Method, TrainingSettings
+from core.ui import language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
 from core.ui.story import answer_of
@@ -51,7 +52,7 @@ PLANS_HELP: dict[Method, str] = {
     "imitation": "Plans sampled for each board; those that are not optimal are cut at some step, and it learns the solver's way on.",
     "expert-iteration": "Plans sampled for each board, of which it imitates the best.",
 }
-FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset session", "the Design page", "a file"
+FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
 SHOWN_EVENTS = 40
 
 
@@ -89,18 +90,26 @@ FIELDS = {
 
 
 def fill_form() -> None:
-    """Puts the numbers of the chosen preset, for the chosen method, into the form."""
+    """Puts the values of the chosen preset, for the chosen method if it has numbers for that, into the form."""
+    trained_by = SESSION_PRESETS[chosen_name()].training
+    if st.session_state.get("form_method") not in trained_by:
+        st.session_state["form_method"] = next(iter(trained_by))
     spec = chosen_preset()
     training = spec.training
-    values = {
+    values: dict[str, Any] = {
         "stages": spec.stages, "steps": training.steps, "boards": training.boards_per_step, "plans": training.completions_per_board,
         "rate": training.learning_rate, "temperature": training.temperature, "per_cell": spec.suite.boards_per_cell, "seed": spec.seed,
     }  # fmt: skip
+    values |= language_form.values(spec)
     st.session_state.update({f"form_{name}": value for name, value in values.items()})
 
 
+def chosen_name() -> str:
+    return st.session_state.get("form_preset", next(iter(SESSION_PRESETS)))
+
+
 def chosen_preset() -> SessionSpec:
-    return preset_spec(st.session_state.get("form_preset", next(iter(SESSION_PRESETS))), method=st.session_state.get("form_method", "grpo"))
+    return preset_spec(chosen_name(), method=st.session_state["form_method"])
 
 
 def new_session_form(found: list[Session]) -> None:
@@ -115,11 +124,13 @@ def new_session_form(found: list[Session]) -> None:
             on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
         )  # fmt: skip
         method = st.selectbox(
-            "How it trains", METHODS, format_func=METHOD_WORDS.__getitem__, key="form_method", on_change=fill_form,
+            "How it trains", list(SESSION_PRESETS[chosen_name()].training), key="form_method", on_change=fill_form,
+            format_func=METHOD_WORDS.__getitem__,
             help="Reinforcement learning rewards plans that the model samples. The other two show it what to imitate; their figures are "
             "never those of GRPO.",
         )  # fmt: skip
         begun = chosen_preset()
+        told = language_form.fields(begun.language) if begun.language else None
         config = pick_config(found, begun)
         st.subheader("The engineer", anchor=False)
         engineer = st.selectbox(
@@ -147,6 +158,8 @@ def new_session_form(found: list[Session]) -> None:
         try:
             spec = SessionSpec(
                 title=title,
+                policy=told["policy"] if told else begun.policy,
+                language=told["language"] if told else None,
                 engineer=engineer,
                 api=ApiSettings(**api) if api else None,
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),
@@ -226,7 +239,6 @@ def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig |
     ready_made = {f"the preset {name}": name for name in CONFIG_PRESETS}
     sources = [FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *(session.id for session in found)]
     titles = {session.id: f"{session.title}, its last config" for session in found}
-    titles[FROM_PRESET] = f"the {begun.title.lower()}"
     if "form_source" not in st.session_state and designed:
         st.session_state["form_source"] = FROM_DESIGN
     source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
@@ -266,11 +278,13 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         f"with {' and '.join(map(str, spec.suite.agents))} agents."
     )
     guess = expected_seconds(spec, found)
-    st.caption(
-        "No session on this machine tells yet how long that takes."
-        if guess is None
-        else f"About {sessions.duration(guess[0])} of training, judging by {guess[1]}."
-    )
+    shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
+    if guess is not None:
+        st.caption(f"About {sessions.duration(guess[0])} of training, judging by {guess[1]}.")
+    elif shape is None:
+        st.caption("No session on this machine tells yet how long that takes.")
+    if shape is not None:
+        language_form.memory_and_time(spec, shape, timed=guess is not None)
     wrong = sessions.obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
@@ -286,10 +300,12 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
 
 
 def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:
-    """Training time of ``spec`` by the newest session of its method that measured its steps: seconds, and that session's title."""
+    """Training time of ``spec`` by the newest session of its model and method that measured its steps: seconds, and that session's
+    title."""
     for session in found:
         metrics = session.metrics(0)
-        if session.spec.training.method == spec.training.method and len(metrics) and "seconds" in metrics:
+        alike = (session.spec.policy, session.spec.training.method) == (spec.policy, spec.training.method)
+        if alike and len(metrics) and "seconds" in metrics:
             theirs, ours = (s.training.boards_per_step * s.training.completions_per_board for s in (session.spec, spec))
             return float(metrics["seconds"].median()) * ours / theirs * spec.training.steps * spec.stages, session.title
     return None

@@ -230,7 +230,7 @@ def shortfalls(spec: SessionSpec) -> list[str]:
     assert language is not None, "a lab model runs on any machine"
     lacking = []
     if language.vllm is not None and find_spec("vllm") is None:
-        lacking.append('vLLM is not installed: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
+        lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
     if not Path(spec.policy).exists() and spec.policy.count("/") != 1:
         lacking.append(f"there is no folder {spec.policy}, and models on the hub are named like Qwen/Qwen3-4B")
     if language.device == "cpu":

@@ -11,6 +11,7 @@ import streamlit as st
 from core.lake.generator import undrawable
 from core.policy.vocabulary import MAX_SIDE
 from core.sessions import launcher
+from core.sessions.footprint import shortfalls
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State
@@ -88,8 +89,8 @@ def store() -> SessionStore:
 
 
 def obstacles(spec: SessionSpec) -> list[str]:
-    """Why the session would fail: cells that cannot be drawn, boards that the lab model has no words for."""
-    found = []
+    """Why the session would fail: cells that cannot be drawn, boards that the model has no words for, a machine that lacks something."""
+    found = [f"{reason[0].upper()}{reason[1:]}." for reason in shortfalls(spec)] if spec.language else []
     config = spec.initial_config
     if spec.policy == "lab-model":
         found += [

@@ -15,6 +15,7 @@ from core.sessions.spec import SessionSpec
 from core.sessions.state import State
 from core.sessions.store import Session, SessionStore
 from core.training.settings import Method
+from core.ui.language_form import TRANSFORMERS
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -70,6 +71,48 @@ def test_a_preset_fills_the_form_for_each_method(name: str, method: Method, laun
     app.button(key="form_start").click().run()
     assert not app.exception
     assert launched == [preset_spec(name, method=method)]
+
+
+def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
+    launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("core.ui.sessions.shortfalls", lambda spec: [])
+    app = open_page("train")
+    app.selectbox(key="form_method").set_value("imitation").run()
+    app.selectbox(key="form_preset").set_value("paper").run()
+    assert not app.exception
+    assert app.selectbox(key="form_method").value == "grpo", "its one method"
+    said = words(app)
+    assert "4 billion weights" in said and "GiB" in said and "on an NVIDIA H100" in said
+    app.text_input(key="form_policy").set_value("Qwen/Qwen3-8B")
+    app.number_input(key="form_rank").set_value(0)
+    app.number_input(key="form_max_tokens").set_value(20_000)
+    app.number_input(key="form_gpus").set_value(4)
+    app.toggle(key="form_thinking").set_value(False)
+    app.selectbox(key="form_writer").set_value(TRANSFORMERS).run()
+    assert "8.2 billion weights" in words(app)
+    app.button(key="form_start").click().run()
+    (spec,) = launched
+    language = spec.language
+    assert spec.policy == "Qwen/Qwen3-8B" and language is not None
+    assert (language.lora, language.vllm, language.thinking, language.launcher.processes) == (None, None, False, 4)
+    assert (language.max_tokens, language.context) == (20_000, 40_000)
+
+
+def test_back_from_a_language_model_to_the_lab_model(launched: list[SessionSpec]) -> None:
+    app = open_page("train")
+    for name in ("qwen3-0.6b", "study"):
+        app.selectbox(key="form_preset").set_value(name).run()
+    app.button(key="form_start").click().run()
+    assert launched == [preset_spec("study")]
+
+
+def test_what_this_machine_lacks_is_said_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.ui.sessions.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
+    app = open_page("train")
+    app.selectbox(key="form_preset").set_value("qwen3-0.6b").run()
+    assert "It needs a GPU, and there is none" in app.error[0].value
+    assert app.button(key="form_start").disabled
 
 
 def test_what_a_preset_filled_in_can_be_changed(launched: list[SessionSpec]) -> None:

@@ -129,4 +129,4 @@ def test_it_is_said_what_the_gpus_lack(machine: Path, lines: list[str], fields: 
 def test_a_model_that_is_nowhere_and_a_missing_vllm_are_reasons(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     reasons = shortfalls(with_language(device="cpu").model_copy(update={"policy": "/no/such/folder"}))
-    assert ["vLLM is not installed" in reasons[0], "there is no folder /no/such/folder" in reasons[1]] == [True, True]
+    assert ["it lacks vLLM" in reasons[0], "there is no folder /no/such/folder" in reasons[1]] == [True, True]
