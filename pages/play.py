@@ -304,13 +304,14 @@ def model_controls() -> None:
     follow = st.toggle(
         "Plan every board I show", key="play_follow", persist_state="session", help="Asks the model anew whenever the board changes"
     )
-    wanted = (code, str(models[model]), count, temperature)
+    wanted = (code, str(models[model].path), count, temperature)
     if asked or (follow and source != "Draw" and state.get("play_wanted") != wanted):
         try:
             with st.spinner(FIRST_PLAN, show_time=True):
                 state.play_answers = Planner.shared().plan(
-                    models[model],
+                    models[model].path,
                     board,
+                    language=models[model].language,
                     optimal_makespan=optimum,
                     temperature=temperature,
                     completions=count,

@@ -217,9 +217,9 @@ def what_it_said(record: ProposalRecord, following: pd.DataFrame | None, stage: 
             st.html(markup.claims_table(claim_outcomes(record.proposal.claims, following)))
     for number, attempt in enumerate(record.attempts, start=1):
         if attempt.raw or attempt.error:
-            read = f"{attempt.prompt_tokens} tokens read, " if attempt.prompt_tokens else ""
+            read = f"{attempt.prompt_tokens:,} tokens read, " if attempt.prompt_tokens else ""
             paid = f", cost {attempt.cost:.4f}" if attempt.cost is not None else ""
-            figures = f"{read}{attempt.tokens or 0} tokens, {attempt.seconds:.1f} s{paid}"
+            figures = f"{read}{attempt.tokens or 0:,} tokens written, {attempt.seconds:.1f} s{paid}"
             with st.expander(f"Raw answer{'' if len(record.attempts) == 1 else f', attempt {number}'} ({figures})"):
                 if attempt.error:
                     st.error("It could not be used:")
@@ -259,7 +259,7 @@ if not found:
 with picker:
     session = sessions.session_picker(found)
 state = session.state()
-st.caption(f"Trained by {sessions.set_up(session.spec)} · seed {session.spec.seed}")
+st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed}")
 stage = timeline(marks(session, state), key="story-thread").id - 1
 here = None if stage < 0 else stage
 after = session.validation(here)

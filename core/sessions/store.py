@@ -21,6 +21,7 @@ from core.lake.config import EnvironmentConfig, first_error
 from core.lake.files import write_text
 from core.lake.generator import Realised
 from core.policy.folders import policy_folder, weights_file
+from core.policy.settings import LanguageSettings
 from core.sessions.files import read_lines
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, as_observed
@@ -57,6 +58,8 @@ class Checkpoint(BaseModel):
     label: str
     stage: int | None
     path: Path
+    language: LanguageSettings | None = None
+    """How it is asked if it is a Hugging Face language model; None: it is a lab model."""
 
 
 class Session:
@@ -134,11 +137,12 @@ class Session:
 
     def checkpoints(self) -> list[Checkpoint]:
         """The base, then the policy after each stage whose weights are here."""
-        found = [Checkpoint(label="base, before training", stage=None, path=policy_folder(self.spec.policy))]
+        language = self.spec.language
+        found = [Checkpoint(label="base, before training", stage=None, path=policy_folder(self.spec.policy), language=language)]
         for stage in range(self.spec.stages):
             path = self.stage_dir(stage) / "policy"
             if weights_file(path):
-                found.append(Checkpoint(label=f"after stage {stage + 1}", stage=stage, path=path))
+                found.append(Checkpoint(label=f"after stage {stage + 1}", stage=stage, path=path, language=language))
         return found
 
     # --- reading -------------------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ def fault_sentence(verdict: Verdict) -> str:
     return {
         "parse_error": "The answer cannot be read as a plan.",
         "truncated": "The answer was cut off before the plan was complete.",
-        "missing_agent": f"The answer gives {who} no path.",
+        "missing_agent": f"The answer gives {who} no path." if verdict.agents else "The answer does not give every agent a path.",
         "out_of_bounds": f"Step {step}: {who} leaves the board at {cell}.",
         "hole": f"Step {step}: {who} falls into the hole at {cell}.",
         "illegal_jump": f"Step {step}: {who} jumps to {cell}, which is no neighbouring cell."

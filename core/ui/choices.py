@@ -18,8 +18,8 @@ from core.lake.formats import FORMATS, Entry, Source
 from core.lake.formats.entry import plan_of
 from core.lake.generator import GenerationError, generate, infeasible, random_instances
 from core.lake.rules import Paths, Verdict, walk
-from core.policy.folders import policy_folder
-from core.sessions.store import Session, SessionStore
+from core.policy.folders import policy_folder, weights_file
+from core.sessions.store import Checkpoint, Session, SessionStore
 from core.training.settings import METHOD_NAMES
 from core.ui.board import paths_from_json
 
@@ -167,13 +167,13 @@ def validations(session: Session) -> dict[str, pd.DataFrame]:
     return found
 
 
-def models(store: SessionStore) -> dict[str, Path]:
+def models(store: SessionStore) -> dict[str, Checkpoint]:
     """Every checkpoint that can be asked, by a name that tells it apart: the shipped lab model, then session by session."""
-    lab_model = policy_folder("lab-model")
+    lab_model = Checkpoint(label="as shipped", stage=None, path=policy_folder("lab-model"))
     found = {"Lab model, as shipped": lab_model}
     for session in store.sessions():
         for checkpoint in session.checkpoints():
-            if checkpoint.path != lab_model:
+            if checkpoint.path != lab_model.path:
                 trained = "" if checkpoint.stage is None else f" by {METHOD_NAMES[session.spec.training.method]}"
-                found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint.path
-    return {name: path for name, path in found.items() if (path / "model.safetensors").exists()}
+                found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint
+    return {name: checkpoint for name, checkpoint in found.items() if weights_file(checkpoint.path)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -66,9 +67,10 @@ def describe(session: Session) -> str:
 
 
 def set_up(spec: SessionSpec) -> str:
-    """How a session works, wherever its figures are shown: ``GRPO · policy engineer · 3 stages``."""
+    """How a session works, wherever its figures are shown: ``GRPO · policy engineer · 3 stages``; before it a language model's name."""
+    model = [Path(spec.policy).name] if spec.language else []
     stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
-    return f"{METHOD_NAMES[spec.training.method]} · {spec.engineer} engineer · {stages}"
+    return " · ".join([*model, METHOD_NAMES[spec.training.method], f"{spec.engineer} engineer", stages])
 
 
 def status_badge(session: Session, state: State) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -192,7 +193,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict]:
     """A planner that answers without a model; the requests it got."""
     requests: list[dict] = []
 
-    def plan(self: Planner, checkpoint: Path, board: Board, **settings: float) -> list[PlannedAnswer]:
+    def plan(self: Planner, checkpoint: Path, board: Board, **settings: Any) -> list[PlannedAnswer]:
         requests.append({"board": board, **settings})
         if len(requests) == 3:
             raise PlannerError("it died")

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.lake.config import EnvironmentConfig
+from core.sessions.presets import preset_spec
 from core.sessions.store import Session
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
@@ -47,15 +48,22 @@ def test_a_stage_tells_its_results_the_change_and_whether_it_was_right(folder: P
 
 
 def test_it_says_how_the_session_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "Trained by GRPO · policy engineer · 3 stages" in words(open_page("story", session="whole"))
+    assert "GRPO · policy engineer · 3 stages" in words(open_page("story", session="whole"))
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     spec = small_spec(stages=1, sizes=(4, 5), boards_per_size=4)
     imitation = spec.training.model_copy(update={"method": "imitation"})
     build_session(tmp_path, spec.model_copy(update={"training": imitation}), "shown")
     said = words(open_page("story", session="shown", stage="1"))
-    assert "Trained by imitation · policy engineer · 1 stage" in said
+    assert "imitation · policy engineer · 1 stage" in said
     assert "Training by imitation: sampled plans score" in said
     assert "mean reward" not in said
+
+
+def test_a_language_model_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    theirs = {"policy": "Qwen/Qwen3-0.6B", "language": preset_spec("qwen3-0.6b").language}
+    build_session(tmp_path, small_spec(stages=1, sizes=(4, 5), boards_per_size=4).model_copy(update=theirs), "shown")
+    assert "Qwen3-0.6B · GRPO · policy engineer · 1 stage" in words(open_page("story", session="shown", stage="1"))
 
 
 def test_the_section_that_was_off_is_shown_off() -> None:

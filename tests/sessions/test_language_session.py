@@ -6,9 +6,17 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import torch
 
+from core.cli import main
+from core.lake.board import Board
+from core.lake.instance import write_instances
+from core.lake.suites import build_suite
+from core.policy.hf_policy import HFPolicy
+from core.policy.settings import LanguageSettings
+from core.sessions.planner import Planner
 from core.sessions.store import Session, SessionStore
 from tests.language_sessions import LORA, finish, tiny_spec, trained_weights
 
@@ -69,3 +77,35 @@ def test_stopped_and_resumed_it_ends_with_the_same_weights(
     for n in range(2):
         assert session.proposal(n).config_after == whole.proposal(n).config_after  # type: ignore[union-attr]
         torch.testing.assert_close(trained_weights(session, n), trained_weights(whole, n), atol=0.0, rtol=0.0)
+
+
+@pytest.mark.parametrize("kind", LORA)
+def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_command_line(
+    kind: str, finished: Callable[[str], Session], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = finished(kind)
+    validation = session.validation(1)
+    assert validation is not None
+    first = validation.iloc[0]
+    board = Board.from_dict(json.loads(first["board"]))
+    planner = Planner()
+    checkpoint = session.checkpoints()[-1]
+    [answer] = planner.plan(checkpoint.path, board, language=checkpoint.language, optimal_makespan=int(first["optimal_makespan"]))
+    planner.close()
+    assert (answer.completion, answer.verdict.outcome) == (first["completion"], first["outcome"])
+
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(session.dir.parent))
+    boards = tmp_path / "boards.jsonl"
+    write_instances(boards, build_suite(session.spec.suite))
+    assert main(["evaluate", f"{kind}:2", "--suite", str(boards), "--out", str(tmp_path / "result"), "--json"]) == 0
+    assert sum(cell["n"] for cell in json.loads(capsys.readouterr().out)["cells"]) == len(validation)
+    measured = pd.read_parquet(tmp_path / "result" / "boards.parquet")
+    assert measured["completion"].tolist() == validation["completion"].tolist()
+
+    assert main(["export", f"{kind}:2", str(tmp_path / "whole"), "--json"]) == 0
+    policy = HFPolicy.load(str(tmp_path / "whole"), LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, max_tokens=40))
+    assert policy.plan([board])[0][0].text == first["completion"]
+    assert main(["export", f"{kind}:2", str(tmp_path / "whole")]) == 2, "what is there is not written over"
+    adapters = main(["export", f"{kind}:2", str(tmp_path / "adapters"), "--adapter"])
+    assert (adapters, (tmp_path / "adapters" / "adapter_model.safetensors").exists()) == ((0, True) if kind == "lora" else (2, False))
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")], "no half-written folder stays"

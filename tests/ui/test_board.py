@@ -49,6 +49,7 @@ def test_an_agent_without_a_path_stands_on_its_start() -> None:
     verdict = judge_paths(BOARD, paths)
     assert ui._mark(BOARD, ui.complete(BOARD, paths), verdict) == {"time": 0, "marks": [(2, 1)]}
     assert ui.fault_sentence(verdict) == "The answer gives agent 1 no path."
+    assert ui.fault_sentence(Verdict("missing_agent")) == "The answer does not give every agent a path.", "a reader does not say which"
 
 
 def test_a_path_far_off_the_board_is_held_beside_it() -> None:
