@@ -53,8 +53,8 @@ PARTS = {
 class Ours(GRPORun):
     """The stage as it runs in a session, with a clock at its parts."""
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
         self.spent: list[dict[str, float]] = []
         self.judged: list[dict[str, float]] = []
 

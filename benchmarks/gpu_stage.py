@@ -1,0 +1,198 @@
+"""What a stage with a language model takes on this machine: tokens a second, seconds a step, memory; vLLM beside transformers.
+
+    python -m benchmarks.gpu_stage [--shape Qwen/Qwen3-4B] [--steps 4] [--boards 16] [--plans 8] [--max-tokens 1024] [--full]
+
+The model has the shape of the real one and random weights: nothing is downloaded. It never ends an answer, so every completion has the full
+length, and a step costs the same whoever writes; what it learns is nothing. A stage runs from its boards to its checkpoint, through the
+classes that a session uses, each writer in a process of its own. The first step, in which memory is made ready, is not counted. Beside the
+measured memory stands what :mod:`core.sessions.footprint` tells a user before the start.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerControl, TrainerState, TrainingArguments
+from trl import GRPOTrainer
+
+from core.lake.config import EnvironmentConfig
+from core.lake.generator import generate
+from core.lake.suites import SuiteSpec
+from core.policy.hf_policy import HFPolicy
+from core.policy.language_dialect import render_question
+from core.policy.settings import LanguageSettings, Lora, Vllm
+from core.sessions.footprint import GIB, QWEN3, Shape, footprint, gpus
+from core.sessions.spec import SessionSpec
+from core.training.language_grpo import LanguageGRPORun
+from core.training.settings import TrainingSettings
+from core.training.stage import train_stage
+
+SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True)}
+"""``tiny`` is for the test of this benchmark."""
+CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=2, hole_ratio=0.2)
+WRITERS = ("transformers", "vllm")
+
+
+def build_model(shape: Shape, folder: Path, dtype: str) -> None:
+    """Random weights in the shape, and a byte-level tokenizer that has seen questions about boards."""
+    texts = [render_question(instance.board) for instance in generate(CONFIG, 30, seed=0)]
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=1000, special_tokens=["<|endoftext|>"], initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(texts, trainer)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|endoftext|>", pad_token="<|endoftext|>").save_pretrained(folder)
+    config = Qwen3Config(
+        num_hidden_layers=shape.layers, hidden_size=shape.hidden, intermediate_size=shape.intermediate, num_attention_heads=shape.heads,
+        num_key_value_heads=shape.pairs, head_dim=shape.head, vocab_size=shape.vocabulary, tie_word_embeddings=shape.tied,
+        max_position_embeddings=32_768, eos_token_id=0, pad_token_id=0, bos_token_id=None, dtype=dtype,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
+        model = Qwen3ForCausalLM(config).to(getattr(torch, dtype))
+    model.save_pretrained(folder)
+
+
+class Clocked(LanguageGRPORun):
+    """A stage with a clock at its steps and at their writing."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.steps: list[dict[str, float]] = []
+
+    def trainer(self, folder: Path) -> GRPOTrainer:
+        trainer = super().trainer(folder)
+        trainer._generate_single_turn = self.clocked(trainer._generate_single_turn)
+        return trainer
+
+    def clocked(self, write: Callable[..., Any]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **named: Any) -> Any:
+            began = now()
+            written = write(*arguments, **named)
+            self.steps[-1] |= {"writing": now() - began, "tokens": sum(map(len, written[0]))}
+            return written
+
+        return timed
+
+    def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
+        super().on_step_begin(args, state, control, **named)
+        self.steps.append({"step": -now()})
+
+    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
+        super().on_step_end(args, state, control, **named)
+        self.steps[-1]["step"] += now()
+
+
+def now() -> float:
+    """Seconds, when all that was asked of the GPU is done."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec:
+    """The session of which the stage is the first."""
+    cuda = torch.cuda.is_available()
+    return SessionSpec(
+        policy=model,
+        language=LanguageSettings(
+            dtype="bfloat16" if cuda else "float32",
+            lora=None if options.full else Lora(),
+            rows=options.rows,
+            max_tokens=options.max_tokens,
+            proposal_tokens=64,
+            context=2 * options.max_tokens + 2048,
+            vllm=Vllm(memory=options.memory, sleep=cuda) if writer == "vllm" else None,
+        ),
+        stages=1,
+        initial_config=CONFIG,
+        training=TrainingSettings(
+            steps=options.steps, boards_per_step=options.boards, completions_per_board=options.plans, temperature=1.0
+        ),
+        suite=SuiteSpec(agents=(2,), sizes=(4,), boards_per_cell=5),
+    )
+
+
+def run_stage(spec: SessionSpec) -> dict[str, Any]:
+    """One stage, start to checkpoint: seconds of the whole and of a step, tokens a second, and the most memory that was taken."""
+    language, training = spec.language, spec.training
+    assert language is not None
+    began = now()
+    policy = HFPolicy.load(spec.policy, language)
+    run = Clocked(policy, training, stages=1, seed=0)
+    boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        run.start_engine(boards, Path(folder) / "trainer")
+        ready = now()
+        if torch.cuda.is_available():
+            torch.cuda.reset_peak_memory_stats()
+        train_stage(
+            run, boards, stage=0, folder=Path(folder), previous=None, report=lambda *_: None, stopping=lambda: False
+        )  # fmt: skip
+        whole = now() - ready
+    counted = run.steps[1:] or run.steps
+    mean = {name: sum(step[name] for step in counted) / len(counted) for name in ("step", "writing", "tokens")}
+    cuda = torch.cuda.is_available()
+    return {
+        "start, s": ready - began,
+        "stage, s": whole,
+        "step, s": mean["step"],
+        "writing, s": mean["writing"],
+        "learning, s": mean["step"] - mean["writing"],
+        "tokens/s written": mean["tokens"] / mean["writing"],
+        "peak memory of torch, GiB": torch.cuda.max_memory_reserved() / GIB if cuda else None,
+        "memory taken of the GPU, GiB": (lambda free, total: (total - free) / GIB)(*torch.cuda.mem_get_info()) if cuda else None,
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--shape", choices=SHAPES, default="Qwen/Qwen3-4B")
+    parser.add_argument("--steps", type=int, default=4)
+    parser.add_argument("--boards", type=int, default=16, help="a step")
+    parser.add_argument("--plans", type=int, default=8, help="a board")
+    parser.add_argument("--max-tokens", type=int, default=1024, help="of a completion; all of them have it")
+    parser.add_argument("--rows", type=int, default=8, help="completions that pass through the network together")
+    parser.add_argument("--memory", type=float, default=0.4, help="part of the GPU's memory for vLLM")
+    parser.add_argument("--full", action="store_true", help="train all weights instead of LoRA's")
+    parser.add_argument("--writers", nargs="+", choices=WRITERS, default=["transformers", *(["vllm"] if find_spec("vllm") else [])])
+    parser.add_argument("--model", help=argparse.SUPPRESS)  # one writer, in the process that was started for it
+    options = parser.parse_args(arguments)
+    if options.model:
+        [writer] = options.writers
+        print(json.dumps(run_stage(spec_of(options, options.model, writer))), flush=True)
+        return 0
+    shape = SHAPES[options.shape]
+    device = gpus()[0].name if torch.cuda.is_available() and gpus() else "the processor"
+    told = f"{options.boards} boards x {options.plans} plans of {options.max_tokens} tokens"
+    print(f"{options.shape}, {shape.parameters / 1e9:.2f} billion weights, {'all' if options.full else 'LoRA'}, {told} a step, on {device}")
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        build_model(shape, Path(folder), "bfloat16" if torch.cuda.is_available() else "float32")
+        for writer in options.writers:
+            given = list(arguments if arguments is not None else sys.argv[1:])
+            command = [sys.executable, "-m", "benchmarks.gpu_stage", *given, "--writers", writer, "--model", folder]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+            failed += done.returncode != 0
+            print(f"\n{writer}" + (" failed" if done.returncode else ""))
+            if not done.returncode:
+                told_before = footprint(spec_of(options, folder, writer), shape)
+                figures = json.loads(done.stdout.strip().splitlines()[-1]) | {"told before the start, GiB": told_before.total / GIB}
+                for name, value in figures.items():
+                    print(f"{name:>30}  " + ("-" if value is None else f"{value:,.2f}"))
+    return int(failed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
