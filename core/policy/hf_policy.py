@@ -16,10 +16,11 @@ from safetensors.torch import load_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, set_seed
 from transformers.trainer_utils import load_sharded_checkpoint
 
+from core.lake import answers
 from core.lake.board import Board
-from core.policy import language_answer, language_dialect
 from core.policy.answer import Answer
 from core.policy.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
+from core.policy.language_answer import parse_answer
 from core.policy.policy import Completion, PolicyError
 from core.policy.settings import LanguageSettings
 from core.policy.writers import Schema, TransformersWriter, Writer, end_tokens
@@ -65,7 +66,7 @@ class HFPolicy:
     # --- boards --------------------------------------------------------------------------------------------------
 
     def prompt(self, board: Board) -> str:
-        return language_dialect.render_question(board)
+        return answers.prompt(board)
 
     def limit(self, board: Board) -> int:
         return self.settings.max_tokens
@@ -75,7 +76,7 @@ class HFPolicy:
         return Completion(self.tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids), finished)
 
     def read(self, board: Board, completion: Completion) -> Answer:
-        return language_answer.parse_answer(board, completion.text, completion.finished)
+        return parse_answer(board, completion.text, completion.finished)
 
     def plan(
         self,

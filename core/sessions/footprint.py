@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from core.lake import answers
 from core.lake.board import Agent, Board
-from core.policy.language_dialect import render_question
 from core.policy.settings import Lora
 from core.sessions.spec import SessionSpec
 
@@ -220,7 +220,7 @@ def prompt_tokens(spec: SessionSpec) -> int:
     """About how many tokens the question about one of the session's largest boards has: words and marks, as tokenizers cut plain text."""
     size, agents = max(spec.initial_config.sizes), spec.initial_config.agents
     corners = tuple(Agent((0, i), (size - 1, i)) for i in range(min(agents, size)))
-    question = render_question(Board(("F" * size,) * size, corners))
+    question = answers.prompt(Board(("F" * size,) * size, corners))
     return len(re.findall(r"\w+|[^\w\s]", question))
 
 

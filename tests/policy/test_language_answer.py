@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.lake.answers import ACTIONS, read_answer
 from core.lake.board import Board
 from core.lake.rules import judge_paths, walk
 from core.policy.language_answer import parse_answer
-from core.policy.language_dialect import render_question
 
 BOARD = Board.from_text("S F F g\nF F H F\nF F F F\ns F F G")
 CASES = {
@@ -95,7 +95,12 @@ def test_long_repetition_is_read_in_no_time(piece: str) -> None:
     assert answer.fault in ("parse_error", "missing_agent")
 
 
-def test_the_question_tells_board_rules_and_form() -> None:
-    asked = render_question(BOARD)
-    assert BOARD.to_text() in asked and "Agent 1 needs to go from (3, 0) to (0, 3)." in asked
-    assert asked.endswith("Agent 0: RIGHT, RIGHT, DOWN\nAgent 1: WAIT, LEFT")
+fillers = st.sampled_from([" ", ", ", " -> ", "; ", " → ", "`, `"])
+actions = st.lists(st.sampled_from([*ACTIONS, *map(str.lower, ACTIONS)]), min_size=1, max_size=12)
+
+
+@given(st.lists(actions, min_size=2, max_size=2), fillers)
+def test_a_plan_that_the_strict_reader_of_the_lake_knows_is_read_as_the_same(plan: list[list[str]], filler: str) -> None:
+    text = "\n".join(f"Agent {i}: {filler.join(actions)}" for i, actions in enumerate(plan))
+    motions = read_answer(text, 2)
+    assert parse_answer(BOARD, text, finished=True).paths == walk(BOARD, (motions[0], motions[1]))
