@@ -1,0 +1,32 @@
+"""vLLM outside a session: an engine beside a model that is only measured, and the benchmark that wants a GPU."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks.gpu_stage import SHAPES, build_model, run_stage, spec_of
+from core.policy.hf_policy import HFPolicy
+from core.policy.settings import LanguageSettings
+from core.policy.writers import own_engine
+from tests.tiny_models import boards
+
+
+def test_a_model_that_nobody_trains_is_written_for_by_an_engine_of_its_own(tiny_model: Path) -> None:
+    settings = LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, proposal_tokens=100, context=2000)
+    policy = HFPolicy.load(str(tiny_model), settings)
+    by_transformers = policy.plan(boards()[:8])
+    policy.writer = own_engine(policy.model, policy.tokenizer, settings.context, 0.3)
+    by_vllm = policy.plan(boards()[:8])
+    for [ours], [theirs] in zip(by_transformers, by_vllm, strict=True):
+        assert ours.finished and theirs.finished
+        assert theirs.text.startswith("Agent 0:") and ours.text[:12] == theirs.text[:12]
+    sampled = policy.plan(boards()[:2], temperature=1.0, completions=6, seed=3)
+    assert all(len({completion.text for completion in group}) > 1 for group in sampled)
+
+
+def test_the_benchmark_of_a_gpus_stage_runs_with_vllm(tmp_path: Path) -> None:
+    build_model(SHAPES["tiny"], tmp_path, "float32")
+    options = argparse.Namespace(boards=2, plans=4, steps=2, max_tokens=16, rows=4, memory=0.3, full=False)
+    figures = run_stage(spec_of(options, str(tmp_path), "vllm"))
+    assert figures["tokens/s written"] > 0 and figures["step, s"] > figures["writing, s"] > 0
