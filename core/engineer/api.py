@@ -41,18 +41,22 @@ class ApiEngineer:
     def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
         """The model's answer; after one that could not be used it is shown that and what was wrong with it."""
         messages = conversation(self.prompt(context), failed)
+        settings = self.settings
+        asked: dict[str, Any] = {"model": settings.model, "messages": messages, "temperature": settings.temperature, "seed": seed}
+        asked |= {"max_tokens": settings.max_tokens, "stream_options": {"include_usage": True}} | in_schema(context)
         try:
-            try:
-                return self.request(messages, seed, in_schema(context))
-            except (openai.BadRequestError, openai.UnprocessableEntityError):  # a server that knows no schemas
-                return self.request(messages, seed, {})
+            while True:
+                try:
+                    return self.request(asked)
+                except (openai.BadRequestError, openai.UnprocessableEntityError) as refusal:
+                    asked = milder(asked, refusal)
         except openai.OpenAIError as error:
-            raise ProposalError(f"{self.settings.model} gave no answer: {told(error)}") from None
+            raise ProposalError(f"{settings.model} gave no answer: {told(error)}") from None
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
         return parse_answer(context, config, raw)
 
-    def request(self, messages: list[dict[str, str]], seed: int, extra: dict[str, Any]) -> Written:
+    def request(self, asked: dict[str, Any]) -> Written:
         """One answer, read as it comes. Raises OpenAIError, and ProposalError for one that takes too long or does not end."""
         settings = self.settings
         client = openai.OpenAI(
@@ -63,8 +67,6 @@ class ApiEngineer:
         )
         deadline = time.monotonic() + settings.timeout
         written, text = Written(""), []
-        asked: dict[str, Any] = {"model": settings.model, "messages": messages, "temperature": settings.temperature}
-        asked |= {"max_tokens": settings.max_tokens, "seed": seed, "stream_options": {"include_usage": True}} | extra
         chunks: openai.Stream[ChatCompletionChunk] = client.chat.completions.create(stream=True, **asked)
         with chunks:
             for chunk in chunks:
@@ -76,6 +78,17 @@ class ApiEngineer:
                 if time.monotonic() > deadline:
                     raise ProposalError(f"{settings.model} was not done after {settings.timeout:g} s")
         return written._replace(text="".join(text), cost=settings.cost(written.prompt_tokens, written.tokens))
+
+
+def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, Any]:
+    """The request without what the server refused. Servers differ in what they know: some name the parameter, one that names none is
+    taken to know no schemas. Raises the refusal where nothing is left to give up."""
+    optional = {"max_tokens", "temperature", "seed", "stream_options", "response_format"} & set(asked)
+    named = next((name for name in optional if (refusal.param or "").split(".")[0] == name), "response_format")
+    if named not in optional:
+        raise refusal
+    rest = {name: value for name, value in asked.items() if name != named}
+    return rest | ({"max_completion_tokens": asked["max_tokens"]} if named == "max_tokens" else {})
 
 
 def in_schema(context: Context) -> dict[str, Any]:

@@ -89,7 +89,7 @@ class HFPolicy:
         on_progress: Callable[[int], None] | None = None,
     ) -> list[list[Completion]]:
         """Plans each board ``completions`` times. The draws depend on ``seed``, on the boards and on ``batch_size``."""
-        prompts = [self.prompt_ids([ask(self.prompt(board))]) for board in boards]
+        prompts = [self.prompt_ids([user(self.prompt(board))]) for board in boards]
         order = sorted(range(len(boards)), key=lambda i: len(prompts[i]))  # so that little of a batch is padding
         planned: list[list[Completion]] = [[] for _ in boards]
         stride = batch_size or BATCH
@@ -162,7 +162,7 @@ class HFPolicy:
         self.tokenizer.save_pretrained(folder)
 
 
-def ask(text: str) -> Message:
+def user(text: str) -> Message:
     return {"role": "user", "content": text}
 
 

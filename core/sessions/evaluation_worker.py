@@ -18,7 +18,7 @@ import psutil
 from core.lake.files import write_text
 from core.sessions.benchmark import save_result
 from core.sessions.evaluations import Evaluation
-from core.sessions.state import Status, WorkerState
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Status, WorkerState
 from core.sessions.store import STOP_FILE
 from core.training.settings import StageStopped
 
@@ -29,9 +29,9 @@ DRAWING_SHARE = 0.1
 def main(folder: Path) -> int:
     """Makes the result; returns the exit status: 0 done, 3 stopped, 1 failed."""
     evaluation = Evaluation(folder)
-    state = evaluation.state().model_copy(
-        update={"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time(), "started": time.time()}
-    )
+    patience = SLOW_STALLED_AFTER if evaluation.task.language else STALLED_AFTER
+    process = {"pid": os.getpid(), "create_time": psutil.Process().create_time(), "started": time.time()}
+    state = evaluation.state().model_copy(update={"status": "running", "patience": patience} | process)
     signal.signal(signal.SIGTERM, lambda *_: (folder / STOP_FILE).touch())
 
     def note(part: str, done: int, of: int) -> None:

@@ -18,8 +18,8 @@ from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, worker_alive
 from core.sessions.store import PROJECT, STOP_FILE, Session, SessionStore, worker_environment
 
-GRACE = 30.0
-"""Seconds that a worker has to stop politely before it is ended by force."""
+GRACE = 0.25
+"""How long a worker has to stop politely before it is ended by force: a part of its patience, that is 30 s for a lab model."""
 
 
 class LaunchError(RuntimeError):
@@ -54,7 +54,7 @@ def resume(session: Session, store: SessionStore) -> None:
 
 
 def stop(job: Session | Evaluation) -> None:
-    """Asks the worker to stop at its next step; a session saves what it has. Ends it by force if it does not within GRACE seconds."""
+    """Asks the worker to stop at its next step; a session saves what it has. Ends it by force if it does not within its GRACE."""
     state = job.state()
     if not state.live:
         raise LaunchError(f"{job.id} is not running, it is {state.status}")
@@ -63,7 +63,7 @@ def stop(job: Session | Evaluation) -> None:
 
 
 def end_after_grace(state: WorkerState) -> None:
-    deadline = time.monotonic() + GRACE
+    deadline = time.monotonic() + GRACE * state.patience
     while worker_alive(state) and time.monotonic() < deadline:
         time.sleep(0.5)
     if worker_alive(state) and state.pid is not None:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from core.lake.files import write_text
 from core.policy.evaluation import COLUMNS
 from core.sessions.files import append_line, write_parquet
-from core.sessions.state import Phase, State, ValidRate
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate
 from core.sessions.store import STOP_FILE, Session
 from core.training.settings import StageStopped
 
@@ -42,6 +42,7 @@ class Recorder:
             status="running",
             pid=os.getpid(),
             create_time=psutil.Process().create_time(),
+            patience=SLOW_STALLED_AFTER if session.spec.language else STALLED_AFTER,
             started=session.state().started or time.time(),
             steps=session.spec.training.steps,
             rates=session.state().rates,

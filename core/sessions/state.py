@@ -20,7 +20,10 @@ PHASE_WORDS: dict[str, str] = {
     "done": "done",
 }
 STALLED_AFTER = 120.0
-"""Seconds without a heartbeat after which a live worker counts as stalled; the slowest training step takes a fraction of that."""
+"""Seconds without a heartbeat after which a live worker counts as stalled; the slowest training step of a lab model takes a fraction of
+that."""
+SLOW_STALLED_AFTER = 3600.0
+"""The same for a language model: it is fetched, an engine is built for it, and a step of long answers takes minutes."""
 
 START_WITHIN = 60.0
 """Seconds within which a worker that was started has written its first state."""
@@ -47,6 +50,8 @@ class WorkerState(BaseModel):
     create_time: float | None = None
     """Of the worker process, so that a recycled pid is not taken for it."""
     heartbeat: float | None = None
+    patience: float = STALLED_AFTER
+    """Seconds without a heartbeat that mean nothing."""
     started: float | None = None
     finished: float | None = None
     error: str | None = None
@@ -90,6 +95,6 @@ def as_observed(state: AnyState) -> AnyState:
         return state
     if not worker_alive(state):
         return state.model_copy(update={"status": "crashed"})
-    if state.heartbeat and time.time() - state.heartbeat > STALLED_AFTER:
+    if state.heartbeat and time.time() - state.heartbeat > state.patience:
         return state.model_copy(update={"status": "stalled"})
     return state

@@ -15,12 +15,12 @@ from transformers import TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
 from core.lake.instance import Instance
-from core.policy.hf_policy import HFPolicy, ask
+from core.policy.hf_policy import HFPolicy, user
 from core.policy.settings import LanguageSettings
 from core.policy.writers import VllmWriter
 from core.training.grpo import GRPORun
 from core.training.settings import TrainingSettings
-from core.training.stage_run import StepReport
+from core.training.stage_run import CHECKPOINT_EVERY, StepReport
 
 
 class LanguageGRPORun(GRPORun):
@@ -67,6 +67,7 @@ class LanguageGRPORun(GRPORun):
             "gradient_accumulation_steps": passes,
             "steps_per_generation": passes,
             "max_completion_length": settings.max_tokens,
+            "save_steps": 1 if settings.lora else CHECKPOINT_EVERY,  # adapters are small, and a step may take minutes
             "bf16": settings.dtype == "bfloat16",
             "gradient_checkpointing": settings.gradient_checkpointing,
             "chat_template_kwargs": {"enable_thinking": settings.thinking},
@@ -81,7 +82,7 @@ class LanguageGRPORun(GRPORun):
 
     def dataset(self) -> Dataset:
         chats = self.policy.tokenizer.chat_template is not None
-        prompts = [[ask(prompt)] if chats else f"{prompt}\n\n" for prompt in self.prompts]
+        prompts = [[user(prompt)] if chats else f"{prompt}\n\n" for prompt in self.prompts]
         return Dataset.from_dict({"prompt": prompts, "index": list(range(len(prompts)))})
 
     def everywhere(self, judged: pd.DataFrame) -> pd.DataFrame:

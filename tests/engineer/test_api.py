@@ -60,6 +60,34 @@ def test_a_server_without_schemas_is_asked_without(serve: Callable[..., Any]) ->
     assert ["response_format" in request for request in server.seen] == [True, False]
 
 
+def refuses(*names: str) -> Behaviour:
+    """A server that names the first of these parameters that it meets as one that it does not know."""
+
+    def answer(server: Server, request: dict[str, Any]) -> None:
+        met = next((name for name in names if name in request), None)
+        error = {
+            "error": {"message": f"Unsupported parameter: {met}", "type": "invalid_request_error", "param": met, "code": "unsupported"}
+        }
+        (fails(400, json.dumps(error)) if met else says(GOOD))(server, request)
+
+    return answer
+
+
+def test_what_a_server_does_not_know_is_asked_otherwise_or_not_at_all(serve: Callable[..., Any]) -> None:
+    server = serve(refuses("max_tokens", "temperature", "seed"))
+    assert asked(server).kept_because is None
+    last = server.seen[-1]
+    assert len(server.seen) == 4
+    assert last["max_completion_tokens"] == 4000 and "response_format" in last
+    assert not {"max_tokens", "temperature", "seed"} & set(last)
+
+
+def test_a_request_that_is_refused_as_a_whole_ends(serve: Callable[..., Any]) -> None:
+    server = serve(refuses("messages"))
+    assert "the server answered 400" in (asked(server).kept_because or "")
+    assert len(server.seen) == 4, "with and without a schema, twice"
+
+
 def test_a_bad_answer_is_shown_to_the_model_with_what_is_wrong(serve: Callable[..., Any]) -> None:
     server = serve(says(GOOD[:60]), says(GOOD))
     assert asked(server).kept_because is None

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from core.engineer.demonstrations import draw_context
 from core.engineer.language import ProposalAnswer, answer_schema, conversation, parse_answer, render_request
 from core.lake.config import EnvironmentConfig
-from core.policy.hf_policy import HFPolicy, ask
+from core.policy.hf_policy import HFPolicy, user
 from core.policy.loading import load_policy
 from core.policy.policy import PolicyError
 from core.policy.settings import LanguageSettings, Lora
@@ -86,14 +86,14 @@ def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:
 @pytest.mark.parametrize("thinking", [True, False])
 def test_the_chat_template_is_told_whether_to_think(tiny_model: Path, thinking: bool) -> None:
     policy = HFPolicy.load(str(tiny_model), settings(thinking=thinking))
-    text = policy.tokenizer.decode(policy.prompt_ids([ask("Which way?")]))
+    text = policy.tokenizer.decode(policy.prompt_ids([user("Which way?")]))
     assert text.startswith("<|im_start|>user\nWhich way?<|im_end|>") and ("</think>" in text) != thinking
 
 
 def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None:
     policy = HFPolicy.load(str(tiny_model), settings())
     policy.tokenizer.chat_template = None
-    assert policy.tokenizer.decode(policy.prompt_ids([ask("Which way?")])) == "Which way?\n\n"
+    assert policy.tokenizer.decode(policy.prompt_ids([user("Which way?")])) == "Which way?\n\n"
 
 
 def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
@@ -113,7 +113,7 @@ def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
 def test_a_prompt_that_leaves_no_room_is_refused(tiny_model: Path) -> None:
     narrow = HFPolicy.load(str(tiny_model), settings(context=1100, proposal_tokens=1000))
     with pytest.raises(ValueError, match=r"tokens: of a context of 1100 that leaves too few"):
-        narrow.reply([ask("why? " * 200)], {"type": "object"}, 0)
+        narrow.reply([user("why? " * 200)], {"type": "object"}, 0)
 
 
 def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model: Path, policy: HFPolicy) -> None:
@@ -146,7 +146,7 @@ def test_adapters_are_read_back_alone_and_merged_as_one_model(tiny_model: Path, 
     trained.export(tmp_path / "merged")
     model, tokenizer = (kind.from_pretrained(tmp_path / "merged") for kind in (AutoModelForCausalLM, AutoTokenizer))
     assert not any("lora" in name for name, _ in model.named_parameters())
-    prompt = torch.tensor([trained.prompt_ids([ask(trained.prompt(BOARDS[0]))])])
+    prompt = torch.tensor([trained.prompt_ids([user(trained.prompt(BOARDS[0]))])])
     written = model.generate(prompt, max_new_tokens=40, do_sample=False)[0, prompt.shape[1] :]
     assert tokenizer.decode(written, skip_special_tokens=True).strip() == plans[0]
 

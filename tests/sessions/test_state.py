@@ -9,7 +9,7 @@ import time
 
 import psutil
 
-from core.sessions.state import STALLED_AFTER, State, as_observed
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, as_observed
 
 
 def mine(**fields: object) -> State:
@@ -22,6 +22,11 @@ def test_a_live_worker_runs() -> None:
 
 def test_a_silent_one_is_stalled() -> None:
     assert as_observed(mine(status="running", heartbeat=time.time() - STALLED_AFTER - 1)).status == "stalled"
+
+
+def test_a_language_model_may_be_silent_for_longer() -> None:
+    silent = time.time() - STALLED_AFTER - 1
+    assert as_observed(mine(status="running", heartbeat=silent, patience=SLOW_STALLED_AFTER)).status == "running"
 
 
 def test_a_recycled_pid_is_not_the_worker() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -9,14 +10,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+from trl.generation.vllm_client import VLLMClient
 
 from core.engineer.schema import ApiSettings
+from core.policy.hf_policy import HFPolicy
+from core.policy.settings import LanguageSettings
+from core.policy.writers import VllmWriter
 from core.sessions.store import SessionStore
 from tests.language_sessions import finish, tiny_spec
+from tests.tiny_models import boards
 
 SERVER = """
 import runpy, sys
@@ -47,6 +54,18 @@ def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
                 time.sleep(0.5)
         yield f"http://127.0.0.1:{port}/v1"
         server.terminate()
+
+
+def test_trls_client_writes_at_it_under_a_schema_too(url: str, tiny_model: Path) -> None:
+    """As where the policy's engine is a server; its weights are not exchanged here, for which NCCL and a GPU are needed."""
+    client = VLLMClient(base_url=url.removesuffix("/v1"))
+    writer = VllmWriter(SimpleNamespace(mode="server", vllm_client=client, sync_weights=lambda: None))  # type: ignore[arg-type]
+    policy = HFPolicy.load(str(tiny_model), LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=8000))
+    policy.writer = writer
+    assert all(completion.text.startswith("Agent 0:") for [completion] in policy.plan(boards()[:3]))
+    schema = {"type": "object", "properties": {"size": {"enum": [3, 4]}}, "required": ["size"], "additionalProperties": False}
+    text, *_ = policy.reply([{"role": "user", "content": "Which size?"}], schema, 0)
+    assert json.loads(text) in ({"size": 3}, {"size": 4})
 
 
 def test_a_session_is_engineered_by_a_real_server(url: str, tiny_model: Path, tmp_path: Path) -> None:
