@@ -165,6 +165,7 @@ def run_session(options: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
     from core.lake.config import first_error
+    from core.sessions.footprint import shortfalls
     from core.sessions.presets import PRESETS, preset_spec
     from core.sessions.spec import SessionSpec
     from core.sessions.store import SessionStore
@@ -187,6 +188,8 @@ def run_session(options: argparse.Namespace) -> int:
         spec = SessionSpec.model_validate(spec.model_dump() | others)
     except ValidationError as error:
         raise InputError(f"{options.spec or options.preset}: {first_error(error)}") from None
+    if spec.language and (lacking := shortfalls(spec)):
+        raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
     if options.out:
         session = SessionStore(options.out.resolve().parent).create(spec, options.out.resolve().name)
     else:

@@ -159,7 +159,7 @@ def new_session_form(found: list[Session]) -> None:
             spec = SessionSpec(
                 title=title,
                 policy=told["policy"] if told else begun.policy,
-                language=told["language"] if told else None,
+                language=language_form.in_even_passes(told["language"], numbers["boards"] * numbers["plans"]) if told else None,
                 engineer=engineer,
                 api=ApiSettings(**api) if api else None,
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),

@@ -211,6 +211,13 @@ def test_a_bad_spec_names_the_key(capsys: pytest.CaptureFixture[str], tmp_path: 
     assert reason(capsys, "run", str(spec)).startswith(f"{spec}: stages: Input should be greater than or equal to 1 (given: 0)")
 
 
+@pytest.mark.skipif(bool(gpus()), reason="there is a GPU")
+def test_a_session_that_cannot_run_here_is_refused_before_it_is_made(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["run", "--preset", "paper", "--out", str(tmp_path / "made")]) == 2
+    assert "this session cannot run here" in (said := capsys.readouterr().err) and "it needs a GPU" in said
+    assert not (tmp_path / "made").exists()
+
+
 def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None:
     report = answer(capsys, "doctor")
     assert report["can"]["lab-model"] is True

@@ -25,9 +25,6 @@ from core.policy.policy import Completion, PolicyError
 from core.policy.settings import LanguageSettings
 from core.policy.writers import Schema, TransformersWriter, Writer, end_tokens
 
-BATCH = 64
-"""Plans that are written together where nobody says otherwise."""
-
 Message = dict[str, str]
 
 
@@ -92,7 +89,7 @@ class HFPolicy:
         prompts = [self.prompt_ids([user(self.prompt(board))]) for board in boards]
         order = sorted(range(len(boards)), key=lambda i: len(prompts[i]))  # so that little of a batch is padding
         planned: list[list[Completion]] = [[] for _ in boards]
-        stride = batch_size or BATCH
+        stride = batch_size or self.writer.together(self.settings.max_tokens)
         for first in range(0, len(order), stride):
             batch = order[first : first + stride]
             for n in range(completions):

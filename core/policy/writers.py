@@ -18,12 +18,18 @@ from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, Pre
 if TYPE_CHECKING:
     from trl.generation.vllm_generation import VLLMGeneration
 
+TOKENS_TOGETHER = 65_536
+"""That transformers keeps the keys and values of at a time: 10 GB for a model of the size of Qwen3-4B."""
 Ids = Sequence[int]
 Schema = dict[str, Any]
 
 
 class Writer(Protocol):
     """Continues prompts."""
+
+    def together(self, limit: int) -> int:
+        """How many completions of up to ``limit`` tokens it is best asked for at a time."""
+        ...
 
     def write(self, prompts: Sequence[Ids], *, limit: int, temperature: float, seed: int, schema: Schema | None = None) -> list[list[int]]:
         """One completion of at most ``limit`` tokens for each prompt, the end token included. Temperature 0 takes the likeliest token.
@@ -44,6 +50,9 @@ class TransformersWriter:
     @cached_property
     def tokens(self) -> LLTokenizer:
         return from_tokenizer(self.tokenizer, n_vocab=self.model.config.vocab_size, eos_token=self.ends)
+
+    def together(self, limit: int) -> int:
+        return max(1, min(64, TOKENS_TOGETHER // limit))
 
     @torch.inference_mode()
     def write(self, prompts: Sequence[Ids], *, limit: int, temperature: float, seed: int, schema: Schema | None = None) -> list[list[int]]:
@@ -109,6 +118,9 @@ class VllmWriter:
 
     def __init__(self, engine: VLLMGeneration) -> None:
         self.engine = engine
+
+    def together(self, limit: int) -> int:
+        return 512  # the engine divides them up itself; each call gives it the weights anew
 
     def write(self, prompts: Sequence[Ids], *, limit: int, temperature: float, seed: int, schema: Schema | None = None) -> list[list[int]]:
         self.engine.sync_weights()  # after a stage they are one update old

@@ -197,6 +197,8 @@ def footprint(spec: SessionSpec, shape: Shape) -> Footprint:
         trained = n
         copies = n * BF16 if computed == BF16 else 0  # autocast keeps them through a pass
         parts = {"weights": n * FLOAT32 + copies, "gradients and optimizer": n * 3 * FLOAT32}
+        if spec.engineer == "base":
+            parts["the model before training, as engineer"] = n * FLOAT32
     # What a token leaves in a layer: its input alone with checkpointing, else all that the backward pass needs.
     within = 8 * shape.hidden + 4 * shape.intermediate + 2 * (shape.heads + 2 * shape.pairs) * shape.head
     kept = shape.layers * shape.hidden + within if language.gradient_checkpointing else shape.layers * within

@@ -27,6 +27,7 @@ def values(spec: SessionSpec) -> dict[str, Any]:
         "rank": language.lora.rank if language.lora else 0,
         "max_tokens": language.max_tokens,
         "thinking": language.thinking,
+        "guidance": language.guidance,
         "gpus": language.launcher.processes,
         "writer": next(name for name, vllm in WRITERS.items() if (vllm and vllm.mode) == mode),
     }
@@ -41,7 +42,7 @@ def fields(begun: LanguageSettings) -> dict[str, Any]:
         "Model", key="form_policy", max_chars=300, help="Its name on the Hugging Face hub, or a folder on this machine."
     )
     writer = writes.selectbox("Plans are written by", list(WRITERS), key="form_writer")
-    rank, longest, gpus, thinking = st.columns(4, vertical_alignment="bottom")
+    rank, longest, gpus, choices = st.columns(4, vertical_alignment="bottom")
     lora = rank.number_input("LoRA rank", 0, 512, key="form_rank", help="Size of the adapters that are trained; 0 trains all weights.")
     max_tokens = longest.number_input(
         "Longest answer", 8, 65_536, key="form_max_tokens", help="In tokens, thoughts included; a longer one is cut off and fails."
@@ -49,7 +50,10 @@ def fields(begun: LanguageSettings) -> dict[str, Any]:
     processes = gpus.number_input(
         "GPUs", 1, 64, key="form_gpus", help="One process each, started by torchrun; they share each step's boards."
     )
-    thinks = thinking.toggle("Thinking", key="form_thinking", help="Whether its chat template lets it think before it answers.")
+    thinks = choices.toggle("Thinking", key="form_thinking", help="Whether its chat template lets it think before it answers a board.")
+    lessons = choices.toggle(
+        "Lessons", key="form_guidance", help="As engineer it is told the paper's two: use the failures, keep what works."
+    )
     vllm = WRITERS[writer]
     language = begun.model_copy(
         update={
@@ -57,11 +61,18 @@ def fields(begun: LanguageSettings) -> dict[str, Any]:
             "max_tokens": max_tokens,
             "context": max(begun.context, 2 * max_tokens),
             "thinking": thinks,
+            "guidance": lessons,
             "launcher": begun.launcher.model_copy(update={"processes": processes}),
             "vllm": begun.vllm if vllm and begun.vllm and vllm.mode == begun.vllm.mode else vllm,
         }
     )
     return {"policy": policy.strip(), "language": language}
+
+
+def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:
+    """With as many rows as before or the next fewer that a step's ``plans`` come out even in."""
+    own = max(1, plans // language.launcher.processes)
+    return language.model_copy(update={"rows": max(rows for rows in range(1, language.rows + 1) if own % rows == 0)})
 
 
 def memory_and_time(spec: SessionSpec, shape: Shape, timed: bool) -> None:

@@ -89,6 +89,8 @@ def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     app.number_input(key="form_max_tokens").set_value(20_000)
     app.number_input(key="form_gpus").set_value(4)
     app.toggle(key="form_thinking").set_value(False)
+    app.toggle(key="form_guidance").set_value(False)
+    app.number_input(key="form_plans").set_value(7)
     app.selectbox(key="form_writer").set_value(TRANSFORMERS).run()
     assert "8.2 billion weights" in words(app)
     app.button(key="form_start").click().run()
@@ -96,6 +98,7 @@ def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     language = spec.language
     assert spec.policy == "Qwen/Qwen3-8B" and language is not None
     assert (language.lora, language.vllm, language.thinking, language.launcher.processes) == (None, None, False, 4)
+    assert (language.guidance, language.rows) == (False, 4), "32 boards x 7 plans, shared by four, come out even in passes of four"
     assert (language.max_tokens, language.context) == (20_000, 40_000)
 
 

@@ -65,7 +65,7 @@ def test_lora_leaves_only_its_adapters(finished: Callable[[str], Session]) -> No
 
 
 @pytest.mark.parametrize("kind", LORA)
-@pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1), (1, 3)])
+@pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1)])
 def test_stopped_and_resumed_it_ends_with_the_same_weights(
     kind: str, stage: int, step: int, finished: Callable[[str], Session], tiny_model: Path, tmp_path: Path
 ) -> None:
