@@ -155,6 +155,9 @@ def new_session_form(found: list[Session]) -> None:
         title = st.text_input("Title", max_chars=120, key="form_title")
         if config is None:
             return
+        if api is not None and not api["model"].strip():
+            st.info("Which model is the engineer? Name it as its server does.")
+            return
         try:
             spec = SessionSpec(
                 title=title,
@@ -272,10 +275,12 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     boards = training.steps * training.boards_per_step
     plans = f"{boards * training.completions_per_board:,} sampled plans"
     stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
+    *fewer, most = map(str, spec.suite.agents)
+    agents = f"{', '.join(fewer)} and {most}" if fewer else most
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{METHOD_NAMES[training.method]}**: {plans} on {boards:,} boards a stage, "
         f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
-        f"with {' and '.join(map(str, spec.suite.agents))} agents."
+        f"with {agents} agents."
     )
     guess = expected_seconds(spec, found)
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None

@@ -53,7 +53,7 @@ def test_an_engineer_behind_an_api_is_told_where_and_with_which_key(launched: li
     monkeypatch.delenv("MY_KEY", raising=False)
     app = open_page("train")
     app.selectbox(key="form_engineer").set_value("api").run()
-    assert "model" in app.error[0].value, "no model is named yet"
+    assert "Which model is the engineer?" in app.info[0].value and not app.error
     app.text_input(key="form_api_model").set_value("Qwen/Qwen3-4B")
     app.text_input(key="form_api_key").set_value("MY_KEY").run()
     assert "MY_KEY is not set on this machine" in words(app)
