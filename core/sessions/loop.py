@@ -56,7 +56,8 @@ def run(session: Session, recorder: Recorder) -> None:
         context = make_context(drawn, before, after, last, session)
         proposal = propose(engineer, context, config, session, recorder)
         config, before, last = proposal.config_after, after, proposal
-    drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
+    if spec.heavy:
+        drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
     recorder.done()
 
 
@@ -131,15 +132,18 @@ def train(training: StageRun, boards: list[Instance], stage: int, session: Sessi
         training.policy.take_weights(trained)
         return
     recorder.phase("training", stage)
+    previous = session.stage_dir(stage - 1) / "policy" if stage else None
     train_stage(
         training,
         boards,
         stage=stage,
         folder=folder,
-        previous=session.stage_dir(stage - 1) / "policy" if stage else None,
+        previous=previous,
         report=lambda figures, rows: recorder.step(stage, figures, rows),
         stopping=recorder.stopping,
     )
+    if previous and session.spec.heavy:
+        drop_resume_files(previous)
 
 
 def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> pd.DataFrame:

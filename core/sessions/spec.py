@@ -25,6 +25,16 @@ class GuardSettings(BaseModel):
     """No map size falls below this share, so that none is forgotten unseen."""
 
 
+class Parent(BaseModel):
+    """Where a fork comes from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    session: str
+    stage: Annotated[int, Field(ge=0)]
+    """The last stage that both have, 0-based; the proposal after it is the fork's own."""
+
+
 class SessionSpec(BaseModel):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
 
@@ -50,6 +60,13 @@ class SessionSpec(BaseModel):
     """The held-out boards of every validation."""
     guard: GuardSettings = GuardSettings()
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    parent: Parent | None = None
+    """Of a fork, the session that it was until then; None for one that began at the beginning."""
+
+    @property
+    def heavy(self) -> bool:
+        """Whether what training needs to go on from a stage is too large to be kept for forks: all weights of a language model."""
+        return self.language is not None and self.language.lora is None
 
     @property
     def online(self) -> bool:

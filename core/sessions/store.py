@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -196,18 +197,26 @@ class SessionStore:
                 return Session(folder)
         raise SessionError(f"there is no session {session_id!r} in {self.root}")
 
-    def create(self, spec: SessionSpec, session_id: str | None = None) -> Session:
-        """A new folder with ``session.json`` and a queued state. Raises SessionError if the id is taken."""
+    def create(self, spec: SessionSpec, session_id: str | None = None, fill: Callable[[Path], None] = lambda folder: None) -> Session:
+        """A new folder with ``session.json`` and a queued state; ``fill`` puts into it what it begins with.
+
+        Raises SessionError if the id is taken.
+        """
         session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer)
         if not SESSION_ID.fullmatch(session_id):
             raise SessionError(f"{session_id!r} is no session id: lower-case letters, digits and hyphens, at most 63")
         folder = self.root / session_id
-        try:
-            folder.mkdir(parents=True)
-        except FileExistsError:
-            raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
-        write_text(folder / "state.json", State(started=time.time()).model_dump_json(indent=2))
-        write_text(folder / "session.json", spec.model_dump_json(indent=2))
+        self.root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.root, prefix=".new-") as scratch:  # nobody meets half a session
+            made = Path(scratch) / session_id
+            made.mkdir()
+            fill(made)
+            write_text(made / "state.json", State(started=time.time()).model_dump_json(indent=2))
+            write_text(made / "session.json", spec.model_dump_json(indent=2))
+            try:
+                made.rename(folder)
+            except OSError:
+                raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
         return Session(folder)
 
 

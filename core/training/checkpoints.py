@@ -13,8 +13,7 @@ RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state
 
 def newest_checkpoint(work: Path) -> Path | None:
     """The furthest checkpoint in a trainer's folder that is complete; one that was being written when the worker died is not."""
-    complete = [path for path in work.glob("checkpoint-*") if weights_file(path) and all(any(path.glob(name)) for name in RESUME_FILES)]
-    return max(complete, key=steps_of, default=None)
+    return max(filter(can_go_on, work.glob("checkpoint-*")), key=steps_of, default=None)
 
 
 def steps_of(checkpoint: Path) -> int:
@@ -31,8 +30,13 @@ def keep_checkpoint(checkpoint: Path, place: Path) -> None:
     shutil.rmtree(checkpoint.parent)
 
 
+def can_go_on(policy_folder: Path) -> bool:
+    """Whether training can go on from a checkpoint as if it had never paused."""
+    return weights_file(policy_folder) is not None and all(any(policy_folder.glob(name)) for name in RESUME_FILES)
+
+
 def drop_resume_files(policy_folder: Path) -> None:
-    """Leaves only the policy of a checkpoint that nobody will resume from."""
+    """Leaves only the policy of a checkpoint from which nobody will go on."""
     for name in RESUME_FILES:
         for file in policy_folder.glob(name):
             file.unlink()

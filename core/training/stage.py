@@ -14,7 +14,7 @@ from accelerate import PartialState
 from core.lake.instance import Instance
 from core.policy.hf_policy import HFPolicy
 from core.policy.policy import Policy
-from core.training.checkpoints import drop_resume_files, keep_checkpoint, newest_checkpoint, steps_of
+from core.training.checkpoints import keep_checkpoint, newest_checkpoint, steps_of
 from core.training.expert_iteration import ExpertIterationRun
 from core.training.grpo import GRPORun
 from core.training.imitation import ImitationRun
@@ -78,6 +78,4 @@ def train_stage(
     processes = PartialState()
     if processes.is_main_process:
         keep_checkpoint(work / f"checkpoint-{first_step + settings.steps}", folder / "policy")
-        if previous:
-            drop_resume_files(previous)
     processes.wait_for_everyone()

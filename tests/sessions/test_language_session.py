@@ -57,10 +57,10 @@ def test_it_goes_from_stage_to_validation_to_proposal_to_stage(kind: str, finish
     assert any(not torch.equal(trained_weights(session, 0)[name], tensor) for name, tensor in trained_weights(session, 1).items())
 
 
-def test_lora_leaves_only_its_adapters(finished: Callable[[str], Session]) -> None:
-    names = {path.name for path in (finished("lora").stage_dir(1) / "policy").iterdir()}
-    assert "adapter_model.safetensors" in names and "model.safetensors" not in names
-    assert not {name for name in names if name.endswith((".pt", ".pth", ".bin"))}, "nothing to resume from is kept at the end"
+def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(finished: Callable[[str], Session]) -> None:
+    names = {kind: {path.name for path in (finished(kind).stage_dir(1) / "policy").iterdir()} for kind in LORA}
+    assert {"adapter_model.safetensors", "optimizer.pt"} <= names["lora"] and "model.safetensors" not in names["lora"]
+    assert not {name for name in names["full"] if name.endswith((".pt", ".pth", ".bin"))}, "twice the size of the model"
     assert all("lora" in name for name in trained_weights(finished("lora"), 1))
 
 

@@ -1,0 +1,94 @@
+"""A fork is its parent up to some stage, file by file, and what it would have been alone from there on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from core.sessions.forks import DECIDED, fork
+from core.sessions.recorder import Recorder
+from core.sessions.store import Session, SessionError, SessionStore
+from core.sessions.worker import run_recorded
+from tests.builders import build_session
+from tests.sessions.test_loop import small_spec
+
+
+def run(session: Session) -> Session:
+    assert run_recorded(session, Recorder(session)) == 0, session.state().error
+    return session
+
+
+def weights(session: Session, stage: int) -> dict[str, torch.Tensor]:
+    return load_file(session.stage_dir(stage) / "policy" / "model.safetensors")
+
+
+@pytest.fixture(scope="module")
+def parent(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return run(SessionStore(tmp_path_factory.mktemp("parent")).create(small_spec("policy"), "parent"))
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("training")
+def test_a_fork_equals_its_parent_until_then_and_a_session_of_its_own_after(parent: Session, tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    forked = fork(parent, 0, store, "forked", engineer="uniform")
+    until = files(parent.dir / "stages" / "00")
+    assert files(forked.dir / "baseline") == files(parent.dir / "baseline")
+    assert files(forked.dir / "stages" / "00") == {
+        name: data for name, data in until.items() if name not in ("context.json", "proposal.json")
+    }
+    assert forked.spec.parent is not None and (forked.spec.parent.session, forked.spec.parent.stage) == ("parent", 0)
+    run(forked)
+    alone = run(store.create(small_spec("uniform"), "alone"))
+    for stage in range(2):
+        torch.testing.assert_close(weights(forked, stage), weights(alone, stage), atol=1e-6, rtol=0.0)
+        pd.testing.assert_frame_equal(forked.validation(stage), alone.validation(stage))  # type: ignore[arg-type]
+        assert forked.environment(stage) == alone.environment(stage)
+        assert forked.proposal(stage).config_after == alone.proposal(stage).config_after  # type: ignore[union-attr]
+    assert forked.environment(1) != parent.environment(1), "the other engineer had its way"
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("training")
+def test_a_fork_after_the_last_stage_only_asks_anew(parent: Session, tmp_path: Path) -> None:
+    forked = run(fork(parent, 1, SessionStore(tmp_path), "asked", engineer="random"))
+    assert files(forked.dir / "stages" / "01" / "policy") == files(parent.dir / "stages" / "01" / "policy")
+    assert forked.proposal(0) == parent.proposal(0) and forked.proposal(1).engineer == "random"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("stage", "changes", "message"),
+    [
+        (5, {}, "has not validated a stage 6"),
+        (-1, {}, "has not validated a stage 0"),
+        (2, {}, "has not validated a stage 3"),
+        (0, {}, "keeps no optimizer of its stage 1"),
+        (1, {"seed": 4}, "cannot have another seed"),
+        (1, {"engineer": "nobody"}, "engineer"),
+    ],
+)
+def test_what_cannot_be_forked_is_refused_and_leaves_nothing(tmp_path: Path, stage: int, changes: dict, message: str) -> None:
+    built = build_session(tmp_path / "built", session_id="built", finished_stages=2)
+    if stage == 1:  # as if its training could be gone on with
+        policy = built.stage_dir(1) / "policy"
+        policy.mkdir(exist_ok=True)
+        for name in ("model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json"):
+            (policy / name).touch()
+    with pytest.raises(SessionError, match=message):
+        fork(built, stage, SessionStore(tmp_path / "forks"), "forked", **changes)
+    assert not (tmp_path / "forks").exists() or not list((tmp_path / "forks").iterdir())
+
+
+def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
+    built = build_session(tmp_path, session_id="built")
+    with pytest.raises(SessionError, match="already exists"):
+        fork(built, built.spec.stages - 1, SessionStore(tmp_path), "built")
+    assert [path.name for path in tmp_path.iterdir()] == ["built"]
