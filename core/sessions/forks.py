@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,20 @@ def fork(parent: Session, stage: int, store: SessionStore, session_id: str | Non
     spec = forked_spec(parent, stage, **changes)
 
     def fill(folder: Path) -> None:
-        shutil.copytree(parent.dir / "baseline", folder / "baseline")
+        shutil.copytree(parent.dir / "baseline", folder / "baseline", copy_function=link_or_copy)
         for before in range(stage + 1):
             left_out = shutil.ignore_patterns("trainer", *(DECIDED if before == stage else ()))
-            shutil.copytree(parent.stage_dir(before), folder / "stages" / f"{before:02d}", ignore=left_out)
+            shutil.copytree(parent.stage_dir(before), folder / "stages" / f"{before:02d}", ignore=left_out, copy_function=link_or_copy)
 
     session = store.create(spec, session_id, fill)
     rates = [rate for rate in parent.state().rates if rate.stage is None or rate.stage <= stage]
     write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
     return session
+
+
+def link_or_copy(source: str, target: str) -> None:
+    """What a finished stage left is never written to again, only replaced: two sessions can share it on disk."""
+    try:
+        os.link(source, target)
+    except OSError:  # another disk, or one that knows no links
+        shutil.copy2(source, target)

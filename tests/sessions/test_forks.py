@@ -42,9 +42,8 @@ def test_a_fork_equals_its_parent_until_then_and_a_session_of_its_own_after(pare
     forked = fork(parent, 0, store, "forked", engineer="uniform")
     until = files(parent.dir / "stages" / "00")
     assert files(forked.dir / "baseline") == files(parent.dir / "baseline")
-    assert files(forked.dir / "stages" / "00") == {
-        name: data for name, data in until.items() if name not in ("context.json", "proposal.json")
-    }
+    assert files(forked.dir / "stages" / "00") == {name: data for name, data in until.items() if name not in DECIDED}
+    assert [rate.stage for rate in forked.state().rates] == [None, 0]
     assert forked.spec.parent is not None and (forked.spec.parent.session, forked.spec.parent.stage) == ("parent", 0)
     run(forked)
     alone = run(store.create(small_spec("uniform"), "alone"))

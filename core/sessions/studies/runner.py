@@ -1,0 +1,158 @@
+"""The runner of a study: one process that has every cell run to its end, some at a time, whatever happens to it or to them.
+
+Run as ``python -m core.sessions.studies.runner FOLDER [--jobs N]``. All it knows lies in the study's folder, so a runner that was killed is
+started again and goes on: cells that are done stay done, and workers that outlived it are waited for. A worker that was killed is started
+again and takes its session up where it stood.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+
+from core.lake.files import write_text
+from core.sessions.forks import fork
+from core.sessions.launcher import spawn
+from core.sessions.state import Status
+from core.sessions.store import STOP_FILE, Session
+from core.sessions.studies.store import Cell, Study
+
+TRIES = 3
+"""Starts of a cell's worker by one runner, before the cell is left as it is."""
+POLL = 0.5
+"""Seconds between looks at the cells."""
+
+
+class Runner:
+    """Starts, watches and starts again."""
+
+    def __init__(self, study: Study, jobs: int) -> None:
+        self.study, self.jobs = study, jobs
+        self.starts: dict[str, int] = {}
+        process = {"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time()}
+        self.state = study.state().model_copy(update=process | {"started": study.state().started or time.time(), "error": None})
+
+    def run(self) -> int:
+        """Until nothing is left to do; returns the exit status: 0 all cells are done, 1 some are not, 3 stopped."""
+        while True:
+            standing = {cell.id: self.standing(cell) for cell in self.study.cells}
+            self.write("running", standing)
+            if (self.study.dir / STOP_FILE).exists():
+                return self.stop()
+            live = sum(status == "live" for status in standing.values())
+            waiting = [cell for cell in self.study.cells if standing[cell.id] == "ready"]
+            if not live and not waiting:
+                break
+            for cell in waiting[: self.jobs - live]:
+                self.start(cell)
+            time.sleep(POLL)
+        failed = [name for name, status in standing.items() if status != "done"]
+        self.state.error = f"{len(failed)} cells are not done: {', '.join(failed)}" if failed else None
+        self.write("failed" if failed else "done", standing)
+        return int(bool(failed))
+
+    def standing(self, cell: Cell) -> str:
+        """``done``, ``live``, ``ready`` to be started, ``waiting`` for the session that it forks from, or ``failed``."""
+        session = self.study.session(cell)
+        status = session.state().status if session else None
+        if status == "done":
+            return "done"
+        begun = self.starts.get(cell.id, 0)
+        if session is not None and session.state().live:
+            return "live"
+        if begun >= TRIES:
+            return "failed"
+        if session is not None or cell.arm == self.study.spec.arms[0]:
+            return "ready"
+        trunk = self.trunk(cell)
+        if trunk is not None and trunk.validation(0) is not None:
+            return "ready"
+        return "failed" if self.starts.get(self.first(cell).id, 0) >= TRIES and not (trunk and trunk.state().live) else "waiting"
+
+    def first(self, cell: Cell) -> Cell:
+        return Cell(self.study.spec.arms[0], cell.seed)
+
+    def trunk(self, cell: Cell) -> Session | None:
+        """The first arm's session of the same seed, with which all arms of the seed have their first stage in common."""
+        return self.study.session(self.first(cell))
+
+    def start(self, cell: Cell) -> None:
+        """Makes the cell's session, if there is none, and a worker for it."""
+        session = self.study.session(cell)
+        if session is None:
+            spec = self.study.spec.spec_of(cell.arm, cell.seed)
+            trunk = self.trunk(cell)
+            if trunk is None:
+                session = self.study.store.create(spec, cell.id)
+            else:
+                session = fork(trunk, 0, self.study.store, cell.id, title=spec.title, **cell.arm.changes)
+        self.starts[cell.id] = self.starts.get(cell.id, 0) + 1
+        spawn(session)
+
+    def stop(self) -> int:
+        """Asks all workers to stop, and waits for them."""
+        sessions = [session for cell in self.study.cells if (session := self.study.session(cell)) is not None]
+        for session in sessions:
+            if session.state().live:
+                (session.dir / STOP_FILE).touch()
+        while any(session.state().live for session in sessions):
+            time.sleep(POLL)
+        self.write("stopped", {cell.id: self.standing(cell) for cell in self.study.cells})
+        return 3
+
+    def write(self, status: Status, standing: dict[str, str]) -> None:
+        """Replaces ``state.json``; every write is a heartbeat. A cell that runs counts as far as it is."""
+        parts = [1.0 if standing[cell.id] == "done" else self.progress(cell) for cell in self.study.cells]
+        ended = status in ("done", "failed", "stopped")
+        self.state.status, self.state.progress, self.state.heartbeat = status, sum(parts) / len(parts), time.time()
+        self.state.finished = time.time() if ended else None
+        write_text(self.study.dir / "state.json", self.state.model_dump_json(indent=1))
+
+    def progress(self, cell: Cell) -> float:
+        session = self.study.session(cell)
+        return session.state().progress if session else 0.0
+
+
+def start_runner(study: Study, jobs: int) -> subprocess.Popen[bytes]:
+    """The runner in a process group of its own, which outlives whoever started it."""
+    (study.dir / STOP_FILE).unlink(missing_ok=True)
+    with (study.dir / "runner.log").open("ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "core.sessions.studies.runner", str(study.dir), "--jobs", str(jobs)],
+            cwd=Path(__file__).resolve().parents[3],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--jobs", type=int, default=max(1, os.cpu_count() or 1), help="cells that run at a time")
+    options = parser.parse_args(arguments)
+    study = Study(options.folder.resolve())
+    signal.signal(signal.SIGTERM, lambda *_: (study.dir / STOP_FILE).touch())
+    with (study.dir / ".runner.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"{study.id} has a runner already", file=sys.stderr)
+            return 2
+        return Runner(study, options.jobs).run()
+
+
+if __name__ == "__main__":
+    for nuisance in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(nuisance, signal.SIG_IGN)
+    sys.exit(main())

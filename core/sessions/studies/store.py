@@ -1,0 +1,141 @@
+"""The folder of a study: its spec, what its runner does, and one session a cell.
+
+studies/<id>/
+  study.json      the spec, written once
+  state.json      of the runner
+  cells/<arm>-s<seed>/   a session folder
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from pydantic import ValidationError
+
+from core.lake.config import first_error
+from core.lake.files import write_text
+from core.sessions.state import WorkerState, as_observed
+from core.sessions.store import SESSION_ID, Session, SessionStore, fresh_name
+from core.sessions.studies.spec import Arm, StudySpec
+
+
+class StudyError(ValueError):
+    """A study does not exist, cannot be read or cannot be made; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One arm with one seed."""
+
+    arm: Arm
+    seed: int
+
+    @property
+    def id(self) -> str:
+        """Of its session, within the study's own."""
+        return f"{self.arm.name}-s{self.seed}"
+
+
+class Study:
+    """One study folder, opened for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises StudyError if there is no readable ``study.json``."""
+        self.dir, self.id = folder, folder.name
+        try:
+            self.spec = StudySpec.model_validate_json((folder / "study.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            raise StudyError(f"study {self.id!r}: study.json cannot be read: {reason}") from None
+
+    @property
+    def title(self) -> str:
+        return self.spec.title
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Seed by seed, so that a part of a study is a study of fewer seeds; the first arm of a seed is what the others fork from."""
+        return [Cell(arm, seed) for seed in self.spec.seeds for arm in self.spec.arms]
+
+    @property
+    def store(self) -> SessionStore:
+        return SessionStore(self.dir / "cells")
+
+    def session(self, cell: Cell) -> Session | None:
+        """None before it has begun."""
+        folder = self.dir / "cells" / cell.id
+        return Session(folder) if (folder / "session.json").exists() else None
+
+    def state(self) -> WorkerState:
+        try:
+            return as_observed(WorkerState.model_validate_json((self.dir / "state.json").read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return WorkerState(status="failed", error="state.json is missing or damaged")
+
+    def finished(self) -> Iterator[tuple[Cell, Session]]:
+        for cell in self.cells:
+            session = self.session(cell)
+            if session is not None and session.state().status == "done":
+                yield cell, session
+
+    def boards(self) -> pd.DataFrame:
+        """The final validations of all finished cells, one row a board: ``arm, seed, board_id, cell, size, agents, valid, optimal``;
+        ``cell`` is the suite's (agents and size)."""
+        tables = []
+        for cell, session in self.finished():
+            final = session.validation(session.spec.stages - 1)
+            if final is not None:
+                names = final["agents"].astype(str) + "x" + final["size"].astype(str)
+                kept = final[["board_id", "size", "agents", "valid", "optimal"]]
+                tables.append(kept.assign(arm=cell.arm.name, seed=cell.seed, cell=names))
+        columns = ["arm", "seed", "board_id", "cell", "size", "agents", "valid", "optimal"]
+        return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+
+def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
+    """One row a finished cell: ``arm, seed, value``, the mean over the suite's cells of the part of their boards that is ``measure``."""
+    of_cells = boards.groupby(["arm", "seed", "cell"], sort=False)[measure].mean()
+    return of_cells.groupby(["arm", "seed"], sort=False).mean().rename("value").reset_index()
+
+
+def studies_folder(store: SessionStore) -> Path:
+    return store.root / "studies"
+
+
+def create(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
+    """A new folder with ``study.json``. Raises StudyError if the id is none or taken."""
+    root = studies_folder(store)
+    root.mkdir(parents=True, exist_ok=True)
+    study_id = study_id or fresh_name(root, spec.title, otherwise="study")
+    if not SESSION_ID.fullmatch(study_id):
+        raise StudyError(f"{study_id!r} is no study id: lower-case letters, digits and hyphens, at most 63")
+    folder = root / study_id
+    if folder.exists():
+        raise StudyError(f"a study {study_id!r} already exists in {root}")
+    folder.mkdir()
+    write_text(folder / "state.json", WorkerState(started=time.time()).model_dump_json(indent=1))
+    write_text(folder / "study.json", spec.model_dump_json(indent=1))
+    return Study(folder)
+
+
+def studies(store: SessionStore) -> list[Study]:
+    """Every readable study, newest first."""
+    found = []
+    for path in sorted(studies_folder(store).glob("*/study.json"), reverse=True):
+        try:
+            found.append(Study(path.parent))
+        except StudyError:
+            continue
+    return found
+
+
+def open_study(study_id: str, store: SessionStore) -> Study:
+    """Raises StudyError where there is no such study."""
+    folder = studies_folder(store) / study_id
+    if not SESSION_ID.fullmatch(study_id) or not folder.is_dir():
+        raise StudyError(f"there is no study {study_id!r} in {studies_folder(store)}")
+    return Study(folder)

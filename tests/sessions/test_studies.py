@@ -1,0 +1,163 @@
+"""Studies: every cell is run to its end exactly once, whatever is killed in between, and arms of a seed begin alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from core.engineer.schema import SECTIONS
+from core.sessions.store import SessionStore
+from core.sessions.studies.runner import Runner, start_runner
+from core.sessions.studies.spec import Arm, StudySpec, engineers_study, only_one, section_arms, sections_study, without_one
+from core.sessions.studies.store import Study, StudyError, create, open_study, outcomes, studies
+from tests.sessions.test_loop import small_spec
+
+
+def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
+    return engineers_study(session=small_spec()).model_copy(
+        update={"arms": tuple(Arm(name=name, engineer=name) for name in engineers), "seeds": seeds}  # type: ignore[arg-type]
+    )
+
+
+def events(study: Study, kind: str) -> dict[str, int]:
+    """How often each cell told an event of this kind."""
+    told = {cell.id: study.session(cell) for cell in study.cells}
+    return {name: sum(event["kind"] == kind for event in session.events()[0]) for name, session in told.items() if session}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    study = create(small_study("uniform", "fixed", "policy"), SessionStore(tmp_path_factory.mktemp("studies")), "small")
+    assert Runner(study, jobs=2).run() == 0
+    return study
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("training")
+def test_every_cell_is_run_and_arms_of_a_seed_share_their_first_stage(finished: Study) -> None:
+    assert finished.state().status == "done" and finished.state().progress == 1.0
+    assert len(list(finished.finished())) == 6
+    for seed in (0, 1):
+        first, *others = [session for cell, session in finished.finished() if cell.seed == seed]
+        for session in others:
+            assert session.spec.parent is not None and session.spec.parent.session == first.id
+            assert session.environment(0) == first.environment(0)
+            assert session.proposal(0).engineer == session.spec.engineer != first.spec.engineer  # type: ignore[union-attr]
+    boards = finished.boards()
+    assert len(boards) == 6 * 10 and set(boards["cell"]) == {"2x3", "2x4"}
+    table = outcomes(boards)
+    assert len(table) == 6
+    one = boards[(boards["arm"] == "fixed") & (boards["seed"] == 1)]
+    expected = one.groupby("cell")["valid"].mean().mean()
+    assert table.set_index(["arm", "seed"])["value"]["fixed", 1] == pytest.approx(expected)
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("training")
+def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
+    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "killed")
+    runner = start_runner(study, jobs=2)
+    worker = wait_for_worker(study)
+    os.kill(worker, signal.SIGKILL)
+    wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
+    runner.kill()
+    runner.wait()
+    assert study.state().status == "crashed"
+    again = start_runner(study, jobs=2)
+    assert again.wait(timeout=240) == 0
+    assert study.state().status == "done"
+    assert events(study, "done") == {cell.id: 1 for cell in study.cells}
+    assert sum(events(study, "resumed").values()) >= 1
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("training")
+def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
+    study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
+    runner = start_runner(study, jobs=1)
+    wait_for_worker(study)
+    assert start_runner(study, jobs=1).wait(timeout=60) == 2
+    runner.terminate()
+    assert runner.wait(timeout=120) == 3 and study.state().status == "stopped"
+    assert start_runner(study, jobs=1).wait(timeout=240) == 0
+    assert events(study, "done") == {cell.id: 1 for cell in study.cells}
+
+
+def wait_for_worker(study: Study) -> int:
+    """The pid of the first cell's worker, once it trains."""
+    cell = study.cells[0]
+    wait(lambda: (session := study.session(cell)) is not None and session.state().phase != "starting" and session.state().pid is not None)
+    return study.session(cell).state().pid or 0  # type: ignore[union-attr]
+
+
+def wait(ready: object, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "failing")
+    started: list[str] = []
+
+    def fail(session: object) -> None:
+        started.append(session.id)  # type: ignore[attr-defined]
+        state = session.state().model_copy(update={"status": "failed"})  # type: ignore[attr-defined]
+        (session.dir / "state.json").write_text(state.model_dump_json())  # type: ignore[attr-defined]
+
+    monkeypatch.setattr("core.sessions.studies.runner.spawn", fail)
+    monkeypatch.setattr("core.sessions.studies.runner.POLL", 0.0)
+    assert Runner(study, jobs=2).run() == 1
+    assert sorted(started) == ["uniform-s0"] * 3 + ["uniform-s1"] * 3
+    assert "4 cells are not done" in (study.state().error or "")
+
+
+def test_the_arms_of_the_three_kinds_of_section_studies() -> None:
+    arms = section_arms()
+    assert len(arms) == 8 and arms[0].sections == SECTIONS and arms[-1].sections == ("behaviour", "history")
+    assert len({arm.sections for arm in arms}) == 8
+    assert [arm.name for arm in arms[:3]] == ["failures-statistics-preserved", "failures-statistics", "failures-preserved"]
+    assert [len(arm.sections or ()) for arm in without_one()] == [5, 4, 4, 4, 4, 4]
+    assert [len(arm.sections or ()) for arm in only_one()] == [0, 1, 1, 1, 1, 1]
+    assert sections_study(2).seeds == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arms": [{"name": "a"}, {"name": "a"}]}, "two arms are the same"),
+        ({"seeds": [1, 1]}, "two seeds are the same"),
+        ({"arms": [{"name": "a"}, {"name": "b", "engineer": "api"}]}, "give both or neither"),
+        ({"arms": [{"name": "a"}, {"name": "../b"}]}, "pattern"),
+    ],
+)
+def test_a_study_that_cannot_be_run_is_refused(changes: dict, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        StudySpec.model_validate(sections_study().model_dump() | changes)
+
+
+def test_one_stage_is_too_few() -> None:
+    one = small_spec().model_copy(update={"stages": 1})
+    with pytest.raises(ValidationError, match="two stages or more"):
+        sections_study(session=one)
+
+
+def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    study = create(small_study("uniform", "fixed"), store, "there")
+    assert open_study("there", store).spec == study.spec
+    (tmp_path / "studies" / "broken").mkdir()
+    (tmp_path / "studies" / "broken" / "study.json").write_text(json.dumps({"title": "x"}))
+    assert [found.id for found in studies(store)] == ["there"]
+    for name, message in (("nowhere", "no study"), ("../x", "no study"), ("broken", "cannot be read")):
+        with pytest.raises(StudyError, match=message):
+            open_study(name, store)
+    with pytest.raises(StudyError, match="already exists"):
+        create(study.spec, store, "there")
