@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from core.sessions.benchmark import Report, Tally
     from core.sessions.store import Session
+    from core.sessions.studies.store import Study
 
 BAD_INPUT = 2
 
@@ -109,6 +110,13 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--temperature", type=float, default=0.0, help="0, the default, plans greedily")
     evaluate.add_argument("--seed", type=int, default=0, help="of the draws at other temperatures")
 
+    study = command("study", run_study, "run the same session over a grid of arms and seeds, or go on with one")
+    study.add_argument("what", help="sections, engineers, a study's spec (JSON), or the id of a study that is to go on")
+    study.add_argument("--seeds", type=int, help="of a ready-made study, how many (default: 3 for sections, 5 for engineers)")
+    study.add_argument("--jobs", type=int, help="sessions that run at a time (default: one a processor core)")
+    study.add_argument("--id", help="what to call it (default: date and title)")
+    study.add_argument("--background", action="store_true", help="come back at once; the same command with its id shows how far it is")
+
     export = command("export", run_export, "take a checkpoint out, for use elsewhere")
     export.add_argument("model", help="as for evaluate")
     export.add_argument("out", type=Path, metavar="OUT", help="a new folder")
@@ -195,6 +203,73 @@ def run_session(options: argparse.Namespace) -> int:
     else:
         session = SessionStore().create(spec)
     return run_in_foreground(session, options.json)
+
+
+def run_study(options: argparse.Namespace) -> int:
+    import os
+    import time
+
+    from core.sessions.launcher import start_study
+    from core.sessions.store import SessionStore
+
+    study = find_study(options)
+    if study.state().status != "done" and not study.state().live:
+        start_study(study, SessionStore(), options.jobs or os.cpu_count() or 1)
+    if not options.background:
+        try:
+            while study.state().live:
+                if not options.json:
+                    done = sum(1 for _ in study.finished())
+                    print(f"\r{study.id}: {done} of {len(study.cells)} sessions done, {study.state().progress:.0%}", end="", flush=True)
+                time.sleep(1)
+        except KeyboardInterrupt:
+            print(f"\n{study.id} goes on in the background; the same command with its id shows how far it is")
+            return 0
+    print_study(study, options.json)
+    return int(study.state().status not in ("done", "running", "queued"))
+
+
+def find_study(options: argparse.Namespace) -> Study:
+    """An existing study, or a new one of a ready-made kind or of a spec file."""
+    from pydantic import ValidationError
+
+    from core.lake.config import first_error
+    from core.sessions.store import SessionStore
+    from core.sessions.studies.spec import STUDIES, StudySpec
+    from core.sessions.studies.store import create, open_study
+
+    store = SessionStore()
+    ready_made = options.what in STUDIES
+    if options.seeds is not None and (not ready_made or options.seeds < 1):
+        raise InputError("--seeds is for a ready-made study, and at least 1")
+    if ready_made:
+        kind = STUDIES[options.what]
+        return create(kind() if options.seeds is None else kind(options.seeds), store, options.id)
+    if not options.what.endswith(".json"):
+        return open_study(options.what, store)
+    try:
+        return create(StudySpec.model_validate_json(read_text(options.what)), store, options.id)
+    except ValidationError as error:
+        raise InputError(f"{options.what}: {first_error(error)}") from None
+
+
+def print_study(study: Study, as_json: bool) -> None:
+    from core.sessions.studies.store import outcomes
+
+    boards = study.boards()
+    done = sum(1 for _ in study.finished())
+    tables = {measure: outcomes(boards, measure) if done else None for measure in ("valid", "optimal")}
+    if as_json:
+        told = {name: [] if table is None else table.to_dict("records") for name, table in tables.items()}
+        show({"id": study.id, "folder": str(study.dir), "cells": len(study.cells), "done": done} | study.state().model_dump() | told, True)
+        return
+    print(f"\n{study.title} ({study.id}): {study.state().status}, {done} of {len(study.cells)} sessions done, in {study.dir}")
+    for name, table in tables.items():
+        if table is not None:
+            means = table.groupby("arm", sort=False)["value"].agg(["mean", "count"])
+            print(f"final {name} rate, mean over cells and seeds:")
+            for arm, row in means.iterrows():
+                print(f"  {arm:<32} {row['mean']:.1%}  ({int(row['count'])} seeds)")
 
 
 def run_resume(options: argparse.Namespace) -> int:

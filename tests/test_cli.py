@@ -10,6 +10,8 @@ import pytest
 from core.cli import main
 from core.sessions.footprint import gpus
 from core.sessions.presets import PRESETS
+from core.sessions.studies.spec import engineer_arms, engineers_study
+from tests.sessions.test_loop import small_spec
 
 BOARD = "S F F g\nF H F F\nF F H F\ns F F G\n"
 
@@ -209,6 +211,22 @@ def test_a_bad_spec_names_the_key(capsys: pytest.CaptureFixture[str], tmp_path: 
     spec = tmp_path / "spec.json"
     spec.write_text('{"stages": 0}')
     assert reason(capsys, "run", str(spec)).startswith(f"{spec}: stages: Input should be greater than or equal to 1 (given: 0)")
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("training")
+def test_a_study_is_run_to_its_end_and_told_again_by_its_id(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    spec = engineers_study(session=small_spec()).model_copy(update={"arms": engineer_arms(("rules", "fixed")), "seeds": (5,)})
+    (tmp_path / "spec.json").write_text(spec.model_dump_json())
+    told = answer(capsys, "study", str(tmp_path / "spec.json"), "--id", "mine", "--jobs", "2")
+    assert (told["status"], told["cells"], told["done"]) == ("done", 2, 2)
+    assert [(row["arm"], row["seed"]) for row in told["valid"]] == [("rules", 5), ("fixed", 5)]
+    assert answer(capsys, "study", "mine")["valid"] == told["valid"], "what is done is not run again"
+    assert main(["study", "mine", "--seeds", "2"]) == 2 and main(["study", "nobody"]) == 2
+    capsys.readouterr()
 
 
 @pytest.mark.skipif(bool(gpus()), reason="there is a GPU")

@@ -1,4 +1,4 @@
-"""Starting, stopping and resuming the workers of sessions and evaluations, from a page or the command line."""
+"""Starting, stopping and resuming the workers of sessions, evaluations and studies, from a page or the command line."""
 
 from __future__ import annotations
 
@@ -17,13 +17,17 @@ from core.sessions.evaluations import Evaluation, Task, create, evaluations
 from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, worker_alive
 from core.sessions.store import PROJECT, STOP_FILE, Session, SessionStore, worker_environment
+from core.sessions.studies.store import Study, studies
 
 GRACE = 0.25
 """How long a worker has to stop politely before it is ended by force: a part of its patience, that is 30 s for a lab model."""
 
 
+Job = Session | Evaluation | Study
+
+
 class LaunchError(RuntimeError):
-    """A session or an evaluation cannot be started, stopped or resumed now; the message says why."""
+    """A session, an evaluation or a study cannot be started, stopped or resumed now; the message says why."""
 
 
 def start(spec: SessionSpec, store: SessionStore) -> Session:
@@ -42,6 +46,12 @@ def start_evaluation(task: Task, store: SessionStore) -> Evaluation:
     return evaluation
 
 
+def start_study(study: Study, store: SessionStore, jobs: int) -> None:
+    """Starts a study's runner, or starts it again. Raises LaunchError as :func:`start` does."""
+    with launching(store):
+        spawn(study, "--jobs", str(jobs))
+
+
 def resume(session: Session, store: SessionStore) -> None:
     """Starts a worker that takes the session up where it stands. Raises LaunchError if it is running, done or read-only."""
     with launching(store):
@@ -53,7 +63,7 @@ def resume(session: Session, store: SessionStore) -> None:
         spawn(session)
 
 
-def stop(job: Session | Evaluation) -> None:
+def stop(job: Job) -> None:
     """Asks the worker to stop at its next step; a session saves what it has. Ends it by force if it does not within its GRACE."""
     state = job.state()
     if not state.live:
@@ -74,11 +84,12 @@ def end_after_grace(state: WorkerState) -> None:
 
 @contextmanager
 def launching(store: SessionStore) -> Iterator[None]:
-    """One launch at a time over all pages and shells, and none while a session or an evaluation runs."""
+    """One launch at a time over all pages and shells, and none while a session, an evaluation or a study runs."""
     store.root.mkdir(parents=True, exist_ok=True)
     with (store.root / ".launch.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        jobs: list[Session | Evaluation] = [*(session for session in store.sessions() if not session.read_only), *evaluations(store)]
+        own = (session for session in store.sessions() if not session.read_only)
+        jobs: list[Job] = [*own, *evaluations(store), *studies(store)]
         running = next((job for job in jobs if job.state().live), None)
         if running is not None:
             raise LaunchError(f"{running.title} ({running.id}) is running; stop it or wait until it is done")
@@ -97,18 +108,21 @@ def worker_command(session: Session) -> list[str]:
     return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n, *worker]
 
 
-def spawn(job: Session | Evaluation) -> None:
+def spawn(job: Job, *options: str) -> subprocess.Popen[bytes]:
     """Starts the worker in a process group of its own. The job counts as queued until the worker has written its first state."""
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
+    online = False
     if isinstance(job, Session):
         command, online, fresh = worker_command(job), job.spec.online, fresh | {"phase": "starting"}
-    else:
+    elif isinstance(job, Evaluation):
         command, online = [sys.executable, "-m", "core.sessions.evaluation_worker", str(job.dir)], job.task.online
+    else:
+        command = [sys.executable, "-m", "core.sessions.studies.runner", str(job.dir)]
     write_text(job.dir / "state.json", job.state().model_copy(update=fresh).model_dump_json(indent=2))
     with (job.dir / "worker.log").open("ab") as log:
         process = subprocess.Popen(
-            command,
+            [*command, *options],
             cwd=PROJECT,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -117,3 +131,4 @@ def spawn(job: Session | Evaluation) -> None:
             env=worker_environment(online),
         )
     threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie
+    return process

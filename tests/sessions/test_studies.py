@@ -12,8 +12,9 @@ import pytest
 from pydantic import ValidationError
 
 from core.engineer.schema import SECTIONS
+from core.sessions.launcher import spawn
 from core.sessions.store import SessionStore
-from core.sessions.studies.runner import Runner, start_runner
+from core.sessions.studies.runner import Runner
 from core.sessions.studies.spec import Arm, StudySpec, engineers_study, only_one, section_arms, sections_study, without_one
 from core.sessions.studies.store import Study, StudyError, create, open_study, outcomes, studies
 from tests.sessions.test_loop import small_spec
@@ -62,14 +63,14 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_first_stage(finished: 
 @pytest.mark.xdist_group("training")
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
     study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "killed")
-    runner = start_runner(study, jobs=2)
+    runner = spawn(study, "--jobs", "2")
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
     wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
     runner.kill()
     runner.wait()
     assert study.state().status == "crashed"
-    again = start_runner(study, jobs=2)
+    again = spawn(study, "--jobs", "2")
     assert again.wait(timeout=240) == 0
     assert study.state().status == "done"
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
@@ -80,12 +81,12 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
 @pytest.mark.xdist_group("training")
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
     study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
-    runner = start_runner(study, jobs=1)
+    runner = spawn(study, "--jobs", "1")
     wait_for_worker(study)
-    assert start_runner(study, jobs=1).wait(timeout=60) == 2
+    assert spawn(study, "--jobs", "1").wait(timeout=60) == 2
     runner.terminate()
     assert runner.wait(timeout=120) == 3 and study.state().status == "stopped"
-    assert start_runner(study, jobs=1).wait(timeout=240) == 0
+    assert spawn(study, "--jobs", "1").wait(timeout=240) == 0
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
 
 

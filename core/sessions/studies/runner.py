@@ -11,7 +11,6 @@ import argparse
 import fcntl
 import os
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ import psutil
 from core.lake.files import write_text
 from core.sessions.forks import fork
 from core.sessions.launcher import spawn
-from core.sessions.state import Status
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Status
 from core.sessions.store import STOP_FILE, Session
 from core.sessions.studies.store import Cell, Study
 
@@ -38,8 +37,9 @@ class Runner:
     def __init__(self, study: Study, jobs: int) -> None:
         self.study, self.jobs = study, jobs
         self.starts: dict[str, int] = {}
-        process = {"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time()}
-        self.state = study.state().model_copy(update=process | {"started": study.state().started or time.time(), "error": None})
+        process = {"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time(), "error": None}
+        patience = SLOW_STALLED_AFTER if study.spec.session.language else STALLED_AFTER
+        self.state = study.state().model_copy(update=process | {"patience": patience, "started": study.state().started or time.time()})
 
     def run(self) -> int:
         """Until nothing is left to do; returns the exit status: 0 all cells are done, 1 some are not, 3 stopped."""
@@ -120,20 +120,6 @@ class Runner:
     def progress(self, cell: Cell) -> float:
         session = self.study.session(cell)
         return session.state().progress if session else 0.0
-
-
-def start_runner(study: Study, jobs: int) -> subprocess.Popen[bytes]:
-    """The runner in a process group of its own, which outlives whoever started it."""
-    (study.dir / STOP_FILE).unlink(missing_ok=True)
-    with (study.dir / "runner.log").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "core.sessions.studies.runner", str(study.dir), "--jobs", str(jobs)],
-            cwd=Path(__file__).resolve().parents[3],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
