@@ -10,12 +10,11 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 
 from core.engineer.api import ApiEngineer
 from core.engineer.engineers import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
-from core.engineer.evidence import StageMeasurements, describe
+from core.engineer.evidence import describe
 from core.engineer.schema import Context, ProposalRecord, Written
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import canonical_hashes, generate, realised
@@ -47,15 +46,13 @@ def run(session: Session, recorder: Recorder) -> None:
     training = make_training(policy, suite, session)
     engineer = make_engineer(spec, policy)
     config = spec.initial_config
-    before = validate(policy, suite, None, session, recorder)
-    last: ProposalRecord | None = None
+    validate(policy, suite, None, session, recorder)
     for stage in range(spec.stages):
-        boards, drawn = draw_boards(config, suite, stage, session, recorder)
+        boards = draw_boards(config, suite, stage, session, recorder)
         train(training, boards, stage, session, recorder)
-        after = validate(policy, suite, stage, session, recorder)
-        context = make_context(drawn, before, after, last, session)
-        proposal = propose(engineer, context, config, session, recorder)
-        config, before, last = proposal.config_after, after, proposal
+        validate(policy, suite, stage, session, recorder)
+        context = describe(session.measurements(stage), spec.sections, spec.layouts)
+        config = propose(engineer, context, config, session, recorder).config_after
     if spec.heavy:
         drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
     recorder.done()
@@ -101,18 +98,15 @@ def boards_of(config: EnvironmentConfig, suite: list[Instance], stage: int, spec
     return generate(config, spec.training.steps * spec.training.boards_per_step, stage_seed(spec, stage), exclude=exclude)
 
 
-def draw_boards(
-    config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder
-) -> tuple[list[Instance], EnvironmentRecord]:
-    """The stage's boards, none of them a board of the suite or of a named one, and what they are; the same again after a resume."""
+def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder) -> list[Instance]:
+    """The stage's boards, none of them a board of the suite or of a named one; the same again after a resume."""
     recorder.phase("generating", stage)
     boards = boards_of(config, suite, stage, session.spec)
-    record = session.environment(stage)
-    if record is None:
+    if session.environment(stage) is None:
         record = EnvironmentRecord(stage=stage, seed=stage_seed(session.spec, stage), config=config, realised=realised(boards))
         recorder.write_model(stage, "environment.json", record)
         recorder.event("stage", stage=stage, boards=len(boards))
-    return boards, record
+    return boards
 
 
 def make_training(policy: Policy, suite: list[Instance], session: Session) -> StageRun:
@@ -146,35 +140,17 @@ def train(training: StageRun, boards: list[Instance], stage: int, session: Sessi
         drop_resume_files(previous)
 
 
-def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> pd.DataFrame:
+def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
     """Greedy plans on every board of the suite; stage None is the base, before training."""
-    rows = session.validation(stage)
-    if rows is None:
-        recorder.phase("baseline" if stage is None else "validating", stage or 0)
+    if session.validation(stage) is not None:
+        return
+    recorder.phase("baseline" if stage is None else "validating", stage or 0)
 
-        def progress(done: int) -> None:
-            recorder.fraction(done / len(suite))
-            recorder.stop_if_asked()
+    def progress(done: int) -> None:
+        recorder.fraction(done / len(suite))
+        recorder.stop_if_asked()
 
-        rows = evaluate(policy, suite, on_progress=progress)
-        recorder.validated(stage, rows)
-    return rows
-
-
-def make_context(
-    drawn: EnvironmentRecord, before: pd.DataFrame, after: pd.DataFrame, last: ProposalRecord | None, session: Session
-) -> Context:
-    measured = StageMeasurements(
-        stage=drawn.stage,
-        config=drawn.config,
-        realised=drawn.realised,
-        metrics=session.metrics(drawn.stage),
-        validation=after,
-        validation_before=before,
-        last_proposal=last,
-        method=session.spec.training.method,
-    )
-    return describe(measured, session.spec.sections, session.spec.layouts)
+    recorder.validated(stage, evaluate(policy, suite, on_progress=progress))
 
 
 def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:

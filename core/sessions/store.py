@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
+from core.engineer.evidence import StageMeasurements
 from core.engineer.schema import Context, ProposalRecord
 from core.lake.config import EnvironmentConfig, first_error
 from core.lake.files import write_text
@@ -135,6 +136,23 @@ class Session:
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""
         return self._table(self.stage_dir(stage) / "completions.parquet")
+
+    def measurements(self, stage: int) -> StageMeasurements:
+        """Everything that bears on the proposal after a stage. Raises SessionError if the stage has not been validated."""
+        drawn, after = self.environment(stage), self.validation(stage)
+        before = self.validation(stage - 1 if stage else None)
+        if drawn is None or after is None or before is None:
+            raise SessionError(f"{self.id} has not validated a stage {stage + 1}")
+        return StageMeasurements(
+            stage=stage,
+            config=drawn.config,
+            realised=drawn.realised,
+            metrics=self.metrics(stage),
+            validation=after,
+            validation_before=before,
+            last_proposal=self.proposal(stage - 1) if stage else None,
+            method=self.spec.training.method,
+        )
 
     def checkpoints(self) -> list[Checkpoint]:
         """The base, then the policy after each stage whose weights are here."""
