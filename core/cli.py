@@ -110,6 +110,13 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--temperature", type=float, default=0.0, help="0, the default, plans greedily")
     evaluate.add_argument("--seed", type=int, default=0, help="of the draws at other temperatures")
 
+    replay = command("replay", run_replay, "ask engineers anew for the config after a stage, without any training")
+    replay.add_argument("stage", metavar="SESSION:STAGE", help="a session and the number of a stage that it has validated")
+    replay.add_argument("--vary", choices=("sections", "engineers"), default="sections", help="what differs between those that are asked")
+    replay.add_argument("--samples", type=int, default=16, help="answers of each")
+    replay.add_argument("--seed", type=int, default=0)
+    replay.add_argument("--out", type=Path, help="a CSV file for every answer, one row a map size")
+
     study = command("study", run_study, "run the same session over a grid of arms and seeds, or go on with one")
     study.add_argument("what", help="sections, engineers, a study's spec (JSON), or the id of a study that is to go on")
     study.add_argument("--seeds", type=int, help="of a ready-made study, how many (default: 3 for sections, 5 for engineers)")
@@ -203,6 +210,38 @@ def run_session(options: argparse.Namespace) -> int:
     else:
         session = SessionStore().create(spec)
     return run_in_foreground(session, options.json)
+
+
+def run_replay(options: argparse.Namespace) -> None:
+    import os
+
+    from core.sessions.store import worker_environment
+    from core.sessions.studies.spec import engineer_arms, section_arms
+
+    name, _, stage = options.stage.rpartition(":")
+    if not name or not stage.isdigit() or options.samples < 1:
+        raise InputError("give a session and a stage like example-quick:1, and at least one sample")
+    session = find_session(name)
+    os.environ.update(worker_environment())
+    import torch
+
+    from core.sessions.replay import compared, replay
+    from core.sessions.store import THREADS
+
+    torch.set_num_threads(THREADS)
+    arms = section_arms() if options.vary == "sections" else engineer_arms()
+    with progress() as note:
+        answers = replay(
+            session, int(stage) - 1, arms, options.samples, seed=options.seed, on_progress=lambda done, of: note("asking", done, of)
+        )
+    if options.out:
+        answers.to_csv(options.out, index=False)
+    table = compared(answers, arms[0].name)
+    if options.json:
+        show({"session": session.id, "stage": int(stage), "arms": table.reset_index().to_dict("records")}, as_json=True)
+    else:
+        print(table.round(2).to_string())
+        print(f"\nspread and distance in points a knob; distance from the mean config of {arms[0].name}")
 
 
 def run_study(options: argparse.Namespace) -> int:

@@ -58,8 +58,9 @@ def run(session: Session, recorder: Recorder) -> None:
     recorder.done()
 
 
-def make_engineer(spec: SessionSpec, policy: Policy) -> Engineer:
-    """The engineer that the spec names; ``base`` is a second copy of the model, which no training touches."""
+def make_engineer(spec: SessionSpec, policy: Policy | None) -> Engineer:
+    """The engineer that the spec names: ``policy`` itself, ``base``, which is a second copy that no training touches, or one that needs no
+    model here."""
     if spec.engineer in SCRIPTED:
         return SCRIPTED[spec.engineer]
     if spec.api is not None:
