@@ -293,22 +293,29 @@ def find_study(options: argparse.Namespace) -> Study:
 
 
 def print_study(study: Study, as_json: bool) -> None:
-    from core.sessions.studies.store import outcomes
+    """What came out, as far as it goes; the report of a study that is done is written into its folder."""
+    from core.sessions.studies.report import report_of, save_report
+    from core.sessions.studies.store import StudyError
 
-    boards = study.boards()
-    done = sum(1 for _ in study.finished())
-    tables = {measure: outcomes(boards, measure) if done else None for measure in ("valid", "optimal")}
-    if as_json:
-        told = {name: [] if table is None else table.to_dict("records") for name, table in tables.items()}
-        show({"id": study.id, "folder": str(study.dir), "cells": len(study.cells), "done": done} | study.state().model_dump() | told, True)
+    state, done = study.state(), sum(1 for _ in study.finished())
+    known = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
+    try:
+        report = report_of(study)
+    except StudyError as error:
+        show(known | {"report": str(error)}, as_json)
         return
-    print(f"\n{study.title} ({study.id}): {study.state().status}, {done} of {len(study.cells)} sessions done, in {study.dir}")
-    for name, table in tables.items():
-        if table is not None:
-            means = table.groupby("arm", sort=False)["value"].agg(["mean", "count"])
-            print(f"final {name} rate, mean over cells and seeds:")
-            for arm, row in means.iterrows():
-                print(f"  {arm:<32} {row['mean']:.1%}  ({int(row['count'])} seeds)")
+    if state.status == "done":
+        save_report(study.dir / "report", report, study.boards())
+    if as_json:
+        show(known | {"report": report.model_dump(mode="json")}, as_json=True)
+        return
+    print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
+    for sentence in report.sentences:
+        print(f"- {sentence}")
+    for name, told in (("valid", report.valid), ("optimal", report.optimal)):
+        print(f"\nfinal {name} rate by seed, and mean:")
+        for arm in told.arms:
+            print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_seed.values())}   {arm.mean:.1%}")
 
 
 def run_resume(options: argparse.Namespace) -> int:

@@ -223,8 +223,11 @@ def test_a_study_is_run_to_its_end_and_told_again_by_its_id(
     (tmp_path / "spec.json").write_text(spec.model_dump_json())
     told = answer(capsys, "study", str(tmp_path / "spec.json"), "--id", "mine", "--jobs", "2")
     assert (told["status"], told["cells"], told["done"]) == ("done", 2, 2)
-    assert [(row["arm"], row["seed"]) for row in told["valid"]] == [("rules", 5), ("fixed", 5)]
-    assert answer(capsys, "study", "mine")["valid"] == told["valid"], "what is done is not run again"
+    assert [(arm["arm"], list(arm["by_seed"])) for arm in told["report"]["valid"]["arms"]] == [("rules", ["5"]), ("fixed", ["5"])]
+    again = answer(capsys, "study", "mine")
+    assert again["report"]["valid"] == told["report"]["valid"], "what is done is not run again"
+    names = {path.name for path in (Path(told["folder"]) / "report").iterdir()}
+    assert names == {"report.json", "report.html", "arms.csv", "effects.csv", "boards.parquet"}
     assert main(["study", "mine", "--seeds", "2"]) == 2 and main(["study", "nobody"]) == 2
     capsys.readouterr()
 
