@@ -65,7 +65,7 @@ def parser() -> argparse.ArgumentParser:
     session.add_argument("--preset", metavar="NAME", help="instead of a spec file: quick, demo, study, long, paper or qwen3-0.6b")
     session.add_argument("--method", metavar="M", help="how a preset trains: grpo (default), imitation or expert-iteration")
     session.add_argument("--seed", type=int, help="another seed than the spec's")
-    session.add_argument("--engineer", metavar="E", help="another engineer than the spec's: policy, base, rules, uniform, random or fixed")
+    session.add_argument("--engineer", metavar="E", help="another engineer: policy, base, rules, bandit, uniform, random or fixed")
     session.add_argument("--out", type=Path, help="the session folder to make (default: a new one among the sessions)")
 
     for name, run, text in (

@@ -38,6 +38,7 @@ ENGINEER_WORDS = {
     "base": "base · the model before any training",
     "api": "api · any model behind an OpenAI-compatible server",
     "rules": "rules · transparent rules over the evidence",
+    "bandit": "bandit · more boards where plans change most",
     "uniform": "uniform · every size equally, always",
     "random": "random · shares and ratios at random",
     "fixed": "fixed · keeps the first config",

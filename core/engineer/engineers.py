@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from core.engineer import baselines, rules
+from core.engineer import bandit, baselines, rules
 from core.engineer.guard import guard
 from core.engineer.language import answer_schema, conversation, parse_answer, render_request
 from core.engineer.proposal_dialect import ProposalGrammar, parse_proposal, render_context
@@ -59,6 +59,7 @@ def by_rules(context: Context, config: EnvironmentConfig, seed: int) -> Proposal
 
 SCRIPTED: dict[EngineerName, ScriptedEngineer] = {
     "rules": ScriptedEngineer("rules", by_rules),
+    "bandit": ScriptedEngineer("bandit", bandit.propose),
     "uniform": ScriptedEngineer("uniform", baselines.uniform),
     "random": ScriptedEngineer("random", baselines.random),
     "fixed": ScriptedEngineer("fixed", baselines.fixed),
