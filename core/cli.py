@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from core.sessions.benchmark import Report, Tally
     from core.sessions.store import Session
+    from core.sessions.studies.spec import StudySpec
     from core.sessions.studies.store import Study
 
 BAD_INPUT = 2
@@ -248,12 +249,19 @@ def run_study(options: argparse.Namespace) -> int:
     import os
     import time
 
-    from core.sessions.launcher import start_study
+    from core.sessions.launcher import resume_study, start_study
     from core.sessions.store import SessionStore
+    from core.sessions.studies.store import open_study, studies_folder
 
-    study = find_study(options)
-    if study.state().status != "done" and not study.state().live:
-        start_study(study, SessionStore(), options.jobs or os.cpu_count() or 1)
+    store, jobs = SessionStore(), options.jobs or os.cpu_count() or 1
+    if (studies_folder(store) / options.what).is_dir():
+        if options.seeds is not None or options.id is not None:
+            raise InputError(f"{options.what} is a study that is there: --seeds and --id are for a new one")
+        study = open_study(options.what, store)
+        if study.state().status != "done" and not study.state().live:
+            resume_study(study, store, jobs)
+    else:
+        study = start_study(study_spec(options), store, jobs, options.id)
     if not options.background:
         try:
             while study.state().live:
@@ -262,32 +270,30 @@ def run_study(options: argparse.Namespace) -> int:
                     print(f"\r{study.id}: {done} of {len(study.cells)} sessions done, {study.state().progress:.0%}", end="", flush=True)
                 time.sleep(1)
         except KeyboardInterrupt:
-            print(f"\n{study.id} goes on in the background; the same command with its id shows how far it is")
+            print(f"\n{study.id} goes on in the background; frozenlab study {study.id} shows how far it is")
             return 0
     print_study(study, options.json)
     return int(study.state().status not in ("done", "running", "queued"))
 
 
-def find_study(options: argparse.Namespace) -> Study:
-    """An existing study, or a new one of a ready-made kind or of a spec file."""
+def study_spec(options: argparse.Namespace) -> StudySpec:
+    """A ready-made study, or one in a file."""
     from pydantic import ValidationError
 
     from core.lake.config import first_error
-    from core.sessions.store import SessionStore
     from core.sessions.studies.spec import STUDIES, StudySpec
-    from core.sessions.studies.store import create, open_study
 
-    store = SessionStore()
-    ready_made = options.what in STUDIES
-    if options.seeds is not None and (not ready_made or options.seeds < 1):
-        raise InputError("--seeds is for a ready-made study, and at least 1")
-    if ready_made:
+    if options.what in STUDIES:
+        if options.seeds is not None and options.seeds < 1:
+            raise InputError(f"--seeds is {options.seeds}; a study has at least one")
         kind = STUDIES[options.what]
-        return create(kind() if options.seeds is None else kind(options.seeds), store, options.id)
+        return kind() if options.seeds is None else kind(options.seeds)
     if not options.what.endswith(".json"):
-        return open_study(options.what, store)
+        raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(STUDIES)}, or a spec in a JSON file")
+    if options.seeds is not None:
+        raise InputError("--seeds is for ready-made studies; a spec file names its own")
     try:
-        return create(StudySpec.model_validate_json(read_text(options.what)), store, options.id)
+        return StudySpec.model_validate_json(read_text(options.what))
     except ValidationError as error:
         raise InputError(f"{options.what}: {first_error(error)}") from None
 

@@ -228,7 +228,8 @@ def test_a_study_is_run_to_its_end_and_told_again_by_its_id(
     assert again["report"]["valid"] == told["report"]["valid"], "what is done is not run again"
     names = {path.name for path in (Path(told["folder"]) / "report").iterdir()}
     assert names == {"report.json", "report.html", "arms.csv", "effects.csv", "boards.parquet"}
-    assert main(["study", "mine", "--seeds", "2"]) == 2 and main(["study", "nobody"]) == 2
+    assert [main(["study", *words]) for words in (["mine", "--seeds", "2"], ["nobody"], ["sections", "--seeds", "0"])] == [2, 2, 2]
+    assert [path.name for path in (tmp_path / "studies").iterdir()] == ["mine"], "a refusal leaves nothing"
     capsys.readouterr()
 
 

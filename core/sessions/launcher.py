@@ -17,7 +17,9 @@ from core.sessions.evaluations import Evaluation, Task, create, evaluations
 from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, worker_alive
 from core.sessions.store import PROJECT, STOP_FILE, Session, SessionStore, worker_environment
+from core.sessions.studies.spec import StudySpec
 from core.sessions.studies.store import Study, studies
+from core.sessions.studies.store import create as create_study
 
 GRACE = 0.25
 """How long a worker has to stop politely before it is ended by force: a part of its patience, that is 30 s for a lab model."""
@@ -46,8 +48,16 @@ def start_evaluation(task: Task, store: SessionStore) -> Evaluation:
     return evaluation
 
 
-def start_study(study: Study, store: SessionStore, jobs: int) -> None:
-    """Starts a study's runner, or starts it again. Raises LaunchError as :func:`start` does."""
+def start_study(spec: StudySpec, store: SessionStore, jobs: int, study_id: str | None = None) -> Study:
+    """Creates a study and starts its runner. Raises LaunchError as :func:`start` does, StudyError if the id is none or taken."""
+    with launching(store):
+        study = create_study(spec, store, study_id)
+        spawn(study, "--jobs", str(jobs))
+    return study
+
+
+def resume_study(study: Study, store: SessionStore, jobs: int) -> None:
+    """Starts the runner of a study again, which goes on where it stands. Raises LaunchError as :func:`start` does."""
     with launching(store):
         spawn(study, "--jobs", str(jobs))
 

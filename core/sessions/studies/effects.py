@@ -235,7 +235,7 @@ def sentence(what: str, effect: Effect) -> str:
 
 def _points(change: float) -> str:
     """``+3.4``: a change of a rate in percentage points."""
-    return f"{100 * change:+.1f}".replace("-", "\N{MINUS SIGN}")
+    return f"{round(100 * change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
 def _p(p: float) -> str:

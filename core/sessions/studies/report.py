@@ -251,7 +251,7 @@ def table(heads: Collection[str], rows: Collection[Collection[str]]) -> str:
 
 
 def points(change: float) -> str:
-    return f"{100 * change:+.1f}"
+    return f"{round(100 * change, 1) + 0.0:+.1f}"  # no negative zero
 
 
 def percent(rate: float) -> str:
