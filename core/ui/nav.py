@@ -25,6 +25,7 @@ PAGES = {
     "play": ("Play", "How does a model plan on this board, and what is optimal?"),
     "train": ("Train", "Start a session and watch it"),
     "story": ("Story", "What did the model change, and was it right?"),
+    "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
     "benchmark": ("Benchmark", "How good is a checkpoint, beside others and beside the paper?"),
 }
 """File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""

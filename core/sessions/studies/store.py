@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from core.lake.config import first_error
 from core.lake.files import write_text
 from core.sessions.state import WorkerState, as_observed
-from core.sessions.store import SESSION_ID, Session, SessionStore, fresh_name
+from core.sessions.store import PROJECT, SESSION_ID, Session, SessionStore, fresh_name
 from core.sessions.studies.spec import Arm, StudySpec
 
 
@@ -131,6 +131,11 @@ def studies(store: SessionStore) -> list[Study]:
         except StudyError:
             continue
     return found
+
+
+def shipped() -> list[Path]:
+    """The folders of the studies that come with the project: their reports, without their sessions."""
+    return sorted(path.parent for path in (PROJECT / "assets" / "studies").glob("*/report.json"))
 
 
 def open_study(study_id: str, store: SessionStore) -> Study:
