@@ -110,6 +110,13 @@ def resume(study: Study) -> None:
         st.session_state[ERROR] = f"Not started: {error}."
 
 
+def halt(study: Study) -> None:
+    try:
+        launcher.stop(study)
+    except launcher.LaunchError as error:
+        st.session_state[ERROR] = f"Not stopped: {error}."
+
+
 def said_why() -> None:
     """Why the last thing that was asked for could not be done."""
     if ERROR in st.session_state:
@@ -123,7 +130,10 @@ def watch(study: Study, drawn: int) -> None:
     done = sum(1 for _ in study.finished())
     running = [cell.id for cell in study.cells if (session := study.session(cell)) is not None and session.state().status == "running"]
     now = f" · now {', '.join(running)}" if running else ""
-    st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{done} of {len(study.cells)} sessions done**{now}")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(key="study-progress"):
+            st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{done} of {len(study.cells)} sessions done**{now}")
+        st.button("Stop", key="study-stop", icon=":material/stop:", on_click=halt, args=(study,), help="It can go on later.")
     if done != drawn or not state.live:
         st.rerun()
 

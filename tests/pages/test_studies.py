@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from core.sessions import launcher
@@ -52,6 +54,24 @@ def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, 
     assert "Nothing can be compared yet" in app.info[0].value
     app.button(key="study-go-on").click().run()
     assert [study.id for study in resumed] == ["mine"]
+
+
+def test_a_running_study_tells_how_far_it_is_and_can_be_stopped(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = create(engineers_study(2), SessionStore(sessions_folder), "mine")
+    mine = {
+        "status": "running",
+        "pid": os.getpid(),
+        "create_time": psutil.Process().create_time(),
+        "heartbeat": time.time(),
+        "progress": 0.3,
+    }
+    (study.dir / "state.json").write_text(WorkerState.model_validate(mine).model_dump_json())
+    stopped: list[Any] = []
+    monkeypatch.setattr(launcher, "stop", stopped.append)
+    app = open_page("studies", study="mine")
+    assert "0 of 10 sessions done" in app.get("progress")[0].proto.text
+    app.button(key="study-stop").click().run()
+    assert [study.id for study in stopped] == ["mine"]
 
 
 def test_a_study_is_started_from_the_form(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
