@@ -15,7 +15,7 @@ from core.sessions.studies.spec import STUDIES, StudySpec
 from core.sessions.studies.store import Study, StudyError, shipped, studies
 from core.ui import markup, nav, sessions, theme
 from core.ui.figures import Chart
-from core.ui.study_figures import arms_figure, effects_figure
+from core.ui.study_figures import arms_figure, calibration_figure, effects_figure
 
 TICK = 5.0
 """Seconds between looks at a study that runs."""
@@ -168,7 +168,37 @@ def show(report: StudyReport, measure: str) -> None:
         "Points are per cent of boards. The interval over seeds is for other training runs on the same boards, the one over boards for "
         "other boards and the same runs. More seeds: how many would probably make it clear, if mean and spread stay as they are."
     )
+    if report.predictions:
+        show_predictions(report)
     downloads(report)
+
+
+def show_predictions(report: StudyReport) -> None:
+    """How the engineers' predictions fared, beside the guess that nothing changes."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(
+            "Predictions", anchor=False, help="Each claim names the valid rate that it expects of a map size after the next stage."
+        )
+        rows = [
+            {
+                "arm": one.engineer,
+                "tested": one.n,
+                "hits": f"{one.hits} ({100 * one.hit_low:.0f} to {100 * one.hit_high:.0f} %)",
+                "no effect": one.no_effect,
+                "error, points": round(100 * one.error, 1),
+                "of no change": round(100 * one.naive_error, 1),
+            }
+            for one in report.predictions
+        ]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="study-predictions")
+        st.caption(
+            "A hit lies in the 95 % interval of what was measured. No effect: a change was expected, and the rate before lies in it. "
+            "Error: mean distance of the expected rate from the measured one, and that of guessing that nothing changes."
+        )
+    with right:
+        st.subheader("Calibration", anchor=False, help="Expected against measured; on the line the engineers were right.")
+        chart(calibration_figure(report.calibration), "study-calibration")
 
 
 def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from core.sessions.studies.report import ArmRates, EffectRow, percent, points
+from core.lake.picture import AGENT_COLORS
+from core.sessions.studies.report import ArmRates, Calibrated, EffectRow, percent, points
 from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, Chart, common_layout
 
 ROW = 34
@@ -81,3 +82,31 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str) -> Chart:
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], showgrid=False, ticklabelstandoff=8)
     told = "; ".join(f"{row.name} {points(row.mean)} points" for row in effects)
     return Chart(figure, f"Change of the final {measure} rate: {told}.")
+
+
+def calibration_figure(rows: tuple[Calibrated, ...]) -> Chart:
+    """What engineers expected against what was measured: on the diagonal they were right. A point's area is its number of predictions."""
+    arms = list(dict.fromkeys(row.arm for row in rows))
+    figure = go.Figure()
+    lowest = max(0.0, min(min(row.expected, row.measured) for row in rows) - 0.08)
+    figure.add_trace(go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line=dict(color=GRID_COLOR, width=2), hoverinfo="skip", showlegend=False))
+    for place, arm in enumerate(arms):
+        own = [row for row in rows if row.arm == arm]
+        figure.add_trace(
+            go.Scatter(
+                x=[row.expected for row in own],
+                y=[row.measured for row in own],
+                mode="markers",
+                name=arm,
+                marker=dict(
+                    size=[6 + 3 * row.n**0.5 for row in own], color=AGENT_COLORS[place % len(AGENT_COLORS)], symbol=place, opacity=0.8
+                ),
+                customdata=[row.n for row in own],
+                hovertemplate=f"{arm}<br>expected %{{x:.0%}}, measured <b>%{{y:.0%}}</b><br>%{{customdata}} predictions<extra></extra>",
+            )
+        )
+    common_layout(figure, height=340)
+    figure.update_xaxes(title="expected", range=[lowest, 1.03], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_yaxes(title="measured", range=[lowest, 1.03], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    told = "; ".join(f"{row.arm} expected {percent(row.expected)}, measured {percent(row.measured)} (n = {row.n})" for row in rows)
+    return Chart(figure, f"Predictions against what was measured: {told}.")

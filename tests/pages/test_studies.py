@@ -33,8 +33,9 @@ def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str) -> No
     said = words(app)
     assert f"{report.cells} of {report.cells} sessions" in said
     assert (markup.plain(report.sentences[0]) in said) == (measure == "valid")
-    assert len(app.get("plotly_chart")) == 2
-    table = app.dataframe[0].value
+    assert len(app.get("plotly_chart")) == 3
+    table, predictions = (frame.value for frame in app.dataframe)
+    assert predictions["tested"].sum() == sum(one.n for one in report.predictions) > 0
     assert table["comparison"].tolist() == [row.name for row in getattr(report, measure).effects]
 
 

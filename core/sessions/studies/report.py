@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from core.lake.files import write_text
 from core.sessions.files import write_parquet
+from core.sessions.ledger import Score, calibration, predictions, scores
 from core.sessions.studies.effects import (
     Effect,
     against,
@@ -64,6 +65,15 @@ class MeasureReport(BaseModel):
     effects: tuple[EffectRow, ...]
 
 
+class Calibrated(BaseModel):
+    """Predictions of one arm with expected rates of like size, and what came of them (means)."""
+
+    arm: str
+    expected: float
+    measured: float
+    n: int
+
+
 class StudyReport(BaseModel):
     """``report.json``. Rates lie in 0..1."""
 
@@ -78,6 +88,9 @@ class StudyReport(BaseModel):
     valid: MeasureReport
     optimal: MeasureReport
     sentences: tuple[str, ...]
+    predictions: tuple[Score, ...] = ()
+    """How those of each arm fared."""
+    calibration: tuple[Calibrated, ...] = ()
 
 
 def report_of(study: Study) -> StudyReport:
@@ -88,7 +101,10 @@ def report_of(study: Study) -> StudyReport:
         optimal, _ = measured(boards, "optimal", study.spec)
     except ValueError as error:
         raise StudyError(f"study {study.id} cannot be told yet: {error}") from None
-    state = study.state()
+    state, told = study.state(), ledger(study)
+    calibrated = [
+        Calibrated(arm=str(arm), **row) for arm, own in told.groupby("arm", sort=False) for row in calibration(own).to_dict("records")
+    ]
     return StudyReport(
         id=study.id,
         spec=study.spec,
@@ -99,7 +115,15 @@ def report_of(study: Study) -> StudyReport:
         valid=valid,
         optimal=optimal,
         sentences=tuple(sentences),
+        predictions=tuple(scores(told, by="arm")),
+        calibration=tuple(calibrated),
     )
+
+
+def ledger(study: Study) -> pd.DataFrame:
+    """The tested predictions of all finished cells, with their ``arm``."""
+    tables = [predictions(session).assign(arm=cell.arm.name) for cell, session in study.finished()]
+    return pd.concat(tables, ignore_index=True)
 
 
 def measured(boards: pd.DataFrame, measure: Measure, spec: StudySpec) -> tuple[MeasureReport, list[str]]:
@@ -198,6 +222,8 @@ def html_page(report: StudyReport) -> str:
         f"{spec.session.training.steps} steps; arms of a seed share their first stage.</small></p>",
         "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in report.sentences) + "</ul>",
     ]
+    if report.predictions:
+        parts += ["<h2>Predictions</h2>", predictions_table(report.predictions)]
     for title, told in (("Valid plans", report.valid), ("Optimal plans", report.optimal)):
         parts += [f"<h2>{title}</h2>", picture(told.effects), effects_table(told.effects), arms_table(told.arms, spec.seeds)]
     return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(spec.title)}</title><style>{STYLE}</style>{"".join(parts)}'
@@ -238,6 +264,24 @@ def effects_table(effects: tuple[EffectRow, ...]) -> str:
         for row in effects
     ]
     return table(heads, rows)
+
+
+def predictions_table(told: tuple[Score, ...]) -> str:
+    heads = ("arm", "predictions", "hits", "no effect", "mean error", "error of predicting no change")
+    return table(
+        heads,
+        [
+            (
+                one.engineer,
+                str(one.n),
+                f"{one.hits} ({percent(one.hit_low)} to {percent(one.hit_high)})",
+                str(one.no_effect),
+                f"{100 * one.error:.1f} points",
+                f"{100 * one.naive_error:.1f} points",
+            )
+            for one in told
+        ],
+    )
 
 
 def arms_table(arms: tuple[ArmRates, ...], seeds: tuple[int, ...]) -> str:
