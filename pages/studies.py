@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core.sessions import launcher
-from core.sessions.studies.report import EffectRow, MeasureReport, StudyReport, html_page, points, report_of
+from core.sessions.studies.report import EffectRow, MeasureReport, StudyReport, html_page, points, report_of, seeds_told
 from core.sessions.studies.spec import STUDIES, StudySpec
 from core.sessions.studies.store import Study, StudyError, shipped, studies
 from core.ui import markup, nav, sessions, theme
@@ -216,7 +216,7 @@ def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
                 "p": row.p,
                 "p after Holm": row.p_holm,
                 "seeds": row.n,
-                "more seeds": row.more_seeds,
+                "more seeds": seeds_told(row.more_seeds),
             }
             for row in effects
         ]

@@ -259,7 +259,7 @@ def effects_table(effects: tuple[EffectRow, ...]) -> str:
             number(row.p, "{:.3f}".format),
             number(row.p_holm, "{:.3f}".format),
             f"{points(row.board_low)} to {points(row.board_high)}",
-            number(row.more_seeds, str),
+            seeds_told(row.more_seeds),
         )
         for row in effects
     ]
@@ -292,6 +292,11 @@ def arms_table(arms: tuple[ArmRates, ...], seeds: tuple[int, ...]) -> str:
 def table(heads: Collection[str], rows: Collection[Collection[str]]) -> str:
     lines = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows]
     return "<table><tr>" + "".join(f"<th>{escape(head)}</th>" for head in heads) + "</tr>" + "".join(lines) + "</table>"
+
+
+def seeds_told(more: int | None) -> str:
+    """Beyond a thousand the guess is of no use."""
+    return "-" if more is None else str(more) if more <= 1000 else "over 1000"
 
 
 def points(change: float) -> str:
