@@ -43,7 +43,7 @@ def arms_figure(arms: tuple[ArmRates, ...], measure: str) -> Chart:
         )
     )
     common_layout(figure, height=ROW * len(arms) + 60, top=10)
-    figure.update_xaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_xaxes(tickformat=".1~%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], showgrid=False, ticklabelstandoff=8)
     told = "; ".join(f"{arm.arm} {percent(arm.mean)}" for arm in arms)
     return Chart(figure, f"Final {measure} rate by arm, mean over {len(seeds)} seeds: {told}.")
