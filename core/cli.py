@@ -299,8 +299,8 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
 
 
 def print_study(study: Study, as_json: bool) -> None:
-    """What came out, as far as it goes; the report of a study that is done is written into its folder."""
-    from core.sessions.studies.report import report_of, save_report
+    """What came out, as far as it goes."""
+    from core.sessions.studies.report import report_of
     from core.sessions.studies.store import StudyError
 
     state, done = study.state(), sum(1 for _ in study.finished())
@@ -310,8 +310,6 @@ def print_study(study: Study, as_json: bool) -> None:
     except StudyError as error:
         show(known | {"report": str(error)}, as_json)
         return
-    if state.status == "done":
-        save_report(study.dir / "report", report, study.boards())
     if as_json:
         show(known | {"report": report.model_dump(mode="json")}, as_json=True)
         return
@@ -347,9 +345,8 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
     from core.sessions.worker import run_recorded
 
     os.environ.update(worker_environment(session.spec.online))
-    command = worker_command(session)
-    if command[1:] != ["-m", "core.sessions.worker", str(session.dir)]:  # several processes
-        status = subprocess.call(command, cwd=PROJECT)
+    if session.spec.processes > 1:
+        status = subprocess.call(worker_command(session), cwd=PROJECT)
         print_status(session, as_json)
         return status
     recorder = Recorder(session, on_event=None if as_json else print_event)
@@ -575,6 +572,7 @@ def run_export(options: argparse.Namespace) -> None:
     import os
     import tempfile
 
+    from core.policy.folders import on_hub
     from core.sessions.evaluations import checkpoint_of
     from core.sessions.store import SessionStore, worker_environment
 
@@ -585,7 +583,7 @@ def run_export(options: argparse.Namespace) -> None:
         raise InputError(f"{out} exists already: name a new folder" if out.exists() else f"there is no folder {out.parent}")
     if options.adapter and (language is None or language.lora is None):
         raise InputError(f"{options.model} was not trained with LoRA: it has no adapters")
-    os.environ.update(worker_environment(language is not None and not Path(name).exists()))
+    os.environ.update(worker_environment(language is not None and on_hub(name)))
     from core.policy.hf_policy import HFPolicy
     from core.policy.loading import load_policy
 

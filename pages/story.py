@@ -14,7 +14,7 @@ from core.lake.rules import judge_paths
 from core.sessions.store import Session
 from core.ui import markup, nav, sessions, share, theme
 from core.ui.board import Track, board_player, optimal_paths
-from core.ui.figures import Chart, Series, faults_by_size, overall, percent, rates_by_size, rates_over_stages, size_label
+from core.ui.figures import Series, faults_by_size, overall, percent, rates_by_size, rates_over_stages, size_label
 from core.ui.story import answer_of, board_by_board, claim_outcomes, knob_rows, showcase, was_it_right, what_changed
 from core.ui.timeline import marks, stage_name, timeline
 
@@ -23,6 +23,7 @@ ENGINEERS = {
     "base": "the model before any training",
     "api": "a model behind an API",
     "rules": "the rules engineer",
+    "bandit": "the bandit",
     "uniform": "the uniform baseline",
     "random": "the random baseline",
     "fixed": "the fixed baseline",
@@ -30,10 +31,6 @@ ENGINEERS = {
 ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
 MOST_BOARDS = 60
 """Rows of the board list; a filter narrows it down further than scrolling would."""
-
-
-def chart(drawn: Chart, key: str, **options: object) -> None:
-    st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config={"displayModeBar": False}, **options)  # type: ignore[call-overload]
 
 
 def answer(html: str, note: str) -> None:
@@ -69,13 +66,13 @@ def results(label: str, before: pd.DataFrame | None, after: pd.DataFrame, before
     with left:
         st.subheader("Results by map size", anchor=False)
         earlier = None if before is None else Series(before_label, before)
-        chart(rates_by_size(earlier, Series(label, after)), "rates")
+        theme.chart(rates_by_size(earlier, Series(label, after)), "rates")
     with right:
         st.subheader(
             "First faults by map size", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
         )
         panels = [Series(label, after)] if before is None else [Series(before_label, before), Series(label, after)]
-        chart(faults_by_size(panels), "faults", on_select=follow_bar, selection_mode="points")
+        theme.chart(faults_by_size(panels), "faults", on_select=follow_bar, selection_mode="points")
 
 
 def follow_bar() -> None:
@@ -290,5 +287,5 @@ if len(moments) > 1:
     st.subheader(
         "The whole session, size by size", anchor=False, help="Valid rate before training (0) and after each stage, with 95 % intervals."
     )
-    chart(rates_over_stages(moments), "over-stages")
+    theme.chart(rates_over_stages(moments), "over-stages")
 sessions.problems(session)

@@ -14,7 +14,6 @@ from core.sessions.studies.report import EffectRow, MeasureReport, StudyReport, 
 from core.sessions.studies.spec import STUDIES, StudySpec
 from core.sessions.studies.store import Study, StudyError, shipped, studies
 from core.ui import markup, nav, sessions, theme
-from core.ui.figures import Chart
 from core.ui.study_figures import arms_figure, calibration_figure, effects_figure
 
 TICK = 5.0
@@ -35,13 +34,12 @@ class Told:
     id: str
     spec: StudySpec
     study: Study | None = None
-    folder: Path | None = None
+    recorded: StudyReport | None = None
 
     def report(self) -> StudyReport | None:
         """None while no comparison is possible."""
-        if self.folder is not None:
-            return StudyReport.model_validate_json((self.folder / "report.json").read_text(encoding="utf-8"))
-        assert self.study is not None
+        if self.study is None:
+            return self.recorded
         return own_report(str(self.study.dir), sum(1 for _ in self.study.finished()), self.study.state().status)
 
     @property
@@ -65,12 +63,8 @@ def everything() -> dict[str, Told]:
     ours = []
     for folder in shipped():
         report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
-        ours.append(Told(f"recorded-{folder.name}", report.spec, folder=folder))
+        ours.append(Told(f"recorded-{folder.name}", report.spec, recorded=report))
     return {told.id: told for told in [*own, *ours]}
-
-
-def chart(drawn: Chart, key: str) -> None:
-    st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config={"displayModeBar": False})
 
 
 # --- starting and watching -------------------------------------------------------------------------------------------
@@ -159,10 +153,10 @@ def show(report: StudyReport, measure: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader("Arms", anchor=False, help=f"Final {measure} rate, mean over the suite's cells: circles are seeds, diamonds means.")
-        chart(arms_figure(told.arms, measure), "study-arms")
+        theme.chart(arms_figure(told.arms, measure), "study-arms")
     with right:
         st.subheader("Effects", anchor=False, help="Mean change over seeds with its 95 % interval. Filled: clear after Holm's correction.")
-        chart(effects_figure(told.effects, measure), "study-effects")
+        theme.chart(effects_figure(told.effects, measure), "study-effects")
     st.dataframe(effects_table(told.effects), hide_index=True, width="stretch", key="study-table")
     st.caption(
         "Points are per cent of boards. The interval over seeds is for other training runs on the same boards, the one over boards for "
@@ -198,7 +192,7 @@ def show_predictions(report: StudyReport) -> None:
         )
     with right:
         st.subheader("Calibration", anchor=False, help="Expected against measured; on the line the engineers were right.")
-        chart(calibration_figure(report.calibration), "study-calibration")
+        theme.chart(calibration_figure(report.calibration), "study-calibration")
 
 
 def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:

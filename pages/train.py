@@ -387,7 +387,7 @@ def curves(session: Session, state: State) -> None:
         for stage in range(session.spec.stages)
     ]
     drawn = training_curves(checks.get(None), stages, below="reward" if session.spec.training.method == "grpo" else "loss")
-    st.plotly_chart(drawn.figure, key="curves", alt=drawn.alt, config={"displayModeBar": False})
+    theme.chart(drawn, "curves")
 
 
 def newest_plan(session: Session, state: State, mark: Mark) -> None:
@@ -425,7 +425,7 @@ def by_size(session: Session, mark: Mark) -> None:
             f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps."
         )
         drawn = valid_by_size(metrics, session.spec.training.steps)
-        st.plotly_chart(drawn.figure, key="by-size", alt=drawn.alt, config={"displayModeBar": False})
+        theme.chart(drawn, "by-size")
 
 
 def event_log(session: Session) -> None:

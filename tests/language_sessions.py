@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ from core.lake.config import EnvironmentConfig
 from core.lake.suites import SuiteSpec
 from core.policy.folders import weights_file
 from core.policy.settings import LanguageSettings, Lora
-from core.sessions.recorder import Recorder
 from core.sessions.spec import SessionSpec
-from core.sessions.store import STOP_FILE, Session
-from core.sessions.worker import run_recorded
+from core.sessions.store import Session
 from core.training.settings import TrainingSettings
 
 STEPS = 3
@@ -38,17 +35,6 @@ def tiny_spec(model: Path, kind: str, engineer: EngineerName = "policy", **langu
         suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
         seed=3,
     )
-
-
-def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
-    """Runs the session; the first event that ``when`` picks asks it to stop."""
-    (session.dir / STOP_FILE).unlink(missing_ok=True)
-
-    def on_event(event: dict) -> None:
-        if when(event):
-            (session.dir / STOP_FILE).touch()
-
-    return run_recorded(session, Recorder(session, on_event))
 
 
 def trained_weights(session: Session, stage: int) -> dict[str, torch.Tensor]:

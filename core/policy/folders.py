@@ -18,6 +18,11 @@ def policy_folder(name: str) -> Path:
     return LAB_MODEL if name == "lab-model" else Path(name)
 
 
+def on_hub(name: str) -> bool:
+    """Whether a model is looked up on the hub: there is no folder of this name."""
+    return not policy_folder(name).exists()
+
+
 def is_lab_model(folder: Path) -> bool:
     """Whether a checkpoint folder holds a lab model: one whose words are those of the lab dialect."""
     try:

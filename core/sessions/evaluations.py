@@ -18,10 +18,10 @@ from core.lake.config import first_error
 from core.lake.files import write_text
 from core.lake.suite_sources import PREFIX, check_suite
 from core.lake.suites import SUITES
-from core.policy.folders import LAB_MODEL, is_lab_model, policy_folder, weights_file
+from core.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, weights_file
 from core.policy.settings import LanguageSettings
 from core.sessions.benchmark import SHIPPED, Measured, results_folder
-from core.sessions.state import WorkerState, as_observed
+from core.sessions.state import WorkerState, read_state
 from core.sessions.store import SESSION_ID, SessionStore, fresh_name
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
@@ -41,7 +41,7 @@ class Task(Measured):
     @property
     def online(self) -> bool:
         """Whether its boards or its model are looked up on the hub."""
-        return self.suite.startswith(PREFIX) or (self.language is not None and not Path(self.policy).exists())
+        return self.suite.startswith(PREFIX) or (self.language is not None and on_hub(self.policy))
 
 
 class EvaluationError(ValueError):
@@ -126,10 +126,7 @@ class Evaluation:
         return f"{self.task.title} on {Path(self.task.suite).name}"
 
     def state(self) -> WorkerState:
-        try:
-            return as_observed(WorkerState.model_validate_json((self.dir / "state.json").read_text(encoding="utf-8")))
-        except (ValueError, OSError):
-            return WorkerState(status="failed", error="state.json is missing or damaged")
+        return read_state(self.dir)
 
 
 def create(task: Task, store: SessionStore) -> Evaluation:

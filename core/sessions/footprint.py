@@ -18,6 +18,7 @@ from typing import Any
 
 from core.lake import answers
 from core.lake.board import Agent, Board
+from core.policy.folders import on_hub
 from core.policy.settings import Lora
 from core.sessions.spec import SessionSpec
 
@@ -233,7 +234,7 @@ def shortfalls(spec: SessionSpec) -> list[str]:
     lacking = []
     if language.vllm is not None and find_spec("vllm") is None:
         lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
-    if not Path(spec.policy).exists() and spec.policy.count("/") != 1:
+    if on_hub(spec.policy) and spec.policy.count("/") != 1:
         lacking.append(f"there is no folder {spec.policy}, and models on the hub are named like Qwen/Qwen3-4B")
     if language.device == "cpu":
         return lacking

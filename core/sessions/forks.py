@@ -34,10 +34,8 @@ def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
     if stage + 1 < parent.spec.stages and not can_go_on(parent.stage_dir(stage) / "policy"):
         raise SessionError(f"{parent.id} keeps no optimizer of its stage {stage + 1}: training cannot go on from there")
     changes.setdefault("title", f"{parent.title}, forked after stage {stage + 1}"[:120])
-    if changes.get("engineer", parent.spec.engineer) != "api":
-        changes.setdefault("api", None)
     try:
-        return SessionSpec.model_validate(parent.spec.model_dump() | changes | {"parent": Parent(session=parent.id, stage=stage)})
+        return parent.spec.changed(**changes, parent=Parent(session=parent.id, stage=stage))
     except ValidationError as error:
         raise SessionError(first_error(error)) from None
 

@@ -109,11 +109,10 @@ def launching(store: SessionStore) -> Iterator[None]:
 def worker_command(session: Session) -> list[str]:
     """What runs the session: one process, or as many as its spec has, by its launcher."""
     worker = ["-m", "core.sessions.worker", str(session.dir)]
-    launcher = session.spec.language.launcher if session.spec.language else None
-    if launcher is None or launcher.processes == 1:
+    language, n = session.spec.language, str(session.spec.processes)
+    if language is None or session.spec.processes == 1:
         return [sys.executable, *worker]
-    n = str(launcher.processes)
-    if launcher.program == "accelerate":
+    if language.launcher.program == "accelerate":
         return [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--num_processes", n, *worker]
     return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n, *worker]
 

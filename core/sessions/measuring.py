@@ -15,7 +15,7 @@ from trl.import_utils import is_vllm_available
 
 from core.lake.suite_sources import open_suite
 from core.policy.evaluation import evaluate
-from core.policy.folders import policy_folder, weights_file
+from core.policy.folders import on_hub, policy_folder, weights_file
 from core.policy.hf_policy import HFPolicy
 from core.policy.loading import load_policy
 from core.policy.writers import own_engine
@@ -29,7 +29,7 @@ Part = Literal["drawing and solving", "planning"]
 def weights_of(task: Task) -> Path:
     """The file of weights that was measured; where a model from the hub lies, the library of its cache knows."""
     folder = policy_folder(task.policy)
-    if task.language is not None and not folder.exists():
+    if task.language is not None and on_hub(task.policy):
         folder = Path(snapshot_download(task.policy, revision=task.language.revision, local_files_only=True))
     weights = weights_file(folder)
     assert weights is not None, "it was loaded"

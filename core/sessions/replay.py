@@ -9,12 +9,11 @@ import pandas as pd
 
 from core.engineer.engineers import ask
 from core.engineer.evidence import describe
+from core.lake.config import KNOBS
 from core.policy.loading import load_policy
 from core.sessions.loop import make_engineer
 from core.sessions.store import Session, SessionError
 from core.sessions.studies.spec import Arm
-
-KNOBS = ("share", "hole_ratio", "wait_ratio")
 
 
 def replay(
@@ -42,7 +41,7 @@ def replay(
     policy = None
     rows = []
     for place, arm in enumerate(arms):
-        spec = type(session.spec).model_validate(session.spec.model_dump() | arm.changes)
+        spec = session.spec.changed(**arm.changes)
         if policy is None and spec.engineer in ("policy", "base"):
             folder = session.stage_dir(stage) / "policy"
             if not folder.is_dir():

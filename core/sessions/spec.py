@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.engineer.schema import SECTIONS, ApiSettings, EngineerName, Section
 from core.lake.config import EnvironmentConfig, Layout
 from core.lake.suites import SuiteSpec
+from core.policy.folders import on_hub
 from core.policy.settings import LanguageSettings
 from core.training.settings import METHOD_NAMES, TrainingSettings
 
@@ -71,7 +71,18 @@ class SessionSpec(BaseModel):
     @property
     def online(self) -> bool:
         """Whether its model is looked up on the hub."""
-        return self.language is not None and not Path(self.policy).exists()
+        return self.language is not None and on_hub(self.policy)
+
+    @property
+    def processes(self) -> int:
+        """That train together."""
+        return self.language.launcher.processes if self.language else 1
+
+    def changed(self, **changes: Any) -> Self:
+        """The spec with other values; where an api engineer is left for another, its settings go too. Raises pydantic's ValidationError."""
+        if changes.get("engineer", "api") != "api":
+            changes.setdefault("api", None)
+        return self.model_validate(self.model_dump() | changes)
 
     @model_validator(mode="after")
     def _check_api(self) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Literal, TypeVar
 
 import psutil
@@ -74,6 +75,14 @@ class State(WorkerState):
 
 
 AnyState = TypeVar("AnyState", bound=WorkerState)
+
+
+def read_state(folder: Path) -> WorkerState:
+    """What ``state.json`` in a worker's folder says, as a reader should tell it; a damaged one is told as failed."""
+    try:
+        return as_observed(WorkerState.model_validate_json((folder / "state.json").read_text(encoding="utf-8")))
+    except (ValueError, OSError):
+        return WorkerState(status="failed", error="state.json is missing or damaged")
 
 
 def worker_alive(state: WorkerState) -> bool:

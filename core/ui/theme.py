@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.ui.nav import ROOT, asset
+
+if TYPE_CHECKING:  # it imports the colours from here
+    from core.ui.figures import Chart
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
@@ -147,3 +151,8 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
         for value, name, help_ in entries
     )
     st.html(f'<div class="facts">{cells}</div>')
+
+
+def chart(drawn: Chart, key: str, **options: Any) -> None:
+    """A figure without Plotly's tools, with its text for those who cannot see it."""
+    st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config={"displayModeBar": False}, **options)

@@ -18,7 +18,8 @@ from core.policy.hf_policy import HFPolicy
 from core.policy.settings import LanguageSettings
 from core.sessions.planner import Planner
 from core.sessions.store import Session, SessionStore
-from tests.language_sessions import LORA, finish, tiny_spec, trained_weights
+from tests.language_sessions import LORA, tiny_spec, trained_weights
+from tests.running import finish
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 

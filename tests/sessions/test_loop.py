@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,11 +11,10 @@ from safetensors.torch import load_file
 from core.engineer.schema import EngineerName
 from core.lake.config import EnvironmentConfig
 from core.lake.suites import SuiteSpec
-from core.sessions.recorder import Recorder
 from core.sessions.spec import SessionSpec
-from core.sessions.store import STOP_FILE, Session, SessionStore
-from core.sessions.worker import run_recorded
+from core.sessions.store import Session, SessionStore
 from core.training.settings import TrainingSettings
+from tests.running import finish
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
 
@@ -31,17 +29,6 @@ def small_spec(engineer: EngineerName = "policy", seed: int = 3) -> SessionSpec:
         suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
         seed=seed,
     )
-
-
-def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
-    """Runs the session; the first event that ``when`` picks asks it to stop."""
-    (session.dir / STOP_FILE).unlink(missing_ok=True)
-
-    def on_event(event: dict) -> None:
-        if when(event):
-            (session.dir / STOP_FILE).touch()
-
-    return run_recorded(session, Recorder(session, on_event))
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,8 @@ from core.policy.hf_policy import HFPolicy
 from core.policy.settings import LanguageSettings
 from core.policy.writers import VllmWriter
 from core.sessions.store import SessionStore
-from tests.language_sessions import finish, tiny_spec
+from tests.language_sessions import tiny_spec
+from tests.running import finish
 from tests.tiny_models import boards
 
 SERVER = """

@@ -15,7 +15,8 @@ from core.policy.writers import VllmWriter
 from core.sessions import loop
 from core.sessions.store import Session, SessionStore
 from core.training.language_grpo import LanguageGRPORun
-from tests.language_sessions import LORA, finish, tiny_spec, trained_weights
+from tests.language_sessions import LORA, tiny_spec, trained_weights
+from tests.running import finish
 
 
 class Watched(LanguageGRPORun):

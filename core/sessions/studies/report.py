@@ -83,7 +83,7 @@ class StudyReport(BaseModel):
     finished: int
     cells: int
     seconds: float | None
-    """From the start of the study to its end; None while it runs."""
+    """From the start of the study to the end of its last session; None while one is left."""
     created: float
     valid: MeasureReport
     optimal: MeasureReport
@@ -101,16 +101,17 @@ def report_of(study: Study) -> StudyReport:
         optimal, _ = measured(boards, "optimal", study.spec)
     except ValueError as error:
         raise StudyError(f"study {study.id} cannot be told yet: {error}") from None
-    state, told = study.state(), ledger(study)
+    told = ledger(study)
+    ended = [session.state().finished or 0.0 for _, session in study.finished()]
     calibrated = [
         Calibrated(arm=str(arm), **row) for arm, own in told.groupby("arm", sort=False) for row in calibration(own).to_dict("records")
     ]
     return StudyReport(
         id=study.id,
         spec=study.spec,
-        finished=len(list(study.finished())),
+        finished=len(ended),
         cells=len(study.cells),
-        seconds=state.finished - state.started if state.finished and state.started else None,
+        seconds=max(ended) - (study.state().started or 0.0) if len(ended) == len(study.cells) else None,
         created=time.time(),
         valid=valid,
         optimal=optimal,

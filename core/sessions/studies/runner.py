@@ -15,20 +15,24 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import psutil
 
 from core.lake.files import write_text
 from core.sessions.forks import fork
 from core.sessions.launcher import spawn
-from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Status
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, Status
 from core.sessions.store import STOP_FILE, Session
+from core.sessions.studies.report import report_of, save_report
 from core.sessions.studies.store import Cell, Study
 
 TRIES = 3
 """Starts of a cell's worker by one runner, before the cell is left as it is."""
 POLL = 0.5
 """Seconds between looks at the cells."""
+Standing = Literal["done", "live", "ready", "waiting", "failed"]
+"""Of a cell: its session is done, has a worker, can be started, waits for the session that it forks from, or has been started in vain."""
 
 
 class Runner:
@@ -37,6 +41,9 @@ class Runner:
     def __init__(self, study: Study, jobs: int) -> None:
         self.study, self.jobs = study, jobs
         self.starts: dict[str, int] = {}
+        self.standing: dict[str, Standing] = {}
+        self.parts: dict[str, float] = {}
+        """How much of each cell is done."""
         process = {"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time(), "error": None}
         patience = SLOW_STALLED_AFTER if study.spec.session.language else STALLED_AFTER
         self.state = study.state().model_copy(update=process | {"patience": patience, "started": study.state().started or time.time()})
@@ -44,8 +51,8 @@ class Runner:
     def run(self) -> int:
         """Until nothing is left to do; returns the exit status: 0 all cells are done, 1 some are not, 3 stopped."""
         while True:
-            standing = {cell.id: self.standing(cell) for cell in self.study.cells}
-            self.write("running", standing)
+            standing = self.look()
+            self.write("running")
             if (self.study.dir / STOP_FILE).exists():
                 return self.stop()
             live = sum(status == "live" for status in standing.values())
@@ -57,26 +64,35 @@ class Runner:
             time.sleep(POLL)
         failed = [name for name, status in standing.items() if status != "done"]
         self.state.error = f"{len(failed)} cells are not done: {', '.join(failed)}" if failed else None
-        self.write("failed" if failed else "done", standing)
+        if not failed:
+            save_report(self.study.dir / "report", report_of(self.study), self.study.boards())
+        self.write("failed" if failed else "done")
         return int(bool(failed))
 
-    def standing(self, cell: Cell) -> str:
-        """``done``, ``live``, ``ready`` to be started, ``waiting`` for the session that it forks from, or ``failed``."""
-        session = self.study.session(cell)
-        status = session.state().status if session else None
-        if status == "done":
+    def look(self) -> dict[str, Standing]:
+        """How each cell stands, by its id; a cell that is done is not looked at again."""
+        for cell in self.study.cells:
+            if self.standing.get(cell.id) != "done":
+                session = self.study.session(cell)
+                state = session.state() if session else None
+                self.standing[cell.id] = self.stands(cell, state)
+                self.parts[cell.id] = state.progress if state else 0.0
+        return self.standing
+
+    def stands(self, cell: Cell, state: State | None) -> Standing:
+        """By the state of the cell's session; None before there is one."""
+        if state is not None and state.status == "done":
             return "done"
-        begun = self.starts.get(cell.id, 0)
-        if session is not None and session.state().live:
+        if state is not None and state.live:
             return "live"
-        if begun >= TRIES:
+        if self.starts.get(cell.id, 0) >= TRIES:
             return "failed"
-        if session is not None or cell.arm == self.study.spec.arms[0]:
+        if state is not None or cell.arm == self.study.spec.arms[0]:
             return "ready"
         trunk = self.trunk(cell)
         if trunk is not None and trunk.validation(0) is not None:
             return "ready"
-        return "failed" if self.starts.get(self.first(cell).id, 0) >= TRIES and not (trunk and trunk.state().live) else "waiting"
+        return "failed" if self.standing.get(self.first(cell).id) == "failed" else "waiting"
 
     def first(self, cell: Cell) -> Cell:
         return Cell(self.study.spec.arms[0], cell.seed)
@@ -106,20 +122,17 @@ class Runner:
                 (session.dir / STOP_FILE).touch()
         while any(session.state().live for session in sessions):
             time.sleep(POLL)
-        self.write("stopped", {cell.id: self.standing(cell) for cell in self.study.cells})
+        self.look()
+        self.write("stopped")
         return 3
 
-    def write(self, status: Status, standing: dict[str, str]) -> None:
+    def write(self, status: Status) -> None:
         """Replaces ``state.json``; every write is a heartbeat. A cell that runs counts as far as it is."""
-        parts = [1.0 if standing[cell.id] == "done" else self.progress(cell) for cell in self.study.cells]
         ended = status in ("done", "failed", "stopped")
-        self.state.status, self.state.progress, self.state.heartbeat = status, sum(parts) / len(parts), time.time()
+        self.state.status, self.state.heartbeat = status, time.time()
+        self.state.progress = sum(self.parts.values()) / len(self.study.cells)
         self.state.finished = time.time() if ended else None
         write_text(self.study.dir / "state.json", self.state.model_dump_json(indent=1))
-
-    def progress(self, cell: Cell) -> float:
-        session = self.study.session(cell)
-        return session.state().progress if session else 0.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

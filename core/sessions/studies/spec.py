@@ -61,7 +61,7 @@ class StudySpec(BaseModel):
     def spec_of(self, arm: Arm, seed: int) -> SessionSpec:
         """The session of one cell. Raises ValueError (pydantic's ValidationError) for an arm that cannot be run."""
         title = f"{self.title}, {arm.name}, seed {seed}"[:120]
-        return SessionSpec.model_validate(self.session.model_dump() | arm.changes | {"seed": seed, "title": title})
+        return self.session.changed(**arm.changes, seed=seed, title=title)
 
     def sections_of(self) -> dict[str, frozenset[Section]]:
         """What each arm's engineer sees."""

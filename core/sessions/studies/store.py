@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from core.lake.config import first_error
 from core.lake.files import write_text
-from core.sessions.state import WorkerState, as_observed
+from core.sessions.state import WorkerState, read_state
 from core.sessions.store import PROJECT, SESSION_ID, Session, SessionStore, fresh_name
 from core.sessions.studies.spec import Arm, StudySpec
 
@@ -71,10 +71,7 @@ class Study:
         return Session(folder) if (folder / "session.json").exists() else None
 
     def state(self) -> WorkerState:
-        try:
-            return as_observed(WorkerState.model_validate_json((self.dir / "state.json").read_text(encoding="utf-8")))
-        except (OSError, ValueError):
-            return WorkerState(status="failed", error="state.json is missing or damaged")
+        return read_state(self.dir)
 
     def finished(self) -> Iterator[tuple[Cell, Session]]:
         for cell in self.cells:

@@ -1,0 +1,20 @@
+"""Running a session in the test's own process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from core.sessions.recorder import Recorder
+from core.sessions.store import STOP_FILE, Session
+from core.sessions.worker import run_recorded
+
+
+def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
+    """Runs the session; the first event that ``when`` picks asks it to stop."""
+    (session.dir / STOP_FILE).unlink(missing_ok=True)
+
+    def on_event(event: dict) -> None:
+        if when(event):
+            (session.dir / STOP_FILE).touch()
+
+    return run_recorded(session, Recorder(session, on_event))
