@@ -42,6 +42,7 @@ ENGINEER_WORDS = {
     "uniform": "uniform · every size equally, always",
     "random": "random · shares and ratios at random",
     "fixed": "fixed · keeps the first config",
+    "human": "human · you, in the app: the session waits for you",
 }
 METHOD_WORDS: dict[Method, str] = {
     "grpo": "GRPO · reinforcement learning, the paper's method",
@@ -340,6 +341,8 @@ def session_view(session_id: str, drawn_status: str) -> None:
     if state.status != drawn_status:
         if state.status == "done":
             st.toast(f"{markup.plain(session.title)} is done.", icon=":material/check_circle:")
+        elif state.status == "waiting":
+            st.toast(f"{markup.plain(session.title)} waits for you.", icon=":material/front_hand:")
         st.rerun()
 
 
@@ -371,6 +374,11 @@ def progress(session: Session, state: State) -> None:
         st.code(state.error or "no reason given", language=None, wrap_lines=True)
     elif state.status == "stopped":
         st.info("Stopped. Resume goes on where it stopped.")
+    elif state.status == "waiting":
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(f"It waits for you: what should it train on after {stage_name(state.stage).lower()}?", icon=":material/front_hand:")
+            address = {"session": session.id, "stage": str(state.stage + 1)}
+            st.page_link(nav.path("story"), label="Read the evidence and decide", query_params=address)
     else:
         st.caption(heard)
 
@@ -457,6 +465,8 @@ def event_words(event: dict[str, Any]) -> str:
                 if kept
                 else f"After {name.lower()} the engineer changed {event.get('changes')} values."
             )
+        case "waiting":
+            return f"After {name.lower()} it waits for your proposal."
         case "stopped":
             return "Stopped."
         case "failed":

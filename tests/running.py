@@ -1,7 +1,8 @@
-"""Running a session in the test's own process."""
+"""Running a session in the test's own process, and waiting for those that run in another."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 from core.sessions.recorder import Recorder
@@ -18,3 +19,10 @@ def finish(session: Session, when: Callable[[dict], bool] = lambda event: False)
             (session.dir / STOP_FILE).touch()
 
     return run_recorded(session, Recorder(session, on_event))
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
+        time.sleep(0.05)

@@ -15,7 +15,7 @@ Section = Literal["behaviour", "failures", "statistics", "preserved", "history"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 SECTION_LETTERS: dict[Section, str] = {"behaviour": "B", "failures": "F", "statistics": "S", "preserved": "P", "history": "H"}
 
-EngineerName = Literal["policy", "base", "api", "rules", "bandit", "uniform", "random", "fixed"]
+EngineerName = Literal["policy", "base", "api", "rules", "bandit", "uniform", "random", "fixed", "human"]
 ENGINEERS: tuple[EngineerName, ...] = get_args(EngineerName)
 
 RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")

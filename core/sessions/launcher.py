@@ -11,12 +11,15 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from core.engineer.schema import Proposal
 from core.lake.files import write_text
 from core.sessions.evaluations import Evaluation, Task, create, evaluations
+from core.sessions.forks import fork
 from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, worker_alive
-from core.sessions.store import PROJECT, STOP_FILE, Session, SessionStore, worker_environment
+from core.sessions.store import GIVEN_FILE, PROJECT, STOP_FILE, Session, SessionStore, worker_environment
 from core.sessions.studies.spec import StudySpec
 from core.sessions.studies.store import Study, studies
 from core.sessions.studies.store import create as create_study
@@ -62,14 +65,37 @@ def resume_study(study: Study, store: SessionStore, jobs: int) -> None:
         spawn(study, "--jobs", str(jobs))
 
 
+def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal | None = None, **changes: Any) -> Session:
+    """Forks a session after ``stage`` (0-based) and starts the fork's worker. Raises LaunchError as :func:`start` does, SessionError as
+    :func:`core.sessions.forks.fork` does."""
+    with launching(store):
+        session = fork(parent, stage, store, given=given, **changes)
+        spawn(session)
+    return session
+
+
+def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
+    """Gives a session the proposal of a person for which it waits, and starts its worker again. Raises LaunchError as :func:`start` does, or
+    if it waits for none."""
+    with launching(store):
+        state = session.state()
+        if state.status != "waiting":
+            raise LaunchError(f"{session.id} does not wait for a proposal, it is {state.status}")
+        write_text(session.stage_dir(state.stage) / GIVEN_FILE, proposal.model_dump_json(indent=2))
+        spawn(session)
+
+
 def resume(session: Session, store: SessionStore) -> None:
-    """Starts a worker that takes the session up where it stands. Raises LaunchError if it is running, done or read-only."""
+    """Starts a worker that takes the session up where it stands. Raises LaunchError if it is running, done or read-only, or if it waits for
+    a proposal."""
     with launching(store):
         status = session.state().status
         if session.read_only:
             raise LaunchError(f"{session.id} is a recorded session, it cannot be changed")
         if status == "done":
             raise LaunchError(f"{session.id} is done, there is nothing to resume")
+        if status == "waiting":
+            raise LaunchError(f"{session.id} waits for your proposal; there is nothing to resume before")
         spawn(session)
 
 

@@ -15,6 +15,7 @@ import torch
 from core.engineer.api import ApiEngineer
 from core.engineer.engineers import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
 from core.engineer.evidence import describe
+from core.engineer.human import Person
 from core.engineer.schema import Context, ProposalRecord, Written
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import canonical_hashes, generate, realised
@@ -38,7 +39,7 @@ PROPOSAL_TEMPERATURE = 0.5
 
 
 def run(session: Session, recorder: Recorder) -> None:
-    """The whole session, from wherever it stands. Raises StageStopped if it is asked to stop."""
+    """The whole session, from wherever it stands. Raises StageStopped if it is asked to stop, AwaitsProposal if a person has to decide."""
     torch.set_num_threads(THREADS)
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed)
@@ -51,6 +52,8 @@ def run(session: Session, recorder: Recorder) -> None:
         boards = draw_boards(config, suite, stage, session, recorder)
         train(training, boards, stage, session, recorder)
         validate(policy, suite, stage, session, recorder)
+        if spec.engineer == "human" and stage + 1 == spec.stages:
+            break  # nobody would train on what a person thinks of here
         context = describe(session.measurements(stage), spec.sections, spec.layouts)
         config = propose(engineer, context, config, session, recorder).config_after
     if spec.heavy:
@@ -60,7 +63,9 @@ def run(session: Session, recorder: Recorder) -> None:
 
 def make_engineer(spec: SessionSpec, policy: Policy | None) -> Engineer:
     """The engineer that the spec names: ``policy`` itself, ``base``, which is a second copy that no training touches, or one that needs no
-    model here."""
+    model here. A person has not been asked yet."""
+    if spec.engineer == "human":
+        return Person()
     if spec.engineer in SCRIPTED:
         return SCRIPTED[spec.engineer]
     if spec.api is not None:
@@ -155,9 +160,14 @@ def validate(policy: Policy, suite: list[Instance], stage: int | None, session: 
 
 
 def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:
-    """The engineer's answer to the context, guarded; what was seen and said is written before anybody acts on it."""
+    """The engineer's answer to the context, guarded; what was seen and said is written before anybody acts on it.
+
+    What a person has laid into the session for this stage goes before its engineer. Raises AwaitsProposal if a person is to be asked.
+    """
     record = session.proposal(context.stage)
     if record is None:
+        given = session.given(context.stage)
+        engineer = Person(given) if given else engineer
         recorder.phase("proposing", context.stage)
         spec = session.spec
         recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))

@@ -117,6 +117,10 @@ class Recorder:
         self.state.phase, self.state.progress = "done", 1.0
         self._end("done")
 
+    def waiting(self) -> None:
+        """For a person's proposal: the worker ends, and another takes the session up when there is one."""
+        self._end("waiting", stage=self.state.stage)
+
     def stopped(self) -> None:
         self._end("stopped")
 

@@ -42,6 +42,8 @@ def replay(
     rows = []
     for place, arm in enumerate(arms):
         spec = session.spec.changed(**arm.changes)
+        if spec.engineer == "human":
+            raise SessionError(f"the arm {arm.name} has a person as engineer, who cannot be asked {samples} times over")
         if policy is None and spec.engineer in ("policy", "base"):
             folder = session.stage_dir(stage) / "policy"
             if not folder.is_dir():

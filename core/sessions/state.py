@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 import psutil
 from pydantic import BaseModel
 
-Status = Literal["queued", "running", "stopped", "done", "failed", "crashed", "stalled"]
+Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
 Phase = Literal["starting", "baseline", "generating", "training", "validating", "proposing", "done"]
 PHASE_WORDS: dict[str, str] = {
     "starting": "loading the model",

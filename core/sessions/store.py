@@ -18,7 +18,7 @@ import pandas as pd
 from pydantic import BaseModel, ValidationError
 
 from core.engineer.evidence import StageMeasurements
-from core.engineer.schema import Context, ProposalRecord
+from core.engineer.schema import Context, Proposal, ProposalRecord
 from core.lake.config import EnvironmentConfig, first_error
 from core.lake.files import write_text
 from core.lake.generator import Realised
@@ -35,6 +35,9 @@ RECORDED = "example-"
 
 STOP_FILE = "stop"
 """Put into a session folder to ask its worker to stop at the next step."""
+
+GIVEN_FILE = "given.json"
+"""In the folder of a stage: what a person proposes after it."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Read = TypeVar("Read")
@@ -122,6 +125,10 @@ class Session:
 
     def proposal(self, stage: int) -> ProposalRecord | None:
         return self._model(self.stage_dir(stage) / "proposal.json", ProposalRecord)
+
+    def given(self, stage: int) -> Proposal | None:
+        """What a person proposes after the stage, in the place of the session's engineer; None if they leave it to that."""
+        return self._model(self.stage_dir(stage) / GIVEN_FILE, Proposal)
 
     def metrics(self, stage: int) -> pd.DataFrame:
         """One row a training step; empty before the first. A step that was repeated after a resume counts once, as last written."""

@@ -13,6 +13,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from core.engineer.human import AwaitsProposal
 from core.sessions.recorder import Recorder
 from core.sessions.store import STOP_FILE, Session
 from core.training.settings import StageStopped
@@ -31,7 +32,7 @@ def main(folder: Path) -> int:
 
 
 def run_recorded(session: Session, recorder: Recorder) -> int:
-    """The loop with its end written down, however it ends: 0 done, 3 stopped, 1 failed."""
+    """The loop with its end written down, however it ends: 0 done, 3 stopped, 4 waiting for a person's proposal, 1 failed."""
     try:
         from core.sessions.loop import run  # imports torch, which takes seconds: the session is seen running before
 
@@ -39,6 +40,9 @@ def run_recorded(session: Session, recorder: Recorder) -> int:
     except StageStopped:
         recorder.stopped()
         return 3
+    except AwaitsProposal:
+        recorder.waiting()
+        return 4
     except Exception as error:  # whatever it is belongs in the session's record
         traceback.print_exc()
         recorder.failed(f"{type(error).__name__}: {error}")

@@ -24,7 +24,8 @@ CHOSEN = "session_chosen"
 """Session-state entry that carries the choice from page to page."""
 PICKER = "session_picker"
 STATUS_COLORS = {
-    "queued": "gray", "running": "blue", "stopped": "orange", "done": "green", "failed": "red", "crashed": "red", "stalled": "orange",
+    "queued": "gray", "running": "blue", "waiting": "violet", "stopped": "orange",
+    "done": "green", "failed": "red", "crashed": "red", "stalled": "orange",
 }  # fmt: skip
 
 

@@ -122,4 +122,4 @@ def test_the_proposals_of_a_recorded_session_still_read() -> None:
 
 
 def test_no_engineer_of_the_spec_is_missing() -> None:
-    assert {*SCRIPTED, "policy", "base", "api"} == set(ENGINEERS)
+    assert {*SCRIPTED, "policy", "base", "api", "human"} == set(ENGINEERS)

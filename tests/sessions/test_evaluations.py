@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +21,7 @@ from core.sessions.launcher import LaunchError, launching, start_evaluation, sto
 from core.sessions.state import WorkerState, worker_alive
 from core.sessions.store import SessionStore
 from tests.builders import build_session
+from tests.running import wait_for
 
 pytestmark = pytest.mark.xdist_group("training")
 
@@ -46,13 +47,6 @@ def boards(folder: Path, n: int) -> str:
     path = folder / f"boards-{n}.jsonl"
     write_instances(path, build_suite(SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=n // 2, seed=7), sum_of_costs=False))
     return str(path)
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
-        time.sleep(0.05)
 
 
 def own(store: SessionStore) -> list[Result]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -9,10 +10,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from core.engineer.human import proposal_of
 from core.sessions.forks import DECIDED, fork
 from core.sessions.recorder import Recorder
 from core.sessions.store import Session, SessionError, SessionStore
 from core.sessions.worker import run_recorded
+from core.training.checkpoints import drop_resume_files
 from tests.builders import build_session
 from tests.sessions.test_loop import small_spec
 
@@ -63,24 +66,35 @@ def test_a_fork_after_the_last_stage_only_asks_anew(parent: Session, tmp_path: P
     assert forked.proposal(0) == parent.proposal(0) and forked.proposal(1).engineer == "random"  # type: ignore[union-attr]
 
 
+@pytest.mark.training
+@pytest.mark.xdist_group("training")
+def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_trained_again(parent: Session, tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    bare = Session(Path(shutil.copytree(parent.dir, tmp_path / "bare")))
+    drop_resume_files(bare.stage_dir(0) / "policy")
+    kept = proposal_of(parent.spec.initial_config, parent.spec.initial_config, why="Leave it.", expected={3: 0.5})
+    forks = [run(fork(session, 0, store, name, given=kept)) for session, name in ((parent, "linked"), (bare, "again"))]
+    for forked in forks:
+        record = forked.proposal(0)
+        assert record is not None and record.proposal == kept and record.engineer == "human"
+        assert forked.environment(1).config == parent.spec.initial_config  # type: ignore[union-attr]
+        assert forked.proposal(1).engineer == "policy"  # type: ignore[union-attr]
+        torch.testing.assert_close(weights(forked, 0), weights(parent, 0), atol=1e-6, rtol=0.0)
+    torch.testing.assert_close(weights(forks[0], 1), weights(forks[1], 1), atol=1e-6, rtol=0.0)
+
+
 @pytest.mark.parametrize(
     ("stage", "changes", "message"),
     [
         (5, {}, "has not validated a stage 6"),
         (-1, {}, "has not validated a stage 0"),
         (2, {}, "has not validated a stage 3"),
-        (0, {}, "keeps no optimizer of its stage 1"),
         (1, {"seed": 4}, "cannot have another seed"),
         (1, {"engineer": "nobody"}, "engineer"),
     ],
 )
 def test_what_cannot_be_forked_is_refused_and_leaves_nothing(tmp_path: Path, stage: int, changes: dict, message: str) -> None:
     built = build_session(tmp_path / "built", session_id="built", finished_stages=2)
-    if stage == 1:  # as if its training could be gone on with
-        policy = built.stage_dir(1) / "policy"
-        policy.mkdir(exist_ok=True)
-        for name in ("model.safetensors", "optimizer.pt", "scheduler.pt", "rng_state.pth", "trainer_state.json"):
-            (policy / name).touch()
     with pytest.raises(SessionError, match=message):
         fork(built, stage, SessionStore(tmp_path / "forks"), "forked", **changes)
     assert not (tmp_path / "forks").exists() or not list((tmp_path / "forks").iterdir())

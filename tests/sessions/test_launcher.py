@@ -6,8 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import worker_alive
 from core.sessions.store import PROJECT, Session, SessionStore
+from tests.running import wait_for
 from tests.sessions.test_loop import small_spec
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
@@ -31,13 +31,6 @@ def store(tmp_path: Path) -> Iterator[SessionStore]:
         state = session.state()
         if not session.read_only and worker_alive(state) and state.pid:
             os.killpg(state.pid, signal.SIGKILL)
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 120) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
-        time.sleep(0.1)
 
 
 def steps_done(session: Session) -> int:

@@ -55,7 +55,8 @@ class StudySpec(BaseModel):
         if self.session.stages < 2:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
         for arm in self.arms:
-            self.spec_of(arm, self.seeds[0])
+            if self.spec_of(arm, self.seeds[0]).engineer == "human":
+                raise ValueError(f"a study runs by itself, so the engineer of the arm {arm.name} cannot be human")
         return self
 
     def spec_of(self, arm: Arm, seed: int) -> SessionSpec:

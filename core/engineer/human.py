@@ -1,0 +1,75 @@
+"""A person as engineer: what they propose waits in the session folder, and passes the same guard and ledger as any other proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from core.engineer.schema import RATIO_KNOBS, Attempt, Claim, Context, EngineerName, Proposal, Written
+from core.engineer.sentences import claim_sentence, summary_sentence
+from core.lake.config import KNOBS, EnvironmentConfig, Knob
+
+MOVED = 0.0005
+"""A share that moves by less, because the others' sum to 1 with it, is no change that anybody decided."""
+
+
+class AwaitsProposal(Exception):
+    """Nobody has proposed anything yet: the session waits until somebody does."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who reads the evidence in the app and writes the next config, or who overrules the session's own engineer in a fork."""
+
+    given: Proposal | None = None
+    """What they propose; None while they have not."""
+    name: EngineerName = "human"
+
+    def prompt(self, context: Context) -> str | None:
+        return None
+
+    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
+        return Written("")
+
+    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+        """Raises AwaitsProposal."""
+        if self.given is None:
+            raise AwaitsProposal
+        return self.given
+
+
+def proposal_of(
+    before: EnvironmentConfig,
+    after: EnvironmentConfig,
+    *,
+    why: str = "",
+    now: Mapping[int, float] | None = None,
+    expected: Mapping[int, float] | None = None,
+    cited: Mapping[int, Sequence[str]] | None = None,
+) -> Proposal:
+    """A person's config with a claim for everything that it changes, and one for each size that it keeps.
+
+    Args:
+        why: their own words; without any, a sentence that tells the changes.
+        now: the valid rate (0..1) of map sizes as they read it.
+        expected: the valid rate (0..1) that they expect of map sizes after the next stage.
+        cited: ids of the evidence lines that speak for what is done to a size.
+    """
+    claims = []
+    for size, cell in after.sizes.items():
+        old = before.sizes[size]
+        moved: list[Knob | None] = [knob for knob in KNOBS if abs(getattr(cell, knob) - getattr(old, knob)) > MOVED]
+        for knob in moved or [None]:
+            claim = Claim(
+                size=size,
+                knob=knob,
+                before=getattr(old, knob) if knob else None,
+                after=getattr(cell, knob) if knob else None,
+                evidence=tuple((cited or {}).get(size, ())),
+                now=(now or {}).get(size),
+                expected=(expected or {}).get(size),
+            )
+            claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+    turned = {claim.size for claim in claims if claim.knob in RATIO_KNOBS}
+    kept = tuple(size for size in after.sizes if size not in turned)
+    return Proposal(summary=why.strip() or summary_sentence(claims, kept), claims=tuple(claims), preserved=kept, config=after)
