@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from core.engineer.schema import SECTIONS, Context, ProposalRecord
-from core.lake.board import Board
-from core.lake.rules import judge_paths
-from core.sessions.store import Session
-from core.ui import markup, nav, sessions, share, theme
-from core.ui.board import Track, board_player, optimal_paths
+from core.engineer.schema import ENGINEERS, SECTIONS, Context, ProposalRecord
+from core.sessions import launcher
+from core.sessions.forks import trains_anew
+from core.sessions.store import Session, SessionError
+from core.ui import evidence, markup, nav, sessions, theme
+from core.ui.board_list import pick_board, show_board
+from core.ui.branches import Branch, branches_figure, family
+from core.ui.config_map import SHADE_HELP, SHADES, map_figure, stops
+from core.ui.decide import Desk, decide
 from core.ui.figures import Series, faults_by_size, overall, percent, rates_by_size, rates_over_stages, size_label
-from core.ui.story import answer_of, board_by_board, claim_outcomes, knob_rows, showcase, was_it_right, what_changed
+from core.ui.ledger import show_ledger
+from core.ui.story import WHO, board_by_board, claim_outcomes, config_rows, knob_rows, showcase, was_it_right, what_changed
 from core.ui.timeline import marks, stage_name, timeline
 
-ENGINEERS = {
-    "policy": "the model itself",
-    "base": "the model before any training",
-    "api": "a model behind an API",
-    "rules": "the rules engineer",
-    "bandit": "the bandit",
-    "uniform": "the uniform baseline",
-    "random": "the random baseline",
-    "fixed": "the fixed baseline",
-}
+OFFLINE = tuple(name for name in ENGINEERS if name != "api")
+"""Engineers that a fork can have without being told where they are."""
+
 ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
-MOST_BOARDS = 60
-"""Rows of the board list; a filter narrows it down further than scrolling would."""
 
 
 def answer(html: str, note: str) -> None:
@@ -54,7 +49,7 @@ def headline(session: Session, stage: int | None, before: pd.DataFrame | None, a
     record = session.proposal(stage)
     said = ""
     if record is not None:
-        who = ENGINEERS[record.engineer]
+        who = WHO[record.engineer]
         said = f" Then {who} {escape(what_changed(record))}."
         if record.proposal is not None and record.proposal.claims:
             said += f" <b>{was_it_right(claim_outcomes(record.proposal.claims, following))}</b>"
@@ -93,7 +88,7 @@ def boards(label: str, before: pd.DataFrame | None, after: pd.DataFrame, before_
         if row is None:
             st.info("No board of this stage has this size and outcome.")
             return
-        show_board(row, label, before, before_label)
+        show_board(row, label, before, before_label, key="story-board")
 
 
 def board_list(before: pd.DataFrame | None, after: pd.DataFrame) -> pd.Series | None:
@@ -111,29 +106,8 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame) -> pd.Series | 
     rows = filtered(before, after, size, outcome)
     if rows.empty:
         return None
-    shown = telling_first(rows, before, after).head(MOST_BOARDS)
-    table = pd.DataFrame(
-        {
-            "map": [size_label(n) for n in shown["size"]],
-            "agents": shown["agents"].to_numpy(),
-            "outcome": [theme.OUTCOME_WORDS[name] for name in shown["outcome"]],
-            "steps": shown["makespan"].to_numpy(),
-            "optimum": shown["optimal_makespan"].to_numpy(),
-        }
-    )
-    chosen = st.dataframe(
-        table,
-        key=f"boards-{size}-{outcome}-{len(rows)}",
-        hide_index=True,
-        height=430,
-        on_select="rerun",
-        selection_mode="single-row-required",
-        selection_default={"selection": {"rows": [0]}},
-        alt="Held-out boards with their outcome",
-    )
-    st.caption(f"{len(rows)} of {len(after)} boards" + (f", the first {MOST_BOARDS} listed" if len(rows) > MOST_BOARDS else "") + ".")
-    picked = chosen["selection"]["rows"]
-    return shown.iloc[picked[0] if picked else 0]
+    told = f"{len(rows)} of {len(after)} boards"
+    return pick_board(telling_first(rows, before, after), told, key=f"boards-{size}-{outcome}-{len(rows)}")
 
 
 def telling_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFrame) -> pd.DataFrame:
@@ -153,36 +127,18 @@ def filtered(before: pd.DataFrame | None, after: pd.DataFrame, size: int | None,
     return rows if outcome == ANY else rows[rows["outcome"] == outcome]
 
 
-def show_board(row: pd.Series, label: str, before: pd.DataFrame | None, before_label: str) -> None:
-    board = Board.from_dict(json.loads(row["board"]))
-    code = share.encode(board)
-    best = optimal_paths(code)
-    tracks = [answer_of(row, label)]
-    earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
-    title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
-    title.markdown(f"**{row['board_id']}** · {size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes")
-    compare = option.toggle(
-        "Also before", key="also_before", disabled=earlier is None or earlier.empty, help="Puts the plan from before this stage beside it."
-    )
-    link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
-    if compare and earlier is not None and len(earlier):
-        tracks.insert(0, answer_of(earlier.iloc[0], before_label))
-    if best is not None:
-        tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
-    board_player(board, tracks, key="story-board", ghost=best, height=430)
-    with st.expander("The model's answer, word by word"):
-        st.code(row["completion"] or " ", language=None, wrap_lines=True)
-
-
 def what_it_saw(context: Context, record: ProposalRecord | None) -> None:
-    st.subheader("What the engineer saw", anchor=False)
+    st.subheader("What the engineer saw", anchor=False, help="Click the id of a line to see the boards behind it.")
     claims = record.proposal.claims if record is not None and record.proposal is not None else ()
-    cited = {name for claim in claims for name in claim.evidence}
-    lines = markup.evidence_sections(context, cited)
-    labels = [
-        f"{section} · {len(context.sections[section])} lines" if section in context.sections else f"{section} · off" for section in SECTIONS
-    ]
-    for tab, section in zip(st.tabs(labels), SECTIONS, strict=True):
+    lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
+    tokens = evidence.section_tokens(context, record)
+    labels = {
+        section: " · ".join([section, f"{len(context.sections[section])} lines", *([tokens[section]] if section in tokens else [])])
+        if section in context.sections
+        else f"{section} · off"
+        for section in SECTIONS
+    }
+    for tab, section in zip(st.tabs(list(labels.values())), SECTIONS, strict=True):
         with tab:
             st.caption(markup.SECTION_HELP[section].capitalize() + ".")
             if section not in context.sections:
@@ -191,13 +147,13 @@ def what_it_saw(context: Context, record: ProposalRecord | None) -> None:
                 st.caption("It was on, and had nothing to say after this stage.")
             else:
                 with st.container(height=320 if len(context.sections[section]) > 9 else "content", border=False):
-                    st.html(lines[section])
+                    evidence.cited(lines[section], key=f"saw-{section}")
     if context.prompt is not None:
         with st.expander("The exact prompt"):
             st.code(context.prompt, language=None, wrap_lines=True)
 
 
-def what_it_said(record: ProposalRecord, following: pd.DataFrame | None, stage: int) -> None:
+def what_it_said(context: Context | None, record: ProposalRecord, following: pd.DataFrame | None, stage: int) -> None:
     st.subheader("What it said", anchor=False)
     if record.kept_because is not None:
         st.warning(f"**The previous config was kept.** {markup.plain(record.kept_because)}", icon=":material/undo:")
@@ -205,13 +161,14 @@ def what_it_said(record: ProposalRecord, following: pd.DataFrame | None, stage: 
         st.html(
             markup.quote(
                 record.proposal.summary,
-                f"{ENGINEERS[record.engineer]}, after {stage_name(stage).lower()}; to the letter in the raw answer below"
+                f"{WHO[record.engineer]}, after {stage_name(stage).lower()}; to the letter in the raw answer below"
                 if record.attempts[-1].raw
-                else ENGINEERS[record.engineer],
+                else WHO[record.engineer],
             )
         )
         if record.proposal.claims:
-            st.html(markup.claims_table(claim_outcomes(record.proposal.claims, following)))
+            seen = None if context is None else {line.id for lines in context.sections.values() for line in lines}
+            evidence.cited(markup.claims_table(claim_outcomes(record.proposal.claims, following), seen), key="claims")
     for number, attempt in enumerate(record.attempts, start=1):
         if attempt.raw or attempt.error:
             read = f"{attempt.prompt_tokens:,} tokens read, " if attempt.prompt_tokens else ""
@@ -240,6 +197,120 @@ def what_it_changed(record: ProposalRecord, after: pd.DataFrame) -> None:
     else:
         with st.expander(f"The guard repaired {len(guard.repairs)} value{'s' if len(guard.repairs) > 1 else ''}"):
             st.html(markup.repairs_table(guard.repairs))
+
+
+# --- what if -----------------------------------------------------------------------------------------------------------
+
+
+def your_turn(session: Session, stage: int, context: Context, after: pd.DataFrame) -> None:
+    """The session waits for a person: what is the next stage to train on?"""
+    st.subheader("What should it train on next?", anchor=False, help="Your proposal passes the guard and is scored like any engineer's.")
+    drawn = session.environment(stage)
+    if drawn is None:
+        return
+    desk = Desk(f"turn-{session.id}-{stage}", drawn.config, context, after, session.spec.guard)
+    proposal, _ = decide(desk)
+    if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:"):
+        go_to_train(lambda: launcher.propose(session, proposal, sessions.store()), session.id)
+
+
+def what_if(session: Session, stage: int, context: Context, record: ProposalRecord, after: pd.DataFrame) -> None:
+    """Another decision after this stage, in a fork."""
+    with st.expander("What if? Decide otherwise, size by size, and fork the session here", icon=":material/fork_right:"):
+        if stage + 1 == session.spec.stages:
+            st.info("This was the last stage: nothing was trained on what was proposed after it.")
+            return
+        desk = Desk(f"fork-{session.id}-{stage}", record.config_before, context, after, session.spec.guard, record)
+        proposal, differs = decide(desk)
+        who, title, action = st.columns([1, 1.4, 0.8], vertical_alignment="bottom")
+        engineer = who.selectbox(
+            "Who proposes after the stages that follow", OFFLINE if session.spec.api is None else ENGINEERS, key="fork-engineer",
+            index=None, placeholder=f"as before: {WHO[session.spec.engineer]}", format_func=WHO.__getitem__,
+        )  # fmt: skip
+        name = title.text_input(
+            "Title of the fork", f"{session.title}, what if after stage {stage + 1}"[:120], max_chars=120, key="fork-title"
+        )
+        asked = action.button("Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch")
+        if not differs and engineer is None:
+            st.caption("So far this is what happened anyway: change something first.")
+        if trains_anew(session, stage):
+            times = "Stage 1 is" if stage == 0 else f"Stages 1 to {stage + 1} are"
+            st.caption(f"{times} trained again on the same boards: this session came without what training needs to go on from there.")
+        if asked and (differs or engineer is not None):
+            changes = {"title": name} | ({"engineer": engineer} if engineer else {})
+            go_to_train(lambda: launcher.start_fork(session, stage, sessions.store(), proposal if differs else None, **changes).id)
+
+
+def go_to_train(begin: Callable[[], str | None], session_id: str | None = None) -> None:
+    """Begins something in the background and shows it on Train, or says why not."""
+    try:
+        begun = begin() or session_id
+    except (launcher.LaunchError, SessionError) as error:
+        st.error(f"Not started: {markup.plain(str(error))}.")
+        return
+    sessions.choose(str(begun))
+    st.switch_page(nav.path("train"), query_params={"session": str(begun)})
+
+
+def show_branches(session: Session, found: list[Session]) -> None:
+    """The session beside those that it was forked from and that were forked from it."""
+    branches = family(session, found)
+    if len(branches) == 1:
+        return
+    st.subheader("Branches", anchor=False, help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards.")
+    drawn, told = st.columns([1.5, 1], gap="large")
+    with drawn:
+        theme.chart(branches_figure(branches, session.id), "branches")
+    with told:
+        for branch in branches:
+            parts = "the trunk" if branch.stage is None else f"parts after {stage_name(branch.stage).lower()}"
+            here = " · shown here" if branch.session.id == session.id else ""
+            address = {"session": branch.session.id} | ({} if branch.stage is None else {"stage": str(branch.stage + 1)})
+            st.page_link(nav.path("story"), label=f"{markup.plain(branch.name)} · {parts}{here}", query_params=address)
+    for branch in branches:
+        if branch.stage is not None and session.id in (branch.session.id, branch.parent):
+            compare_branch(branch, next(known.session for known in branches if known.session.id == branch.parent))
+
+
+def compare_branch(branch: Branch, parent: Session) -> None:
+    """How a fork went on from its parent, and what came of it on the same boards."""
+    assert branch.stage is not None
+    configs = [session.environment(branch.stage + 1) for session in (parent, branch.session)]
+    if configs[0] is None or configs[1] is None:
+        return
+    last = branch.session.spec.stages - 1
+    finals = [session.validation(last) for session in (parent, branch.session)]
+    st.markdown(f"**{markup.plain(branch.name)}**: what stage {branch.stage + 2} trained on, there and here")
+    st.html(markup.config_table(config_rows(configs[0].config, configs[1].config), {}))
+    if finals[0] is not None and finals[1] is not None:
+        change = board_by_board(finals[0], finals[1])
+        st.caption(f"At the end: {percent(change.before)} valid there, {percent(change.after)} here. {change.sentence}")
+
+
+def show_map(session: Session, here: int | None) -> None:
+    """Where the engineer has led the session."""
+    path = stops(session)
+    if len({stop.stage for stop in path}) < 2:
+        return
+    st.subheader(
+        "The path through the config space", anchor=False,
+        help="A point a stage, as large as its share of the boards; this stage is ringed. Click a point for its boards. " + SHADE_HELP,
+    )  # fmt: skip
+    asked = st.query_params.get("shade")
+    shade = st.segmented_control(
+        "Colour", SHADES, default=asked if asked in SHADES else SHADES[0], required=True, key="map-shade", label_visibility="collapsed"
+    )
+    if shade != SHADES[0] or asked is not None:
+        st.query_params["shade"] = shade
+    theme.chart(map_figure(path, shade, here), "config-map", on_select=follow_point, selection_mode="points")
+
+
+def follow_point() -> None:
+    """A click on a point opens the boards that were drawn there."""
+    points = st.session_state["config-map"]["selection"]["points"]
+    if points:
+        stage, size, *_ = points[0]["customdata"]
+        st.query_params["stage"], st.query_params[evidence.ASKED] = str(int(stage) + 1), f"S{int(size)}"
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -279,9 +350,17 @@ if here is not None:
     context, record = session.context(here), session.proposal(here)
     if context is not None:
         what_it_saw(context, record)
+        evidence.open_boards(session, here, context)
+        if state.status == "waiting" and state.stage == here:
+            your_turn(session, here, context, after)
     if record is not None:
-        what_it_said(record, following, here)
+        what_it_said(context, record, following, here)
         what_it_changed(record, after)
+        if context is not None:
+            what_if(session, here, context, record, after)
+show_branches(session, found)
+show_ledger(session, found)
+show_map(session, here)
 moments = [Series(stage_name(i), table) for i in (None, *range(session.spec.stages)) if (table := session.validation(i)) is not None]
 if len(moments) > 1:
     st.subheader(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from core.engineer.schema import RATIO_KNOBS, Attempt, Claim, Context, EngineerName, Proposal, Written
+from core.engineer.schema import RATIO_KNOBS, Attempt, Claim, Context, EngineerName, Proposal, ProposalRecord, Written
 from core.engineer.sentences import claim_sentence, summary_sentence
-from core.lake.config import KNOBS, EnvironmentConfig, Knob
+from core.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
 
 MOVED = 0.0005
 """A share that moves by less, because the others' sum to 1 with it, is no change that anybody decided."""
@@ -36,6 +36,19 @@ class Person:
         if self.given is None:
             raise AwaitsProposal
         return self.given
+
+
+def decided(before: EnvironmentConfig, cells: Mapping[int, SizeConfig]) -> EnvironmentConfig:
+    """The config with these cells, their shares scaled to sum to 1."""
+    total = sum(cell.share for cell in cells.values())
+    shares = {size: cell.share / total if total else 1 / len(cells) for size, cell in cells.items()}
+    return before.model_copy(update={"sizes": {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}})
+
+
+def rejecting(record: ProposalRecord, sizes: Collection[int]) -> EnvironmentConfig:
+    """What an engineer proposed, but for the map sizes that are to stay as they were."""
+    old, new = record.config_before, record.config_after
+    return decided(old, {size: (old if size in sizes else new).sizes[size] for size in old.sizes})
 
 
 def proposal_of(

@@ -200,7 +200,8 @@ class SessionStore:
         self.root = (root or Path(os.environ.get("FROZENLAB_SESSIONS") or PROJECT / "sessions")).resolve()
 
     def sessions(self) -> list[Session]:
-        """Every readable session, newest first; recorded ones that ship with the project come along wherever the root is."""
+        """Every readable session, newest first; recorded ones that ship with the project come along wherever the root is, their forks last,
+        which are there to be held against what they were forked from."""
         folders = {path.parent.name: path.parent for path in (PROJECT / "sessions").glob(f"{RECORDED}*/session.json")}
         folders |= {path.parent.name: path.parent for path in self.root.glob("*/session.json") if SESSION_ID.fullmatch(path.parent.name)}
         found = []
@@ -209,7 +210,7 @@ class SessionStore:
                 found.append(Session(folder))
             except SessionError:
                 continue
-        return sorted(found, key=lambda session: session.created, reverse=True)
+        return sorted(found, key=lambda session: (session.read_only and session.spec.parent is not None, -session.created))
 
     def open(self, session_id: str) -> Session:
         """Raises SessionError where there is no such session."""

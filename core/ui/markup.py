@@ -135,8 +135,12 @@ def _knob_cell(row: KnobRow) -> str:
     return f'<td class="fl-knob">{parts}{guard}</td>'
 
 
-def claims_table(outcomes: Sequence[ClaimOutcome]) -> str:
-    """The claims, quoted, with what they cite, what they expected and what the next stage measured."""
+def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None = None) -> str:
+    """The claims, quoted, with what they cite, what they expected and what the next stage measured.
+
+    Args:
+        seen: ids of the lines that the engineer saw, if that is known; a claim that cites another one is marked.
+    """
     head: list[Head] = [
         ("map size", ""),
         ("claim", "The claim in English; the exact words are in the raw answer"),
@@ -149,20 +153,31 @@ def claims_table(outcomes: Sequence[ClaimOutcome]) -> str:
     return _table(
         "Claims of the engineer and what became of them",
         head,
-        [_claim_row(o) for o in outcomes],
+        [_claim_row(o, seen) for o in outcomes],
         numbers=("read", "expects", "measured next"),
     )
 
 
-def _claim_row(outcome: ClaimOutcome) -> str:
+def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None) -> str:
     claim, found = outcome.claim, outcome.measured
     now, expected = ("–" if rate is None else percent(rate) for rate in (claim.now, claim.expected))
     measured = f"<b>{percent(found.value)}</b> <small>{found.interval}, n = {found.n}</small>" if found else "–"
     kind = {"better than expected": "is-up", "worse than expected": "is-down", "as expected": "is-met"}.get(outcome.verdict, "")
     return (
         f'<tr><th scope="row">{size_label(claim.size)}</th><td class="fl-said">{escape(claim.text)}</td>'
-        f'<td>{chips(claim.evidence) or "–"}</td><td class="num">{now}</td><td class="num">{expected}</td><td class="num">{measured}</td>'
+        f'<td>{_cites(claim.evidence, seen)}</td><td class="num">{now}</td><td class="num">{expected}</td><td class="num">{measured}</td>'
         f'<td class="fl-verdict {kind}">{VERDICT_SIGNS[outcome.verdict]} {escape(outcome.verdict)}</td></tr>'
+    )
+
+
+def _cites(ids: Sequence[str], seen: Collection[str] | None) -> str:
+    """What a claim rests on, or that it rests on nothing."""
+    if not ids:
+        return '<span class="fl-unfounded" title="The claim names no line of the evidence">cites nothing</span>'
+    invented = [name for name in ids if seen is not None and name not in seen]
+    there = chips([name for name in ids if name not in invented])
+    return there + "".join(
+        f'<span class="fl-unfounded" title="There was no such line in what it saw">{escape(name)}: not seen</span>' for name in invented
     )
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import pandas as pd
 
-from core.engineer.schema import Claim, ProposalRecord, Repair
+from core.engineer.schema import Claim, EngineerName, ProposalRecord, Repair
 from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.ui.board import Track
 from core.ui.choices import recorded
@@ -39,6 +39,18 @@ PLACEMENT_HELP = (
     "Anywhere on the frozen cells; a board without a solution is drawn anew, holes and all (the paper's). Or each agent's start and goal "
     "within connected cells, as POGEMA does, which favours boards with isolated pockets."
 )
+WHO: dict[EngineerName, str] = {
+    "policy": "the model itself",
+    "base": "the model before any training",
+    "api": "a model behind an API",
+    "rules": "the rules engineer",
+    "bandit": "the bandit",
+    "uniform": "the uniform baseline",
+    "random": "the random baseline",
+    "fixed": "the fixed baseline",
+    "human": "a person",
+}
+"""Engineers in the middle of a sentence."""
 CLEAR = 0.05
 """A paired change is called clear below this p value."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from streamlit.testing.v1 import AppTest
 
 from core.ui import nav
@@ -20,11 +22,12 @@ def open_page(name: str, **query: str) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    """Everything the page says in text elements, HTML included."""
+    """Everything the page says in text elements, HTML included, that of our own components too."""
     parts = [
         element.value
         for kind in ("title", "subheader", "markdown", "caption", "text", "code", "info", "warning", "error")
         for element in getattr(app, kind)
     ]
     parts += [element.proto.body for element in app.get("html")]
+    parts += [str(json.loads(element.proto.json).get("html", "")) for element in app.get("bidi_component") if element.proto.json]
     return "\n".join(parts)

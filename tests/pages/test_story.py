@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.lake.config import EnvironmentConfig
+from core.sessions.ledger import predictions
 from core.sessions.presets import preset_spec
 from core.sessions.store import Session
 from tests.builders import build_session, small_spec
@@ -44,7 +46,7 @@ def test_a_stage_tells_its_results_the_change_and_whether_it_was_right(folder: P
     proposal = whole(folder).proposal(0).proposal
     assert proposal.summary in said
     assert proposal.claims[0].evidence[0] in said
-    assert len(app.get("plotly_chart")) == 3
+    assert {chart.key for chart in app.get("plotly_chart")} == {"rates", "faults", "ledger-calibration", "config-map", "over-stages"}
 
 
 def test_it_says_how_the_session_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,3 +164,75 @@ def test_layouts_are_shown_where_boards_are_not_all_scattered(tmp_path: Path, mo
 
 def test_a_scattered_session_has_no_word_of_layouts() -> None:
     assert "Layouts of its boards" not in words(open_page("story", session="whole", stage="1"))
+
+
+def test_a_line_of_evidence_is_followed_by_its_link_to_its_boards(folder: Path) -> None:
+    line = next(line for line in whole(folder).context(0).sections["failures"] if line.boards)
+    app = open_page("story", session="whole", stage="1", evidence=line.id)
+    assert not app.exception
+    assert f"{len(line.boards)} held-out boards, on which it failed" in words(app)
+    assert any(f"**{line.boards[0]}**" in text.value for text in app.markdown)
+
+
+def test_a_line_that_is_not_there_is_said_and_forgotten() -> None:
+    app = open_page("story", session="whole", stage="1", evidence="F99")
+    assert not app.exception
+    assert any("saw no line F99" in toast.value for toast in app.toast)
+    assert "evidence" not in app.query_params
+
+
+def test_the_ledger_counts_hits_beside_the_naive_prediction(folder: Path) -> None:
+    told = predictions(whole(folder))
+    hits = (told["verdict"] == "hit").sum()
+    assert f"**{hits} of {len(told)} predictions are hits**" in words(open_page("story", session="whole", stage="1"))
+
+
+def test_the_map_is_coloured_by_what_the_link_says() -> None:
+    app = open_page("story", session="whole", stage="1", shade="learnability")
+    assert not app.exception
+    chart = next(json.loads(element.proto.spec) for element in app.get("plotly_chart") if element.key == "config-map")
+    assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"] == "learnability"
+
+
+def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    monkeypatch.setattr("core.sessions.launcher.spawn", started.append)
+    record = whole(folder).proposal(0)
+    size = next(change.size for change in record.changes if change.knob == "hole_ratio")
+    app = open_page("story", session="whole", stage="1")
+    app.segmented_control(key=f"fork-whole-0-{size}-verdict").set_value("reject").run()
+    assert app.number_input(key=f"fork-whole-0-{size}-hole_ratio").value == 100 * record.config_before.sizes[size].hole_ratio
+    app.text_input(key="fork-whole-0-why").set_value("Leave it.").run()
+    app.button(key="fork-go").click().run()
+    assert not app.exception
+    (forked,) = started
+    given = forked.given(0)
+    assert given.summary == "Leave it." and forked.spec.parent.session == "whole"
+    assert given.config.sizes[size].hole_ratio == record.config_before.sizes[size].hole_ratio
+    others = [other for other in record.config_after.sizes if other != size]
+    assert all(given.config.sizes[other].hole_ratio == record.config_after.sizes[other].hole_ratio for other in others)
+    assert app.query_params["session"] == forked.id
+    labels = [link.proto.label for link in open_page("story", session="whole").get("page_link")]
+    assert any(label.endswith("the trunk · shown here") for label in labels)
+    assert any(label.endswith("parts after stage 1") for label in labels)
+
+
+def test_a_session_that_waits_is_answered_on_its_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    started = []
+    monkeypatch.setattr("core.sessions.launcher.spawn", started.append)
+    spec = small_spec(stages=2, sizes=(4, 5), boards_per_size=4).model_copy(update={"engineer": "human"})
+    session = build_session(tmp_path, spec, "asked", finished_stages=1)
+    (session.stage_dir(0) / "proposal.json").unlink()
+    state = session.state().model_copy(update={"status": "waiting", "stage": 0, "phase": "proposing"})
+    (session.dir / "state.json").write_text(state.model_dump_json())
+    app = open_page("story", session="asked", stage="1")
+    assert "What should it train on next?" in [head.value for head in app.subheader]
+    app.number_input(key="turn-asked-0-4-hole_ratio").set_value(95.0).run()
+    assert any("The guard will repair" in warning.value for warning in app.warning)
+    app.number_input(key="turn-asked-0-4-expected").set_value(40.0).run()
+    app.button(key="turn-go").click().run()
+    assert not app.exception
+    assert [job.id for job in started] == ["asked"]
+    given = session.given(0)
+    assert given.config.sizes[4].hole_ratio == 0.95 and {claim.expected for claim in given.claims if claim.size == 4} == {0.4}

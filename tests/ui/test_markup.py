@@ -52,3 +52,11 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
     assert markup.layouts_table(config_rows(plain, plain)) == ""
     table = markup.layouts_table(config_rows(plain, mixed))
     assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table
+
+
+def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -> None:
+    claims = [Claim(size=4, knob=None, before=None, after=None, evidence=cited) for cited in ((), ("F4", "F9"))]
+    nothing, invented = (markup.claims_table([ClaimOutcome(claim, "names no number")], {"F4"}) for claim in claims)
+    assert "cites nothing" in nothing and "not seen" not in nothing
+    assert '<code class="fl-chip">F4</code>' in invented and "F9: not seen" in invented
+    assert "not seen" not in markup.claims_table([ClaimOutcome(claims[1], "names no number")]), "what it saw is not known here"

@@ -1,0 +1,73 @@
+"""Boards that a model has planned: a list to choose from, and the chosen one played beside its optimal plan."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import streamlit as st
+
+from core.lake.board import Board
+from core.lake.rules import judge_paths
+from core.ui import nav, share, theme
+from core.ui.board import Track, board_player, optimal_paths
+from core.ui.figures import size_label
+from core.ui.story import answer_of
+
+MOST_BOARDS = 60
+"""Rows of a list; a filter narrows it down further than scrolling would."""
+
+
+def pick_board(rows: pd.DataFrame, told: str, *, key: str, height: int = 430) -> pd.Series:
+    """The list of ``rows`` (at least one; rows of a validation or completions table) and the row that is chosen.
+
+    Args:
+        told: how many of what they are, for the line below.
+    """
+    shown = rows.head(MOST_BOARDS)
+    table = pd.DataFrame(
+        {
+            "map": [size_label(n) for n in shown["size"]],
+            "agents": shown["agents"].to_numpy(),
+            "outcome": [theme.OUTCOME_WORDS[name] for name in shown["outcome"]],
+            "steps": shown["makespan"].to_numpy(),
+            "optimum": shown["optimal_makespan"].to_numpy(),
+        }
+    )
+    chosen = st.dataframe(
+        table,
+        key=key,
+        hide_index=True,
+        height=height,
+        on_select="rerun",
+        selection_mode="single-row-required",
+        selection_default={"selection": {"rows": [0]}},
+        placeholder="–",
+        alt="Boards with their outcome",
+    )
+    st.caption(told + (f", the first {MOST_BOARDS} listed" if len(rows) > MOST_BOARDS else "") + ".")
+    picked = chosen["selection"]["rows"]
+    return shown.iloc[picked[0] if picked else 0]
+
+
+def show_board(row: pd.Series, label: str, before: pd.DataFrame | None, before_label: str, *, key: str, height: int = 430) -> None:
+    """The plan of one row, its fault marked, with the optimal plan; on demand also the plan that the table ``before`` has for the board."""
+    board = Board.from_dict(json.loads(row["board"]))
+    code = share.encode(board)
+    best = optimal_paths(code)
+    tracks = [answer_of(row, label)]
+    earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
+    title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
+    title.markdown(f"**{row['board_id']}** · {size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes")
+    if earlier is not None:
+        compare = option.toggle(
+            "Also before", key=f"{key}-before", disabled=earlier.empty, help="Puts the plan from before this stage beside it."
+        )
+        if compare and len(earlier):
+            tracks.insert(0, answer_of(earlier.iloc[0], before_label))
+    link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
+    if best is not None:
+        tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
+    board_player(board, tracks, key=key, ghost=best, height=height)
+    with st.expander("The model's answer, word by word"):
+        st.code(row["completion"] or " ", language=None, wrap_lines=True)

@@ -1,0 +1,80 @@
+"""A session and the forks around it: where they part, and what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from core.sessions.state import State
+from core.sessions.store import Session
+from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, Chart, common_layout, percent, percent_axis
+from core.ui.timeline import rates_by_stage
+
+COLORS = (BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, "#8E5BC0", "#B08900")
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A session of the family."""
+
+    session: Session
+    state: State
+    stage: int | None
+    """The last stage that it has in common with its parent, 0-based; None for the trunk."""
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the session that it was forked from."""
+        return self.session.spec.parent.session if self.session.spec.parent else None
+
+    @property
+    def name(self) -> str:
+        return self.session.title
+
+
+def family(session: Session, sessions: Sequence[Session]) -> list[Branch]:
+    """The session's trunk and all that was forked from it or from its forks, the trunk first; the session alone if it has no relatives."""
+    by_id = {known.id: known for known in sessions} | {session.id: session}
+    trunk = session
+    while trunk.spec.parent is not None and trunk.spec.parent.session in by_id:
+        trunk = by_id[trunk.spec.parent.session]
+    found, new = [trunk], [trunk]
+    while new:
+        new = [known for known in by_id.values() if known.spec.parent and any(known.spec.parent.session == old.id for old in new)]
+        found += sorted(new, key=lambda known: known.created)
+    return [Branch(known, known.state(), known.spec.parent.stage if known.spec.parent and known is not trunk else None) for known in found]
+
+
+def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
+    """The held-out valid rate of every branch over its stages, from where it parts; the session ``here`` is drawn thick."""
+    figure, told = go.Figure(), []
+    for place, branch in enumerate(branches):
+        thick = branch.session.id == here
+        color = AFTER_COLOR if thick else COLORS[place % len(COLORS)]
+        measured = {-1 if stage is None else stage: rate for stage, rate in rates_by_stage(branch.state).items()}
+        stages = [stage for stage in sorted(measured) if branch.stage is None or thick or stage >= branch.stage]
+        rates = [measured[stage] for stage in stages]
+        figure.add_trace(
+            go.Scatter(
+                x=[stage + 1 for stage in stages],
+                y=[rate.value for rate in rates],
+                error_y=dict(
+                    type="data", symmetric=False, array=[rate.high - rate.value for rate in rates],
+                    arrayminus=[rate.value - rate.low for rate in rates], thickness=1.4, width=4, color=color,
+                ),
+                mode="lines+markers",
+                name=branch.name,
+                line=dict(color=color, width=4 if thick else 2, dash="solid" if branch.stage is None or thick else "dash"),
+                marker=dict(size=11 if thick else 8, symbol="circle" if thick else "diamond-open"),
+                customdata=[(rate.interval, rate.n) for rate in rates],
+                hovertemplate=f"{branch.name}<br><b>%{{y:.0%}}</b> valid, %{{customdata[0]}}, n = %{{customdata[1]}}<extra></extra>",
+            )
+        )  # fmt: skip
+        told.append(f"{branch.name}: " + ", ".join(f"{percent(rate.value)}" for rate in rates))
+    last = max(branch.session.spec.stages for branch in branches)
+    figure.update_xaxes(tickvals=list(range(last + 1)), ticktext=["before", *(f"stage {n}" for n in range(1, last + 1))], showgrid=False)
+    percent_axis(figure)
+    common_layout(figure, height=320)
+    return Chart(figure, "Valid rate over the stages of each branch. " + "; ".join(told) + ".")

@@ -1,0 +1,94 @@
+"""Every line of evidence leads to the boards it was measured on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.engineer.proposal_dialect import render_context
+from core.engineer.schema import Attempt
+from core.sessions.store import Session, SessionError
+from core.ui.config_map import Stop, map_figure, stops
+from core.ui.evidence import boards_behind, line_of, section_tokens
+from tests.builders import build_session
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return build_session(tmp_path_factory.mktemp("evidence"), session_id="built")
+
+
+def behind(session: Session, name: str):
+    line = line_of(session.context(1), name)  # type: ignore[arg-type]
+    assert line is not None
+    return boards_behind(session, 1, line)
+
+
+def test_a_failure_line_leads_to_the_boards_it_counts(session: Session) -> None:
+    after, size = session.validation(1), session.context(1).sizes[-1]  # type: ignore[union-attr]
+    rows = behind(session, f"F{size}").rows
+    assert set(rows["board_id"]) == set(after.loc[(after["size"] == size) & ~after["valid"], "board_id"]) and len(rows)  # type: ignore[index]
+    case = behind(session, f"F{size}a").rows
+    assert len(case) == 1 and not case["valid"].iloc[0]
+
+
+def test_a_behaviour_line_leads_to_the_plans_of_the_last_third(session: Session) -> None:
+    size = next(line.size for line in session.context(1).sections["behaviour"] if line.size)  # type: ignore[union-attr]
+    rows = behind(session, f"B{size}").rows
+    assert set(rows["size"]) == {size}
+    assert rows["training_step"].min() > 0.5 * session.spec.training.steps
+    assert list(rows["valid"]) == sorted(rows["valid"]), "those that failed come first"
+
+
+def test_a_statistics_line_leads_to_each_drawn_board_once(session: Session) -> None:
+    rows = behind(session, f"S{session.context(1).sizes[0]}").rows  # type: ignore[union-attr]
+    assert len(rows) and rows["board_id"].is_unique
+
+
+def test_a_line_that_was_not_seen_leads_nowhere(session: Session) -> None:
+    assert line_of(session.context(1), "F99") is None  # type: ignore[arg-type]
+
+
+def test_tokens_of_the_lab_dialect_are_counted_word_by_word(session: Session) -> None:
+    context = session.context(1)
+    assert context is not None and context.prompt == render_context(context)
+    counts = section_tokens(context, None)
+    told = sum(int(words.split()[0]) for words in counts.values())
+    others = 2 + 1 + len(context.sizes) + 1  # task and team, "sizes" and each of them, "rationale"
+    assert told + others == len(context.prompt.split()) and set(counts) == set(context.sections)
+
+
+def test_tokens_of_another_model_are_its_own_count_shared_out(session: Session) -> None:
+    context, record = session.context(1), session.proposal(1)
+    assert context is not None and record is not None
+    worded = context.model_copy(update={"prompt": "\n".join(line.text for lines in context.sections.values() for line in lines)})
+    asked = record.model_copy(update={"attempts": (Attempt(raw="", seconds=1.0, prompt_tokens=1000),)})
+    counts = section_tokens(worded, asked)
+    assert all(words.startswith("about ") for words in counts.values())
+    assert 950 <= sum(int(words.split()[1]) for words in counts.values()) <= 1000
+    assert section_tokens(worded, record) == {} == section_tokens(context.model_copy(update={"prompt": None}), record)
+
+
+def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> None:
+    path = stops(session)
+    assert [(stop.stage, stop.size) for stop in path] == [
+        (s, n) for s in range(session.spec.stages) for n in session.spec.initial_config.sizes
+    ]
+    last = session.environment(session.spec.stages - 1)
+    assert last is not None and [stop.hole_ratio for stop in path if stop.stage == last.stage] == [
+        cell.hole_ratio for cell in last.config.sizes.values()
+    ]
+    half = Stop(0, 4, 0.5, 0.2, 0.2, 10, 0.5)
+    assert half.shade("learnability") == 0.25 and half.shade("valid rate") == 0.5
+    chart = map_figure(path, "learnability", 0)
+    points = [tuple(point[:2]) for trace in chart.figure.data for point in trace.customdata]
+    assert sorted(points) == sorted((stop.stage, stop.size) for stop in path)
+    assert "p(1 − p)" in chart.alt
+
+
+def test_a_record_without_measurements_has_no_map(tmp_path: Path) -> None:
+    fresh = build_session(tmp_path, session_id="fresh", finished_stages=0, status="running")
+    assert stops(fresh) == []
+    with pytest.raises(SessionError):
+        fresh.measurements(0)
