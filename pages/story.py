@@ -14,17 +14,19 @@ from core.sessions.forks import trains_anew
 from core.sessions.store import Session, SessionError
 from core.ui import evidence, markup, nav, sessions, theme
 from core.ui.board_list import pick_board, show_board
-from core.ui.branches import Branch, branches_figure, family
+from core.ui.branches import Branch, branches_figure, family, parted
 from core.ui.config_map import SHADE_HELP, SHADES, map_figure, stops
 from core.ui.decide import Desk, decide
 from core.ui.figures import Series, faults_by_size, overall, percent, rates_by_size, rates_over_stages, size_label
 from core.ui.ledger import show_ledger
-from core.ui.story import WHO, board_by_board, claim_outcomes, config_rows, knob_rows, showcase, was_it_right, what_changed
+from core.ui.story import WHO, board_by_board, claim_outcomes, knob_rows, showcase, was_it_right, what_changed
 from core.ui.timeline import marks, stage_name, timeline
 
 OFFLINE = tuple(name for name in ENGINEERS if name != "api")
 """Engineers that a fork can have without being told where they are."""
 
+MOST_DIFFERENCES = 6
+"""Of a fork from its parent that are told in words."""
 ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
 
 
@@ -267,24 +269,18 @@ def show_branches(session: Session, found: list[Session]) -> None:
             here = " · shown here" if branch.session.id == session.id else ""
             address = {"session": branch.session.id} | ({} if branch.stage is None else {"stage": str(branch.stage + 1)})
             st.page_link(nav.path("story"), label=f"{markup.plain(branch.name)} · {parts}{here}", query_params=address)
-    for branch in branches:
-        if branch.stage is not None and session.id in (branch.session.id, branch.parent):
-            compare_branch(branch, next(known.session for known in branches if known.session.id == branch.parent))
+            if branch.stage is not None:
+                compare_branch(branch, next(known.session for known in branches if known.session.id == branch.parent))
 
 
 def compare_branch(branch: Branch, parent: Session) -> None:
     """How a fork went on from its parent, and what came of it on the same boards."""
-    assert branch.stage is not None
-    configs = [session.environment(branch.stage + 1) for session in (parent, branch.session)]
-    if configs[0] is None or configs[1] is None:
-        return
-    last = branch.session.spec.stages - 1
-    finals = [session.validation(last) for session in (parent, branch.session)]
-    st.markdown(f"**{markup.plain(branch.name)}**: what stage {branch.stage + 2} trained on, there and here")
-    st.html(markup.config_table(config_rows(configs[0].config, configs[1].config), {}))
-    if finals[0] is not None and finals[1] is not None:
-        change = board_by_board(finals[0], finals[1])
-        st.caption(f"At the end: {percent(change.before)} valid there, {percent(change.after)} here. {change.sentence}")
+    if differences := parted(branch, parent):
+        st.caption(f"Then it trained with {', '.join(differences[:MOST_DIFFERENCES])}{', ...' if differences[MOST_DIFFERENCES:] else '.'}")
+    there, here = (session.validation(branch.session.spec.stages - 1) for session in (parent, branch.session))
+    if there is not None and here is not None:
+        change = board_by_board(there, here)
+        st.caption(f"At the end {percent(change.after)} are valid instead of {percent(change.before)}. {change.sentence}")
 
 
 def show_map(session: Session, here: int | None) -> None:

@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from core.sessions.state import State
 from core.sessions.store import Session
-from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, Chart, common_layout, percent, percent_axis
+from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, percent, size_label
+from core.ui.story import KNOB_LABELS, config_rows
 from core.ui.timeline import rates_by_stage
 
 COLORS = (BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, "#8E5BC0", "#B08900")
@@ -47,9 +48,26 @@ def family(session: Session, sessions: Sequence[Session]) -> list[Branch]:
     return [Branch(known, known.state(), known.spec.parent.stage if known.spec.parent and known is not trunk else None) for known in found]
 
 
+def parted(branch: Branch, parent: Session) -> list[str]:
+    """Where the config that the fork went on with differs from its parent's: ``5×5 hole ratio 20 % instead of 30 %``. Shares that moved by
+    less than a point, because those of other sizes did, are left out. Empty as long as one of them has not gone on."""
+    assert branch.stage is not None
+    there, here = (session.environment(branch.stage + 1) for session in (parent, branch.session))
+    if there is None or here is None:
+        return []
+    moved = [row for row in config_rows(there.config, here.config) if abs(row.change) > (0.01 if row.knob == "share" else 0.0005)]
+    return [
+        f"{size_label(row.size)} {KNOB_LABELS.get(row.knob, row.knob)} {told(row.after)} instead of {told(row.before)}" for row in moved
+    ]
+
+
+def told(value: float | None) -> str:
+    return "none" if value is None else f"{100 * value:.3g} %"
+
+
 def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
     """The held-out valid rate of every branch over its stages, from where it parts; the session ``here`` is drawn thick."""
-    figure, told = go.Figure(), []
+    figure, spoken = go.Figure(), []
     for place, branch in enumerate(branches):
         thick = branch.session.id == here
         color = AFTER_COLOR if thick else COLORS[place % len(COLORS)]
@@ -72,9 +90,9 @@ def branches_figure(branches: Sequence[Branch], here: str) -> Chart:
                 hovertemplate=f"{branch.name}<br><b>%{{y:.0%}}</b> valid, %{{customdata[0]}}, n = %{{customdata[1]}}<extra></extra>",
             )
         )  # fmt: skip
-        told.append(f"{branch.name}: " + ", ".join(f"{percent(rate.value)}" for rate in rates))
+        spoken.append(f"{branch.name}: " + ", ".join(f"{percent(rate.value)}" for rate in rates))
     last = max(branch.session.spec.stages for branch in branches)
     figure.update_xaxes(tickvals=list(range(last + 1)), ticktext=["before", *(f"stage {n}" for n in range(1, last + 1))], showgrid=False)
-    percent_axis(figure)
     common_layout(figure, height=320)
-    return Chart(figure, "Valid rate over the stages of each branch. " + "; ".join(told) + ".")
+    figure.update_yaxes(tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, nticks=6)
+    return Chart(figure, "Valid rate over the stages of each branch. " + "; ".join(spoken) + ".")

@@ -73,7 +73,7 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
                 y=[stop.wait_ratio for stop in own],
                 mode="lines+markers+text",
                 text=[numbers(own, stop) for stop in own],
-                textposition="top center",
+                textposition="bottom center",
                 line=dict(color=BEFORE_COLOR, width=1.5),
                 marker=dict(
                     size=[14 + 60 * stop.share for stop in own],
@@ -97,7 +97,7 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
     common_layout(figure, height=330, top=40)
     holes, waits = ([getattr(stop, knob) for stop in path] for knob in ("hole_ratio", "wait_ratio"))
     for update, knob, values in ((figure.update_xaxes, "hole ratio", holes), (figure.update_yaxes, "wait ratio", waits)):
-        update(range=[min(values) - ROOM, max(values) + ROOM], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, nticks=5)
+        update(range=[min(values) - ROOM, max(values) + ROOM], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, dtick=0.1)
         update(title=knob, col=1 if knob == "wait ratio" else None)
     return Chart(figure, f"Path through hole and wait ratio, coloured by {by}: " + "; ".join(spoken(path, size) for size in sizes) + ".")
 

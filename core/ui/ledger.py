@@ -33,7 +33,7 @@ def show_ledger(session: Session, sessions: Sequence[Session]) -> None:
     st.markdown(sentence(score(session.spec.engineer, own)))
     left, right = st.columns([1.15, 1], gap="large")
     with left:
-        st.dataframe(ledger_table(own), hide_index=True, width="stretch", height=340, key="ledger", alt="Every tested prediction")
+        st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")
     with right:
         everybody = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in sessions))
         named = everybody.assign(engineer=everybody["engineer"].map(WHO))
@@ -49,11 +49,10 @@ def show_ledger(session: Session, sessions: Sequence[Session]) -> None:
 
 def sentence(told: Score) -> str:
     """``In this session 12 of 18 predictions hold (...)``: hits, error, and those of the naive prediction."""
-    better = "closer than" if told.error < told.naive_error else "no closer than"
     return (
         f"**{told.hits} of {told.n} predictions are hits** (95 % interval {percent(told.hit_low)} to {percent(told.hit_high)}), off by "
-        f"{100 * told.error:.1f} points on average: {better} predicting no change ({told.naive_hits} hits, "
-        f"{100 * told.naive_error:.1f} points)."
+        f"{100 * told.error:.1f} points on average. Predicting that nothing changes: {told.naive_hits} hits, off by "
+        f"{100 * told.naive_error:.1f} points."
     )
 
 

@@ -1,0 +1,50 @@
+"""A claim's evidence leads to the failing boards, by click, by keyboard and by link, and back; a person answers a session that waits."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from core.sessions.store import Session
+from tests.builders import build_session
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App
+
+
+@pytest.fixture(scope="module")
+def told(app: App) -> Session:
+    return build_session(app.sessions, session_id="told")
+
+
+def test_a_claims_evidence_opens_its_boards_and_closes_again(app: App, told: Session, page: Page) -> None:
+    proposal = told.proposal(0)
+    assert proposal is not None and proposal.proposal is not None
+    name = next(name for claim in proposal.proposal.claims for name in claim.evidence if name.startswith("F"))
+    page.goto(f"{app.url}/story?session=told&stage=1")
+    chip = page.get_by_role("table", name="Claims of the engineer").get_by_role("button", name=f"Open the boards behind {name}").first
+    chip.click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text(f"The boards behind {name}")).to_be_visible()
+    expect(dialog.locator(".player canvas")).to_have_count(2)  # the failing plan and the optimal one
+    expect(page).to_have_url(re.compile(f"evidence={name}"))
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    expect(page).not_to_have_url(re.compile("evidence="))
+    chip.focus()
+    chip.press("Enter")
+    expect(dialog.get_by_text(f"The boards behind {name}")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("dialog").get_by_text(f"The boards behind {name}")).to_be_visible()
+
+
+def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, told: Session, page: Page) -> None:
+    page.goto(f"{app.url}/story?session=told&stage=1")
+    point = page.locator(".st-key-config-map .scatterlayer .point").first
+    point.scroll_into_view_if_needed()
+    point.click(force=True)
+    expect(page.get_by_role("dialog").get_by_text(re.compile("The boards behind S"))).to_be_visible()
+    expect(page).to_have_url(re.compile("evidence=S"))
