@@ -35,6 +35,10 @@ def answer(html: str, note: str) -> None:
     st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{escape(note)}</p>')
 
 
+def counted(n: int, what: str) -> str:
+    return f"{n} {what}" + ("s" if n != 1 else "")
+
+
 # --- the parts -------------------------------------------------------------------------------------------------------
 
 
@@ -129,13 +133,16 @@ def filtered(before: pd.DataFrame | None, after: pd.DataFrame, size: int | None,
     return rows if outcome == ANY else rows[rows["outcome"] == outcome]
 
 
-def what_it_saw(context: Context, record: ProposalRecord | None) -> None:
-    st.subheader("What the engineer saw", anchor=False, help="Click the id of a line to see the boards behind it.")
+def what_it_saw(session: Session, context: Context, record: ProposalRecord | None) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.subheader("What the engineer saw", anchor=False, help="Click the id of a line to see the boards behind it.")
+        address = {"session": session.id, "stage": str(context.stage + 1)}
+        st.page_link(nav.path("replay"), label="Ask others, or ask again", query_params=address, icon=":material/replay:")
     claims = record.proposal.claims if record is not None and record.proposal is not None else ()
     lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
     tokens = evidence.section_tokens(context, record)
     labels = {
-        section: " · ".join([section, f"{len(context.sections[section])} lines", *([tokens[section]] if section in tokens else [])])
+        section: " · ".join([section, counted(len(context.sections[section]), "line"), *([tokens[section]] if section in tokens else [])])
         if section in context.sections
         else f"{section} · off"
         for section in SECTIONS
@@ -197,7 +204,7 @@ def what_it_changed(record: ProposalRecord, after: pd.DataFrame) -> None:
     if not guard.repairs:
         st.caption("The guard checked every value and repaired none.")
     else:
-        with st.expander(f"The guard repaired {len(guard.repairs)} value{'s' if len(guard.repairs) > 1 else ''}"):
+        with st.expander(f"The guard repaired {counted(len(guard.repairs), 'value')}"):
             st.html(markup.repairs_table(guard.repairs))
 
 
@@ -345,7 +352,7 @@ boards(now_label, before, after, before_label)
 if here is not None:
     context, record = session.context(here), session.proposal(here)
     if context is not None:
-        what_it_saw(context, record)
+        what_it_saw(session, context, record)
         evidence.open_boards(session, here, context)
         if state.status == "waiting" and state.stage == here:
             your_turn(session, here, context, after)

@@ -50,7 +50,9 @@ def pick_board(rows: pd.DataFrame, told: str, *, key: str, height: int = 430) ->
     return shown.iloc[picked[0] if picked else 0]
 
 
-def show_board(row: pd.Series, label: str, before: pd.DataFrame | None, before_label: str, *, key: str, height: int = 430) -> None:
+def show_board(
+    row: pd.Series, label: str, before: pd.DataFrame | None, before_label: str, *, key: str, height: int = 430, autoplay: bool = False
+) -> None:
     """The plan of one row, its fault marked, with the optimal plan; on demand also the plan that the table ``before`` has for the board."""
     board = Board.from_dict(json.loads(row["board"]))
     code = share.encode(board)
@@ -68,6 +70,6 @@ def show_board(row: pd.Series, label: str, before: pd.DataFrame | None, before_l
     link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
     if best is not None:
         tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
-    board_player(board, tracks, key=key, ghost=best, height=height)
+    board_player(board, tracks, key=key, ghost=best, height=height, autoplay=autoplay)
     with st.expander("The model's answer, word by word"):
         st.code(row["completion"] or " ", language=None, wrap_lines=True)

@@ -7,6 +7,7 @@ from typing import Literal
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.engineer.guard import guard
 from core.engineer.human import decided, proposal_of
@@ -20,7 +21,8 @@ from core.ui.story import KNOB_HELP, KNOB_LABELS
 Verdict = Literal["accept", "edit", "reject"]
 VERDICTS: tuple[Verdict, ...] = ("accept", "edit", "reject")
 PLAIN: tuple[Verdict, ...] = ("accept", "reject")
-WIDTHS = [0.8, 1.5, 1, 1, 1, 1, 1.6]
+WIDTHS = [0.8, 1, 1, 1, 1, 1.6]
+VERDICT_WIDTH = 1.5
 STEP = 2.5
 """Per cent that a click on a number moves it: the lab model's own grain."""
 SAME = 0.05
@@ -45,6 +47,11 @@ class Desk:
         """What a map size would get by a plain yes or no."""
         config = self.before if verdict == "reject" or self.proposed is None else self.proposed.config_after
         return config.sizes[size]
+
+    def columns(self) -> list[DeltaGenerator]:
+        """Of one line of the form."""
+        verdict = [] if self.proposed is None else [VERDICT_WIDTH]
+        return st.columns([WIDTHS[0], *verdict, *WIDTHS[1:]], gap="small", vertical_alignment="center")
 
     def widget(self, size: int, name: str) -> str:
         return f"{self.key}-{size}-{name}"
@@ -90,22 +97,22 @@ def fill(desk: Desk, size: int, verdict: Verdict = "accept", *, again: bool = Fa
 
 
 def heading(desk: Desk) -> None:
-    names = ["map size", "", *(f"{KNOB_LABELS[knob]}, %" for knob in KNOBS), "valid next, %", "because of"]
-    hints = [None, None, *(KNOB_HELP[knob] for knob in KNOBS), "The valid rate that you expect after the next stage, for the ledger.", None]
+    names = ["map size", *(f"{KNOB_LABELS[knob]}, %" for knob in KNOBS), "valid next, %", "because of"]
+    hints = [None, *(KNOB_HELP[knob] for knob in KNOBS), "The valid rate that you expect after the next stage, for the ledger.", None]
     if desk.proposed is not None:
-        names[1], hints[1] = "the proposal", "Take what the engineer proposes for this size, keep what it had, or write your own numbers."
-    for place, name, hint in zip(st.columns(WIDTHS, gap="small"), names, hints, strict=True):
+        names.insert(1, "the proposal")
+        hints.insert(1, "Take what the engineer proposes for this size, keep what it had, or write your own numbers.")
+    for place, name, hint in zip(desk.columns(), names, hints, strict=True):
         place.caption(name, help=hint)
 
 
 def row_of(desk: Desk, size: int) -> None:
-    columns = iter(st.columns(WIDTHS, gap="small", vertical_alignment="center"))
+    columns = iter(desk.columns())
     rows = desk.validation[desk.validation["size"] == size]
     next(columns).markdown(f"**{size_label(size)}**  \n" + (f":small[{percent(overall(rows).value)} valid]" if len(rows) else ""))
-    choice = next(columns)
     if desk.proposed is not None:
         st.session_state[desk.widget(size, "verdict")] = verdict_on(desk, size)
-        choice.segmented_control(
+        next(columns).segmented_control(
             "What becomes of the proposal", VERDICTS, key=desk.widget(size, "verdict"), required=True, label_visibility="collapsed",
             on_change=obey, args=(desk, size),
         )  # fmt: skip

@@ -41,7 +41,7 @@ class Behind:
     """The boards of one line of evidence."""
 
     what: str
-    """Which they are, after their number."""
+    """Which they are."""
     rows: pd.DataFrame
     """Of a validation, or of the plans sampled in training."""
     label: str
@@ -67,18 +67,18 @@ def boards_behind(session: Session, stage: int, line: Evidence) -> Behind:
         if line.section == "behaviour" and len(rows):
             last = thirds(session.metrics(stage))[1]["step"].min()
             rows = rows[rows["training_step"] >= last].sort_values("valid", kind="stable")
-            return Behind("plans of the last third of training, those that failed first", rows, "sampled in training")
+            return Behind("Plans of the last third of training, those that failed first", rows, "sampled in training")
         rows = rows.drop_duplicates("board_id")
-        return Behind("of the boards drawn from the config, each with a plan", rows, "sampled in training")
+        return Behind("Boards drawn from the config, of those that a plan is kept for", rows, "sampled in training")
     rows = nothing if after is None else after
     if line.size is not None:
         rows = rows[rows["size"] == line.size]
     if line.section == "failures":
-        return Behind("held-out boards, on which it failed", rows[rows["board_id"].isin(line.boards)], "after the stage", before)
+        return Behind("Held-out boards on which it failed", rows[rows["board_id"].isin(line.boards)], "after the stage", before)
     if before is not None:
         held = rows["board_id"].isin(before.loc[before["valid"], "board_id"])
         rows = rows.assign(turned=held == rows["valid"]).sort_values("turned", kind="stable")
-    return Behind("held-out boards, those that the stage won or lost first", rows, "after the stage", before)
+    return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", before)
 
 
 def open_boards(session: Session, stage: int, context: Context) -> None:
@@ -102,9 +102,9 @@ def behind_dialog(session: Session, stage: int, line: Evidence) -> None:
         return
     chosen, player = st.columns([1, 1.7], gap="large")
     with chosen:
-        row = pick_board(found.rows, f"{len(found.rows)} {found.what}", key=f"behind-{session.id}-{stage}-{line.id}", height=330)
+        row = pick_board(found.rows, f"{found.what}: {len(found.rows)}", key=f"behind-{session.id}-{stage}-{line.id}", height=330)
     with player:
-        show_board(row, found.label, found.before, "before the stage", key="behind-board", height=330)
+        show_board(row, found.label, found.before, "before the stage", key="behind-board", height=330, autoplay=True)
 
 
 def close() -> None:

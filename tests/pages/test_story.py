@@ -170,7 +170,7 @@ def test_a_line_of_evidence_is_followed_by_its_link_to_its_boards(folder: Path) 
     line = next(line for line in whole(folder).context(0).sections["failures"] if line.boards)
     app = open_page("story", session="whole", stage="1", evidence=line.id)
     assert not app.exception
-    assert f"{len(line.boards)} held-out boards, on which it failed" in words(app)
+    assert f"Held-out boards on which it failed: {len(line.boards)}." in words(app)
     assert any(f"**{line.boards[0]}**" in text.value for text in app.markdown)
 
 
