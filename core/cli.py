@@ -12,17 +12,21 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
     import subprocess
 
+    from core.engineer.schema import Proposal
+    from core.lake.config import EnvironmentConfig
     from core.sessions.benchmark import Report, Tally
-    from core.sessions.store import Session
+    from core.sessions.replays import Replay, ReplayTask
+    from core.sessions.store import Session, SessionStore
     from core.sessions.studies.spec import StudySpec
     from core.sessions.studies.store import Study
 
 BAD_INPUT = 2
+Name = TypeVar("Name", bound=str)
 
 
 class InputError(ValueError):
@@ -111,17 +115,39 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--temperature", type=float, default=0.0, help="0, the default, plans greedily")
     evaluate.add_argument("--seed", type=int, default=0, help="of the draws at other temperatures")
 
+    propose = command("propose", run_propose, "give a session that waits for a person the next environment config")
+    propose.add_argument("id")
+    propose.add_argument("config", type=Path, help="an environment config (TOML or JSON)")
+    propose.add_argument("--why", default="", help="your reason, kept with the proposal")
+
+    fork = command("fork", run_fork, "go another way from a stage of a session, and run that")
+    fork.add_argument("stage", metavar="SESSION:STAGE", help="a session and the last stage that both will have in common")
+    fork.add_argument("--keep", type=int, nargs="+", metavar="SIZE", help="take what was proposed, but leave these map sizes as they were")
+    fork.add_argument("--config", type=Path, help="or train on this config instead (TOML or JSON)")
+    fork.add_argument("--why", default="", help="your reason, kept with the proposal")
+    fork.add_argument("--engineer", help="who proposes from then on (default: as before)")
+    fork.add_argument("--id", help="what to call it (default: date and title)")
+    fork.add_argument("--title")
+
     replay = command("replay", run_replay, "ask engineers anew for the config after a stage, without any training")
-    replay.add_argument("stage", metavar="SESSION:STAGE", help="a session and the number of a stage that it has validated")
-    replay.add_argument("--vary", choices=("sections", "engineers"), default="sections", help="what differs between those that are asked")
-    replay.add_argument("--samples", type=int, default=16, help="answers of each")
+    replay.add_argument("what", metavar="SESSION:STAGE|ID", help="a stage that a session has validated, or a replay that is to go on")
+    kinds = ("sections", "left-out", "alone", "engineers")
+    replay.add_argument("--vary", choices=kinds, help="what differs between the arms (default: sections, in all combinations)")
+    replay.add_argument("--sections", metavar="A,B,...", help="those that are on or off (default: failures,statistics,preserved, or all)")
+    replay.add_argument("--engineers", metavar="A,B,...", help="with --vary engineers those that are asked, else one (default: its own)")
+    replay.add_argument("--api", type=Path, help="where the engineer api is asked, JSON as in a spec's api (default: as in the session)")
+    replay.add_argument("--samples", type=int, default=16, help="answers of each arm")
     replay.add_argument("--seed", type=int, default=0)
+    replay.add_argument("--id", help="what to call it (default: date and title)")
     replay.add_argument("--out", type=Path, help="a CSV file for every answer, one row a map size")
+    replay.add_argument("--yes", action="store_true", help="do not ask before an API is paid")
 
     study = command("study", run_study, "run the same session over a grid of arms and seeds, or go on with one")
-    study.add_argument("what", help="sections, engineers, a study's spec (JSON), or the id of a study that is to go on")
-    study.add_argument("--seeds", type=int, help="of a ready-made study, how many (default: 3 for sections, 5 for engineers)")
-    study.add_argument("--jobs", type=int, help="sessions that run at a time (default: one a processor core)")
+    study.add_argument("what", help="sections, left-out, alone, engineers or guard, a spec (JSON), or the id of a study that is to go on")
+    study.add_argument("--seeds", type=int, help="of a ready-made study, how many (default: 3 where sections differ, else 5)")
+    study.add_argument("--engineers", metavar="A,B,...", help="of the study engineers, which; what the others are held against comes first")
+    study.add_argument("--jobs", type=int, help="sessions that run at a time (default: one a processor core, or a cluster full)")
+    study.add_argument("--cluster", metavar="ADDRESS", help="run them on this Ray cluster: auto, HOST:PORT, ray://HOST:PORT or local")
     study.add_argument("--id", help="what to call it (default: date and title)")
     study.add_argument("--background", action="store_true", help="come back at once; the same command with its id shows how far it is")
 
@@ -213,55 +239,139 @@ def run_session(options: argparse.Namespace) -> int:
     return run_in_foreground(session, options.json)
 
 
-def run_replay(options: argparse.Namespace) -> None:
+def run_replay(options: argparse.Namespace) -> int:
     import os
+    import signal
 
-    from core.sessions.store import worker_environment
-    from core.sessions.studies.spec import engineer_arms, section_arms
+    from tqdm import tqdm
 
-    name, _, stage = options.stage.rpartition(":")
-    if not name or not stage.isdigit() or options.samples < 1:
-        raise InputError("give a session and a stage like example-quick:1, and at least one sample")
-    session = find_session(name)
-    os.environ.update(worker_environment())
-    import torch
+    from core.sessions.replay_cost import estimate
+    from core.sessions.replays import create, open_replay, replays_folder
+    from core.sessions.store import STOP_FILE, SessionStore, worker_environment
 
-    from core.sessions.replay import compared, replay
-    from core.sessions.store import THREADS
+    store = SessionStore()
+    there = open_replay(options.what, store) if (replays_folder(store) / options.what).is_dir() else None
+    if there and any((options.vary, options.sections, options.engineers, options.api, options.id)):
+        raise InputError(f"{there.id} is a replay that is there: what is asked, and by which name, is for a new one")
+    if there and there.state().live:
+        raise InputError(f"{there.id} is running; the Replay page shows how far it is")
+    task = there.task if there else replay_task(options, store)
+    session = there.session if there else find_session(options.what.rpartition(":")[0])
+    known = {(answer.arm, answer.sample) for answer in there.answers()} if there else set()
+    if asked := estimate(task, session, known):
+        print(asked.sentence, file=sys.stderr)
+        if asked.cost is not None and not options.yes and not agreed():
+            raise InputError("nothing was asked; --yes asks without waiting for a y")
+    replay = there or create(task, store, options.id)
+    (replay.dir / STOP_FILE).unlink(missing_ok=True)
+    os.environ.update(worker_environment(session.spec.online))
+    from core.sessions.replay_worker import main as ask
 
-    torch.set_num_threads(THREADS)
-    arms = section_arms() if options.vary == "sections" else engineer_arms()
-    with progress() as note:
-        answers = replay(
-            session, int(stage) - 1, arms, options.samples, seed=options.seed, on_progress=lambda done, of: note("asking", done, of)
-        )
-    if options.out:
-        answers.to_csv(options.out, index=False)
-    table = compared(answers, arms[0].name)
-    if options.json:
-        show({"session": session.id, "stage": int(stage), "arms": table.reset_index().to_dict("records")}, as_json=True)
+    signal.signal(signal.SIGINT, lambda *_: (replay.dir / STOP_FILE).touch())
+    with tqdm(desc="asking", initial=len(known), total=task.total, unit=" answers", disable=None, leave=False) as bar:
+
+        def note(done: int, of: int) -> None:
+            bar.update(done - bar.n)
+
+        status = ask(replay.dir, note)
+    print_replay(replay, options)
+    return status
+
+
+def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
+    """What the options ask for."""
+    from pydantic import ValidationError
+
+    from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
+    from core.lake.config import first_error
+    from core.sessions.replays import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
+
+    name, _, stage = options.what.rpartition(":")
+    if not name or not stage.isdigit() or stage == "0":
+        raise InputError(f"{options.what!r} is no replay, nor a session and a stage like example-quick:1")
+    session, kind = find_session(name), options.vary or ("engineers" if options.engineers and "," in options.engineers else "sections")
+    sections, engineers = named(options.sections, SECTIONS, "section"), named(options.engineers, ENGINEERS, "engineer")
+    try:
+        api = ApiSettings.model_validate_json(read_text(options.api)) if options.api else None
+    except ValidationError as error:
+        raise InputError(f"{options.api}: {first_error(error)}") from None
+    if kind == "engineers":
+        if sections is not None:
+            raise InputError("--sections is for what one engineer is shown; with --vary engineers all see what the session's own saw")
+        arms = arms_of_engineers(engineers or askable(session, int(stage) - 1), session.spec.engineer, api)
     else:
-        print(table.round(2).to_string())
-        print(f"\nspread and distance in points a knob; distance from the mean config of {arms[0].name}")
+        if len(engineers or ()) > 1:
+            raise InputError(f"--vary {kind} asks one engineer; several are for --vary engineers")
+        arms = arms_of_sections(kind, varied_sections(kind, sections), engineers[0] if engineers else None, api)
+    elsewhere = session.dir if session.dir.parent != store.root and not session.read_only else None
+    return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, samples=options.samples, seed=options.seed)
+
+
+def named(given: str | None, known: Sequence[Name], what: str) -> tuple[Name, ...] | None:
+    """A list of names between commas; None if it was not given."""
+    if given is None:
+        return None
+    names = [name.strip() for name in given.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"there is no {what} {unknown[0]!r}; there are {', '.join(known)}")
+    return tuple(name for name in known if name in names)
+
+
+def agreed() -> bool:
+    """Whether somebody in front of a terminal says yes."""
+    if not sys.stdin.isatty():
+        return False
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def print_replay(replay: Replay, options: argparse.Namespace) -> None:
+    """What came out, as far as it goes."""
+    from core.sessions.replay_report import compared, proposals, sentences
+
+    state, answers, task = replay.state(), replay.answers(), replay.task
+    known = {"id": replay.id, "folder": str(replay.dir), "session": task.session, "stage": task.stage + 1, "status": state.status}
+    if state.error:
+        print(f"frozenlab: {state.error}", file=sys.stderr)
+    if not answers:
+        show(known | {"answers": 0}, options.json)
+        return
+    rows = proposals(answers)
+    if options.out:
+        rows.to_csv(options.out, index=False)
+    table = compared(rows, task.reference)
+    if options.json:
+        arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
+        show(known | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)}, as_json=True)
+        return
+    print(table.round(2).to_string(na_rep="-"))
+    print(f"\nspread and distance in points a knob; distance from the mean config of {task.reference}, p after Holm\n")
+    for sentence in sentences(rows, task):
+        print(f"- {sentence}")
+    print(f"\n{replay.id}: {state.status}, {len(answers)} of {task.total} answers, in {replay.dir}")
 
 
 def run_study(options: argparse.Namespace) -> int:
-    import os
     import time
 
     from core.sessions.launcher import resume_study, start_study
     from core.sessions.store import SessionStore
+    from core.sessions.studies.cluster import require_ray
     from core.sessions.studies.store import open_study, studies_folder
 
-    store, jobs = SessionStore(), options.jobs or os.cpu_count() or 1
+    if options.jobs is not None and options.jobs < 1:
+        raise InputError(f"--jobs is {options.jobs}; at least one session runs at a time")
+    if options.cluster:
+        require_ray()
+    store = SessionStore()
     if (studies_folder(store) / options.what).is_dir():
-        if options.seeds is not None or options.id is not None:
-            raise InputError(f"{options.what} is a study that is there: --seeds and --id are for a new one")
+        if (options.seeds, options.id, options.engineers) != (None, None, None):
+            raise InputError(f"{options.what} is a study that is there: --seeds, --engineers and --id are for a new one")
         study = open_study(options.what, store)
         if study.state().status != "done" and not study.state().live:
-            resume_study(study, store, jobs)
+            resume_study(study, store, options.jobs, options.cluster)
     else:
-        study = start_study(study_spec(options), store, jobs, options.id)
+        study = start_study(study_spec(options), store, options.jobs, options.id, options.cluster)
     if not options.background:
         try:
             while study.state().live:
@@ -283,19 +393,38 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     from core.lake.config import first_error
     from core.sessions.studies.spec import STUDIES, StudySpec
 
-    if options.what in STUDIES:
-        if options.seeds is not None and options.seeds < 1:
-            raise InputError(f"--seeds is {options.seeds}; a study has at least one")
-        kind = STUDIES[options.what]
-        return kind() if options.seeds is None else kind(options.seeds)
-    if not options.what.endswith(".json"):
+    if options.what not in STUDIES and not options.what.endswith(".json"):
         raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(STUDIES)}, or a spec in a JSON file")
-    if options.seeds is not None:
+    if options.engineers is not None and options.what != "engineers":
+        raise InputError("--engineers is for the study engineers")
+    if options.seeds is not None and options.what not in STUDIES:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
+    if options.seeds is not None and options.seeds < 1:
+        raise InputError(f"--seeds is {options.seeds}; a study has at least one")
     try:
+        if options.what in STUDIES:
+            given = {} if options.seeds is None else {"seeds": options.seeds}
+            return STUDIES[options.what](**given, **named_engineers(options.engineers))
         return StudySpec.model_validate_json(read_text(options.what))
     except ValidationError as error:
         raise InputError(f"{options.what}: {first_error(error)}") from None
+
+
+def named_engineers(names: str | None) -> dict[str, Any]:
+    """What ``--engineers`` says, as the study engineers is told it."""
+    from core.sessions.studies.spec import STUDY_ENGINEERS
+
+    if names is None:
+        return {}
+    chosen = tuple(name.strip() for name in names.split(","))
+    known = [engineer for engineer in STUDY_ENGINEERS if engineer != "api"]
+    if unknown := [name for name in chosen if name not in known]:
+        if unknown[0] == "api":
+            raise InputError("--engineers: the engineer api has settings of its own: write the study as a spec in a JSON file")
+        raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(known)}")
+    if len(set(chosen)) < max(2, len(chosen)):
+        raise InputError(f"--engineers is {names}; a study compares two or more, each named once")
+    return {"engineers": chosen}
 
 
 def print_study(study: Study, as_json: bool) -> None:
@@ -305,6 +434,7 @@ def print_study(study: Study, as_json: bool) -> None:
 
     state, done = study.state(), sum(1 for _ in study.finished())
     known = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
+    known |= {"error": state.error} if state.error else {}
     try:
         report = report_of(study)
     except StudyError as error:
@@ -314,6 +444,8 @@ def print_study(study: Study, as_json: bool) -> None:
         show(known | {"report": report.model_dump(mode="json")}, as_json=True)
         return
     print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
+    if state.error:
+        print(f"{state.error}\n")
     for sentence in report.sentences:
         print(f"- {sentence}")
     for name, told in (("valid", report.valid), ("optimal", report.optimal)):
@@ -322,12 +454,67 @@ def print_study(study: Study, as_json: bool) -> None:
             print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_seed.values())}   {arm.mean:.1%}")
 
 
+def run_propose(options: argparse.Namespace) -> None:
+    from core.sessions.launcher import propose
+    from core.sessions.store import SessionStore
+
+    session = find_session(options.id)
+    environment = session.environment(session.state().stage)
+    if environment is None:
+        raise InputError(f"{session.id} has not begun a stage: it waits for no proposal")
+    propose(session, own_proposal(environment.config, options), SessionStore(session.dir.parent))
+    print_status(session, options.json)
+
+
+def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Proposal:
+    """What a person proposes by a config file."""
+    from core.engineer.human import proposal_of
+    from core.lake.config import EnvironmentConfig
+
+    after = EnvironmentConfig.read(options.config)
+    if tuple(after.sizes) != tuple(before.sizes) or after.agents != before.agents:
+        told = f"{before.agents} agents and the sizes {', '.join(map(str, before.sizes))}"
+        raise InputError(f"{options.config}: the session has {told}; a proposal keeps to them")
+    return proposal_of(before, after, why=options.why)
+
+
+def run_fork(options: argparse.Namespace) -> int:
+    from core.sessions.forks import fork
+    from core.sessions.store import SessionStore
+
+    name, _, number = options.stage.rpartition(":")
+    if not number.isdigit() or number == "0":
+        raise InputError(f"{options.stage!r} names no stage: it is SESSION:1, SESSION:2, ...")
+    session, stage = find_session(name), int(number) - 1
+    changes = {key: value for key in ("engineer", "title") if (value := getattr(options, key)) is not None}
+    forked = fork(session, stage, SessionStore(), options.id, given=other_way(session, stage, options), **changes)
+    return run_in_foreground(forked, options.json)
+
+
+def other_way(session: Session, stage: int, options: argparse.Namespace) -> Proposal | None:
+    """What a fork is to train on by ``--keep`` or ``--config``; None where its engineer is asked."""
+    from core.engineer.human import proposal_of, rejecting
+
+    if not options.keep and not options.config:
+        return None
+    if options.keep and options.config:
+        raise InputError("--keep and --config each say what to train on: give one")
+    record = session.proposal(stage)
+    if record is None:
+        raise InputError(f"{session.id} has no proposal after its stage {stage + 1} to go another way from")
+    if options.config:
+        return own_proposal(record.config_before, options)
+    if unknown := sorted(set(options.keep) - set(record.config_before.sizes)):
+        raise InputError(f"{session.id} has no map size {unknown[0]}; it has {', '.join(map(str, record.config_before.sizes))}")
+    return proposal_of(record.config_before, rejecting(record, options.keep), why=options.why)
+
+
 def run_resume(options: argparse.Namespace) -> int:
     from core.sessions.store import STOP_FILE
 
     session = find_session(options.id)
     state = session.state()
-    if session.read_only or state.live or state.status == "done":
+    if session.read_only or state.live or state.status in ("done", "waiting"):
         raise InputError(f"{session.id} is {'a recorded session' if session.read_only else state.status}; it cannot be resumed")
     (session.dir / STOP_FILE).unlink(missing_ok=True)
     return run_in_foreground(session, options.json)
@@ -342,19 +529,20 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
     from core.sessions.launcher import worker_command
     from core.sessions.recorder import Recorder
     from core.sessions.store import PROJECT, STOP_FILE, worker_environment
-    from core.sessions.worker import run_recorded
+    from core.sessions.worker import run_recorded, sole_worker
 
     os.environ.update(worker_environment(session.spec.online))
     if session.spec.processes > 1:
         status = subprocess.call(worker_command(session), cwd=PROJECT)
         print_status(session, as_json)
         return status
-    recorder = Recorder(session, on_event=None if as_json else print_event)
-    for stop_signal in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop_signal, lambda *_: (session.dir / STOP_FILE).touch())
-    if not as_json:
-        print(f"session {session.id} in {session.dir}", flush=True)
-    status = run_recorded(session, recorder)
+    with sole_worker(session):
+        recorder = Recorder(session, on_event=None if as_json else print_event)
+        for stop_signal in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(stop_signal, lambda *_: (session.dir / STOP_FILE).touch())
+        if not as_json:
+            print(f"session {session.id} in {session.dir}", flush=True)
+        status = run_recorded(session, recorder)
     print_status(session, as_json)
     return status
 
@@ -394,6 +582,8 @@ def print_status(session: Session, as_json: bool) -> None:
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
         print(f"  {where}: {rate.valid:.1%} valid, {rate.optimal:.1%} optimal (n {rate.n})")
+    if state.status == "waiting":
+        print(f"  it waits for your proposal: on its Story, or by frozenlab propose {session.id} CONFIG")
     if state.error:
         print(f"  {state.error}")
 

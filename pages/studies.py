@@ -3,28 +3,47 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
+from typing import Any, TypeVar, get_args
 
 import pandas as pd
 import streamlit as st
+from pydantic import ValidationError
 
+from core.engineer.schema import ApiSettings
+from core.lake.config import first_error
 from core.sessions import launcher
-from core.sessions.studies.report import EffectRow, MeasureReport, StudyReport, html_page, points, report_of, seeds_told
-from core.sessions.studies.spec import STUDIES, StudySpec
+from core.sessions.presets import PRESETS, preset_spec
+from core.sessions.spec import SessionSpec
+from core.sessions.studies.effects import points
+from core.sessions.studies.report import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport, report_of
+from core.sessions.studies.report_page import CURVES_NOTE, html_page, seeds_told, sizes_note
+from core.sessions.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
 from core.sessions.studies.store import Study, StudyError, shipped, studies
-from core.ui import markup, nav, sessions, theme
-from core.ui.study_figures import arms_figure, calibration_figure, effects_figure
+from core.ui import api_form, markup, nav, sessions, theme
+from core.ui.study_figures import Ink, arms_figure, calibration_figure, curves_figure, effects_figure, sizes_figure
+from core.ui.theme import Image
 
+Choice = TypeVar("Choice", bound=str)
 TICK = 5.0
 """Seconds between looks at a study that runs."""
 ERROR = "study_error"
 """Session-state entry: why the last thing that was asked for could not be done."""
-MEASURES = ("valid", "optimal")
+IMAGES: tuple[Image, ...] = get_args(Image)
+VIEW_WORDS = {"effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "predictions": "Predictions"}
 KIND_WORDS = {
     "sections": "sections · every combination of the three that the paper names",
-    "engineers": "engineers · the checkpoint, the base, the rules, uniform and fixed",
+    "left-out": "left out · all sections, and all but one",
+    "alone": "alone · no section, and each by itself",
+    "engineers": "engineers · who writes the configs",
+    "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
+    "guidance": "guidance · an engineer that is told the paper's two lessons, or not",
 }
+BASE = "study"
+"""The preset whose sessions a study runs unless it is told."""
 
 
 @dataclass(frozen=True)
@@ -73,20 +92,80 @@ def everything() -> dict[str, Told]:
 @st.dialog("Start a study", width="medium")
 def start_form() -> None:
     kind = st.selectbox("What is compared", list(STUDIES), format_func=KIND_WORDS.__getitem__, key="study-kind")
-    default = len(STUDIES[kind]().seeds)
-    seeds = st.number_input("Seeds", 2, 50, default, key=f"study-seeds-{kind}", help="Sessions of each arm. Few seeds tell little.")
-    jobs = st.number_input("Sessions at a time", 1, 64, os.cpu_count() or 1, key="study-jobs", help="One a processor core.")
-    spec = STUDIES[kind](int(seeds))
-    cells = len(spec.arms) * len(spec.seeds)
-    st.markdown(f"**{cells} sessions** of {spec.session.stages} stages, of which arms of a seed share the first.")
+    given: dict[str, Any] = {}
+    if kind == "engineers":
+        given["engineers"] = engineers = tuple(
+            st.multiselect(
+                "Engineers", STUDY_ENGINEERS, PAPER_ENGINEERS, key="study-engineers", help="The others are held against the first one."
+            )
+        )
+        if len(engineers) < 2:
+            st.info("Choose two engineers or more.")
+            return
+    bases = base_sessions()
+    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base")
+    session = bases[base][1]
+    few, many = st.columns(2)
+    seeds = int(few.number_input("Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. Few tell little."))
+    jobs = int(many.number_input("Sessions at a time", 1, 64, os.cpu_count() or 1, key="study-jobs", help="One a processor core."))
+    asked: dict[str, Any] | None = None
+    if "api" in given.get("engineers", ()) or (kind == "guidance" and session.language is None):
+        asked = api_form.fields("study-api", lessons=kind != "guidance")
+        if not asked["model"]:
+            st.info("Which model is the engineer? Name it as its server does.")
+            return
+    try:
+        api = {} if asked is None else {"api": ApiSettings(**asked)}
+        spec = STUDIES[kind](seeds, session, **given, **api)
+    except ValueError as error:
+        reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+        st.error(f"This cannot run: {markup.plain(reason)}.")
+        return
+    ready(spec, kind, base, jobs)
+
+
+def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
+    """What cells can run on this machine: presets, then saved sessions; by name, with what to call it. A study needs two stages."""
+    presets = sorted(PRESETS, key=lambda name: name != BASE)
+    found = {name: (f"preset {name} · {PRESETS[name].words}", preset_spec(name)) for name in presets}
+    for session in sessions.store().sessions():
+        found[session.id] = (f"as in {sessions.describe(session)}", session.spec.changed(parent=None))
+    return {name: (words, spec) for name, (words, spec) in found.items() if spec.stages > 1 and not sessions.obstacles(spec)}
+
+
+def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
+    """What would run, what it would cost, and the button that starts it."""
+    first, *others = [arm.name for arm in spec.arms]
+    st.markdown(
+        f"**{len(spec.arms) * len(spec.seeds)} sessions** of {spec.session.stages} stages: {len(spec.arms)} arms × {len(spec.seeds)} "
+        "seeds. Arms of a seed share the first stage."
+    )
+    st.caption(f"Arms: **{first}**, {', '.join(others)}.")
+    if spec.requests:
+        st.markdown(
+            f"**{spec.requests} requests** to the API, one a stage; {paid(spec)}. An answer that cannot be used is asked for once more."
+        )
     asked = st.button(
-        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, int(jobs))
+        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, jobs)
     )
     if asked and ERROR not in st.session_state:
         st.rerun()
     said_why()
     st.caption("The same from the command line:")
-    st.code(f"frozenlab study {kind} --seeds {int(seeds)} --jobs {int(jobs)}", language="bash")
+    if base == BASE and not spec.requests:
+        chosen = f" --engineers {','.join(arm.name for arm in spec.arms)}" if kind == "engineers" else ""
+        st.code(f"frozenlab study {kind}{chosen} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
+    else:
+        st.code(f"frozenlab study study.json --jobs {jobs}", language="bash")
+        text = spec.model_dump_json(indent=2)
+        st.download_button("Download study.json", text, "study.json", "application/json", on_click="ignore", key="study-spec")
+
+
+def paid(spec: StudySpec) -> str:
+    """What the requests cost at most, by the prices that are known."""
+    if spec.highest_cost is None:
+        return "without both prices their cost is not known"
+    return f"together at most about **{spec.highest_cost:,.2f}**, for {PROMPT_TOKENS:,} tokens read and answers as long as they may be"
 
 
 def start(spec: StudySpec, jobs: int) -> None:
@@ -146,29 +225,63 @@ def go_on(study: Study) -> None:
 # --- what came out ---------------------------------------------------------------------------------------------------
 
 
-def show(report: StudyReport, measure: str) -> None:
-    told: MeasureReport = getattr(report, measure)
-    if measure == "valid":
-        st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in report.sentences))
-    left, right = st.columns(2, gap="large")
+def views(report: StudyReport) -> list[str]:
+    """Those that the report has something for: older ones know no map sizes, and scripts predict nothing."""
+    return [view for view in VIEW_WORDS if (view != "sizes" or report.valid.sizes) and (view != "predictions" or report.predictions)]
+
+
+def ink() -> Ink:
+    return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 14)
+
+
+def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
+    told = told_of(report, measure)
+    left, right = st.columns([1.25, 1], gap="large")
     with left:
-        st.subheader("Arms", anchor=False, help=f"Final {measure} rate, mean over the suite's cells: circles are seeds, diamonds means.")
-        theme.chart(arms_figure(told.arms, measure), "study-arms")
-    with right:
         st.subheader("Effects", anchor=False, help="Mean change over seeds with its 95 % interval. Filled: clear after Holm's correction.")
-        theme.chart(effects_figure(told.effects, measure), "study-effects")
+        theme.chart(effects_figure(told.effects, measure, ink()), "study-effects", image)
+    with right:
+        sentences = told.sentences or (report.sentences if measure == "valid" else ())
+        if sentences:
+            st.subheader("In words", anchor=False)
+            st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
     st.dataframe(effects_table(told.effects), hide_index=True, width="stretch", key="study-table")
     st.caption(
         "Points are per cent of boards. The interval over seeds is for other training runs on the same boards, the one over boards for "
         "other boards and the same runs. More seeds: how many would probably make it clear, if mean and spread stay as they are."
     )
-    if report.predictions:
-        show_predictions(report)
-    downloads(report)
 
 
-def show_predictions(report: StudyReport) -> None:
-    """How the engineers' predictions fared, beside the guess that nothing changes."""
+def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
+    told = told_of(report, measure)
+    if told.curves:
+        st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
+        theme.chart(curves_figure(told.curves, measure, ink()), "study-curves", image)
+        st.caption(CURVES_NOTE.format(reference=told.curves[0].arm))
+    else:
+        st.caption("This report is from before learning curves were kept.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(
+            "Where it ended", anchor=False, help=f"Final {measure} rate: circles are seeds, joined from arm to arm, diamonds means."
+        )
+        theme.chart(arms_figure(told.arms, measure, ink()), "study-arms", image)
+    with right:
+        st.subheader("Seed by seed", anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
+        rates = arms_table(told.arms)
+        tenths = {name: st.column_config.NumberColumn(format="%.1f") for name in rates.columns[1:]}
+        st.dataframe(rates, hide_index=True, width="stretch", key="study-rates", column_config=tenths)
+
+
+def show_sizes(report: StudyReport, measure: Measure, image: Image) -> None:
+    told = told_of(report, measure)
+    st.subheader(f"Where it makes a difference, {measure} plans", anchor=False)
+    theme.chart(sizes_figure(told.sizes, measure, ink()), "study-sizes", image)
+    st.caption(f"{sizes_note(report, measure)} Blue is more, orange less; a number on hover has its interval.")
+
+
+def show_predictions(report: StudyReport, measure: Measure, image: Image) -> None:
+    """How the engineers' predictions of valid rates fared, beside the guess that nothing changes."""
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(
@@ -192,7 +305,16 @@ def show_predictions(report: StudyReport) -> None:
         )
     with right:
         st.subheader("Calibration", anchor=False, help="Expected against measured; on the line the engineers were right.")
-        theme.chart(calibration_figure(report.calibration), "study-calibration")
+        theme.chart(calibration_figure(report.calibration), "study-calibration", image)
+
+
+def told_of(report: StudyReport, measure: Measure) -> MeasureReport:
+    return report.valid if measure == "valid" else report.optimal
+
+
+def arms_table(arms: tuple[ArmRates, ...]) -> pd.DataFrame:
+    rates = [{f"seed {seed}": 100 * rate for seed, rate in arm.by_seed.items()} | {"mean": 100 * arm.mean} for arm in arms]
+    return pd.DataFrame([{"arm": arm.arm} | row for arm, row in zip(arms, rates, strict=True)])
 
 
 def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
@@ -217,15 +339,51 @@ def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
     ).round(3)
 
 
-def downloads(report: StudyReport) -> None:
-    rows = pd.DataFrame([{"measure": name} | row.model_dump() for name in MEASURES for row in getattr(report, name).effects])
-    with st.container(horizontal=True):
+def downloads(report: StudyReport, view: str) -> Image:
+    """The report in whole, the figures of this view, and what its pictures are saved as, which is returned."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, data, kind in (
             ("HTML report", html_page(report), "html"),
-            ("CSV", rows.to_csv(index=False), "csv"),
             ("JSON", report.model_dump_json(indent=1), "json"),
+            (f"CSV of {VIEW_WORDS[view].lower()}", rows_of(report, view).to_csv(index=False), "csv"),
         ):
-            st.download_button(label, data, f"{report.id}.{kind}", on_click="ignore", key=f"study-{kind}", icon=":material/download:")
+            name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
+            st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")
+        return chosen("image", IMAGES, "The camera saves a picture as", {image: image.upper() for image in IMAGES}, visible=True)
+
+
+def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
+    """What a view shows, for both measures, as one table."""
+    if view == "predictions":
+        return pd.DataFrame([row.model_dump() for row in report.predictions])
+    rows: list[dict[str, Any]] = []
+    for measure in MEASURES:
+        told, of = told_of(report, measure), {"measure": measure}
+        if view == "arms":
+            moments = [(curve.arm, point.trained, point.by_seed) for curve in told.curves for point in curve.points]
+            moments = moments or [(arm.arm, report.spec.session.stages, arm.by_seed) for arm in told.arms]
+            rows += [
+                of | {"arm": arm, "trained": trained, "seed": seed, "rate": rate}
+                for arm, trained, rates in moments
+                for seed, rate in rates.items()
+            ]
+        else:
+            rows += [of | row.model_dump() for row in (told.effects if view == "effects" else told.sizes)]
+    return pd.DataFrame(rows)
+
+
+def chosen(name: str, options: Sequence[Choice], label: str, words: dict[str, str], visible: bool = False) -> Choice:
+    """A choice that stands in the address."""
+    key, asked = f"study-{name}", st.query_params.get(name)
+    if st.session_state.get(key) not in options:  # another study had other options
+        st.session_state[key] = asked if asked in options else options[0]
+    choice = st.segmented_control(
+        label, options, required=True, key=key, format_func=lambda option: words.get(option, option),
+        label_visibility="visible" if visible else "collapsed",
+    )  # fmt: skip
+    assert choice is not None  # it is required
+    st.query_params[name] = choice
+    return choice
 
 
 # --- the page --------------------------------------------------------------------------------------------------------
@@ -261,12 +419,15 @@ report = told.report()
 if report is None:
     st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
 else:
-    asked_measure = st.query_params.get("measure", MEASURES[0])
-    measure = st.segmented_control(
-        "Rate", MEASURES, default=asked_measure if asked_measure in MEASURES else MEASURES[0], required=True, key="study-measure",
-        label_visibility="collapsed",
-    )  # fmt: skip
-    st.query_params["measure"] = measure
-    took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
-    st.caption(f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}")
-    show(report, measure)
+    answer, controls, body, foot = st.container(), st.container(horizontal=True), st.container(), st.container()
+    with controls:
+        view = chosen("view", views(report), "What to look at", VIEW_WORDS)
+        measure = chosen("measure", MEASURES, "Rate", {})
+    with foot:
+        image = downloads(report, view)
+    with answer:
+        took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
+        facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
+        st.html(f'<p class="fl-answer">{escape(told_of(report, measure).verdict)}</p><p class="fl-note">{escape(facts)}</p>')
+    with body:
+        {"effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}[view](report, measure, image)

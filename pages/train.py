@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -23,7 +22,7 @@ from core.sessions.spec import SessionSpec
 from core.sessions.state import PHASE_WORDS, State
 from core.sessions.store import Session
 from core.training.settings import METHOD_NAMES, Method, TrainingSettings
-from core.ui import language_form, markup, nav, sessions, theme
+from core.ui import api_form, language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
 from core.ui.story import answer_of
@@ -139,7 +138,7 @@ def new_session_form(found: list[Session]) -> None:
             "Who writes the next config", ENGINEERS, format_func=ENGINEER_WORDS.__getitem__, key="form_engineer",
             help="Between two stages the engineer reads the evidence and proposes the next environment config.",
         )  # fmt: skip
-        api = api_fields() if engineer == "api" else None
+        api = api_form.fields() if engineer == "api" else None
         sections = st.pills(
             "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
             help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
@@ -157,7 +156,7 @@ def new_session_form(found: list[Session]) -> None:
         title = st.text_input("Title", max_chars=120, key="form_title")
         if config is None:
             return
-        if api is not None and not api["model"].strip():
+        if api is not None and not api["model"]:
             st.info("Which model is the engineer? Name it as its server does.")
             return
         try:
@@ -200,27 +199,6 @@ def suggest_title(title: str) -> None:
     state = st.session_state
     if state.get("form_title") in (None, state.get("form_suggested")):
         state["form_title"] = state["form_suggested"] = title
-
-
-def api_fields() -> dict[str, Any]:
-    """Where the engineer behind an API is asked; the key itself is never entered here."""
-    where, which = st.columns([1.4, 1])
-    fields: dict[str, Any] = {
-        "base_url": where.text_input("Address", "http://127.0.0.1:8000/v1", key="form_api_url", help="Up to and including /v1."),
-        "model": which.text_input("Model", key="form_api_model", help="As the server calls it.", placeholder="Qwen/Qwen3-4B"),
-    }
-    variable, timeout, lessons = st.columns([1.4, 0.5, 0.5], vertical_alignment="bottom")
-    fields["key_variable"] = variable.text_input(
-        "Environment variable with the key", "FROZENLAB_API_KEY", key="form_api_key",
-        help="Set it before the lab is opened, or as a line of .streamlit/secrets.toml. The key is read when it is needed, stored nowhere.",
-    )  # fmt: skip
-    fields["timeout"] = timeout.number_input(
-        "Seconds", 1.0, 3600.0, 180.0, 10.0, format="%.0f", key="form_api_timeout", help="For an answer."
-    )
-    fields["guidance"] = lessons.toggle("Lessons", True, key="form_api_guidance", help="Tell it the paper's two lessons.")
-    if not os.environ.get(fields["key_variable"]):
-        st.caption(f"{fields['key_variable']} is not set on this machine: the server will be asked without a key.")
-    return fields
 
 
 def number_fields(method: Method) -> dict[str, Any]:

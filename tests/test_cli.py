@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
+from core.lake.config import EnvironmentConfig
 from core.sessions.footprint import gpus
 from core.sessions.presets import PRESETS
 from core.sessions.studies.spec import engineer_arms, engineers_study
+from tests.builders import build_session
 from tests.sessions.test_loop import small_spec
 
 BOARD = "S F F g\nF H F F\nF F H F\ns F F G\n"
@@ -233,6 +235,62 @@ def test_a_study_is_run_to_its_end_and_told_again_by_its_id(
     capsys.readouterr()
 
 
+def test_a_replay_is_asked_then_told_again_by_its_id(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    build_session(tmp_path)
+    rows, who = tmp_path / "rows.csv", ("--engineers", "random,fixed")
+    told = answer(capsys, "replay", "built:2", *who, "--samples", "3", "--id", "mine", "--out", str(rows))
+    assert (told["id"], told["status"], told["answers"], told["stage"]) == ("mine", "done", 6, 2)
+    assert [(arm["arm"], arm["n"], arm["p"] is None) for arm in told["arms"]] == [("random", 3, True), ("fixed", 3, False)]
+    assert len(rows.read_text().splitlines()) == 1 + 6 * 4 and len(told["sentences"]) == 4
+    assert answer(capsys, "replay", "mine") == told, "what is there is not asked again"
+    left = answer(capsys, "replay", "built:2", "--vary", "left-out", "--sections", "failures", "--engineers", "rules", "--samples", "1")
+    assert [arm["arm"] for arm in left["arms"]] == ["all", "no-failures"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nobody",), "'nobody' is no replay, nor a session and a stage like example-quick:1"),
+        (("built:1",), "the arm failures-statistics-preserved cannot be asked: the engineer policy needs the weights of stage 1"),
+        (("built:9",), "built has not validated a stage 9"),
+        (("built:1", "--engineers", "me"), "there is no engineer 'me'; there are policy, base"),
+        (("built:1", "--vary", "alone", "--engineers", "rules,fixed"), "--vary alone asks one engineer"),
+        (("built:1", "--vary", "engineers", "--sections", "failures"), "--sections is for what one engineer is shown"),
+        (("built:1", "--engineers", "rules", "--samples", "0"), "samples: Input should be greater than or equal to 1"),
+        (("built:1", "--engineers", "api"), "the arm failures-statistics-preserved cannot be asked"),
+    ],
+)
+def test_a_replay_that_cannot_be_asked_is_refused_and_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    build_session(tmp_path)
+    assert reason(capsys, "replay", *arguments).startswith(said)
+    assert not (tmp_path / "replays").exists()
+
+
+def test_an_api_is_not_paid_before_somebody_agrees(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    monkeypatch.setattr("core.engineer.api.TRIES", 1)
+    build_session(tmp_path)
+    where = {"base_url": "http://127.0.0.1:9/v1", "model": "told", "input_price": 1, "output_price": 8, "timeout": 1}
+    (tmp_path / "api.json").write_text(json.dumps(where))
+    asked = ["replay", "built:1", "--vary", "left-out", "--sections", "history", "--engineers", "api", "--samples", "1"]
+    asked += ["--api", str(tmp_path / "api.json")]
+    assert main(asked) == 2
+    estimate, refusal = capsys.readouterr().err.splitlines()
+    assert estimate.startswith("2 requests, about ") and "which cost at most 0.0" in estimate
+    assert refusal == "frozenlab: nothing was asked; --yes asks without waiting for a y"
+    assert not (tmp_path / "replays").exists()
+    told = answer(capsys, *asked, "--yes")
+    assert [(arm["n"], arm["unusable"]) for arm in told["arms"]] == [(1, 1), (1, 1)], "nobody is there to answer"
+
+
 @pytest.mark.skipif(bool(gpus()), reason="there is a GPU")
 def test_a_session_that_cannot_run_here_is_refused_before_it_is_made(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["run", "--preset", "paper", "--out", str(tmp_path / "made")]) == 2
@@ -248,3 +306,48 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
     assert report["presets"]["quick"] is None
     if not gpus():
         assert "it needs a GPU" in report["presets"]["paper"]
+
+
+def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    made = []
+    monkeypatch.setattr("core.cli.run_in_foreground", lambda session, as_json: made.append(session))
+    parent = build_session(tmp_path, session_id="built")
+    record = parent.proposal(0)
+    assert record is not None
+    size = next(change.size for change in record.changes if change.knob != "share")
+    assert main(["fork", "built:1", "--keep", str(size), "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0
+    (forked,) = made
+    given = forked.given(0)
+    assert given.summary == "It works." and (forked.id, forked.spec.engineer, forked.spec.parent.session) == ("kept", "rules", "built")
+    for knob in ("hole_ratio", "wait_ratio"):
+        assert getattr(given.config.sizes[size], knob) == getattr(record.config_before.sizes[size], knob)
+    config = tmp_path / "config.json"
+    config.write_text(record.config_before.to_json())
+    assert main(["fork", "built:1", "--config", str(config), "--id", "own"]) == 0
+    assert made[-1].given(0).config == record.config_before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fork", "built"), "names no stage"),
+        (("fork", "built:0"), "names no stage"),
+        (("fork", "built:9"), "has not validated a stage 9"),
+        (("fork", "built:1", "--keep", "99"), "has no map size 99"),
+        (("fork", "built:1", "--keep", "4", "--config", "x.json"), "give one"),
+        (("fork", "built:1", "--engineer", "nobody"), "engineer"),
+        (("propose", "built", "config.json"), "keeps to them"),
+        (("propose", "built", "same.json"), "does not wait for a proposal, it is done"),
+    ],
+)
+def test_forks_and_proposals_that_cannot_be_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    built = build_session(tmp_path, session_id="built")
+    Path("config.json").write_text(EnvironmentConfig.uniform((3, 10)).to_json())
+    Path("same.json").write_text(built.spec.initial_config.to_json())
+    assert said in reason(capsys, *arguments)
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir() and not path.name.startswith(".")] == ["built"]

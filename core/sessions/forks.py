@@ -16,8 +16,8 @@ from core.sessions.spec import Parent, SessionSpec
 from core.sessions.store import GIVEN_FILE, Session, SessionError, SessionStore
 from core.training.checkpoints import can_go_on
 
-CHANGEABLE = {"title", "engineer", "api", "sections", "layouts", "guard"}
-"""What of a spec bears on nothing before a proposal."""
+CHANGEABLE = {"title", "engineer", "api", "sections", "layouts", "guard", "language"}
+"""What of a spec bears on nothing before a proposal; of ``language`` only the guidance."""
 DECIDED = ("context.json", "proposal.json", GIVEN_FILE)
 """What a stage leaves that its engineer has a part in."""
 TRAINED = ("policy", "metrics.jsonl", "completions.parquet", "validation.parquet")
@@ -32,6 +32,9 @@ def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
     """
     if unknown := sorted(set(changes) - CHANGEABLE):
         raise SessionError(f"a fork cannot have another {unknown[0]}: it would not be the same session up to its stage {stage + 1}")
+    own, language = parent.spec.language, changes.get("language")
+    if language is not None and (own is None or language.model_copy(update={"guidance": own.guidance}) != own):
+        raise SessionError("of its language model a fork can change nothing but the guidance: the rest bears on its training")
     if not 0 <= stage < parent.spec.stages or parent.validation(stage) is None:
         raise SessionError(f"{parent.id} has not validated a stage {stage + 1}, so nothing can begin there")
     changes.setdefault("title", f"{parent.title}, forked after stage {stage + 1}"[:120])
@@ -58,7 +61,7 @@ def fork(
     def fill(folder: Path) -> None:
         shutil.copytree(parent.dir / "baseline", folder / "baseline", copy_function=link_or_copy)
         for before in range(stage + 1):
-            left_out = shutil.ignore_patterns("trainer", *(TRAINED if anew else ()), *(DECIDED if before == stage else ()))
+            left_out = shutil.ignore_patterns("trainer", ".*", *(TRAINED if anew else ()), *(DECIDED if before == stage else ()))
             shutil.copytree(parent.stage_dir(before), folder / "stages" / f"{before:02d}", ignore=left_out, copy_function=link_or_copy)
         if given is not None:
             write_text(folder / "stages" / f"{stage:02d}" / GIVEN_FILE, given.model_dump_json(indent=2))

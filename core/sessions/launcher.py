@@ -1,4 +1,4 @@
-"""Starting, stopping and resuming the workers of sessions, evaluations and studies, from a page or the command line."""
+"""Starting, stopping and resuming the workers of sessions, evaluations, studies and replays, from a page or the command line."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ from core.engineer.schema import Proposal
 from core.lake.files import write_text
 from core.sessions.evaluations import Evaluation, Task, create, evaluations
 from core.sessions.forks import fork
+from core.sessions.replays import Replay, ReplayTask, replays
+from core.sessions.replays import create as create_replay
 from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, worker_alive
 from core.sessions.store import GIVEN_FILE, PROJECT, STOP_FILE, Session, SessionStore, worker_environment
@@ -28,11 +30,11 @@ GRACE = 0.25
 """How long a worker has to stop politely before it is ended by force: a part of its patience, that is 30 s for a lab model."""
 
 
-Job = Session | Evaluation | Study
+Job = Session | Evaluation | Study | Replay
 
 
 class LaunchError(RuntimeError):
-    """A session, an evaluation or a study cannot be started, stopped or resumed now; the message says why."""
+    """A session, an evaluation, a study or a replay cannot be started, stopped or resumed now; the message says why."""
 
 
 def start(spec: SessionSpec, store: SessionStore) -> Session:
@@ -51,18 +53,43 @@ def start_evaluation(task: Task, store: SessionStore) -> Evaluation:
     return evaluation
 
 
-def start_study(spec: StudySpec, store: SessionStore, jobs: int, study_id: str | None = None) -> Study:
-    """Creates a study and starts its runner. Raises LaunchError as :func:`start` does, StudyError if the id is none or taken."""
+def start_study(spec: StudySpec, store: SessionStore, jobs: int | None, study_id: str | None = None, cluster: str | None = None) -> Study:
+    """Creates a study and starts its runner. Raises LaunchError as :func:`start` does, StudyError if the id is none or taken.
+
+    Args:
+        jobs: sessions that run at a time; None: as many as there is room for.
+        cluster: the address of a Ray cluster that they run on; None: they run here.
+    """
     with launching(store):
         study = create_study(spec, store, study_id)
-        spawn(study, "--jobs", str(jobs))
+        spawn(study, *runner_options(jobs, cluster))
     return study
 
 
-def resume_study(study: Study, store: SessionStore, jobs: int) -> None:
-    """Starts the runner of a study again, which goes on where it stands. Raises LaunchError as :func:`start` does."""
+def resume_study(study: Study, store: SessionStore, jobs: int | None, cluster: str | None = None) -> None:
+    """Starts the runner of a study again, which goes on where it stands. Arguments and errors are those of :func:`start_study`."""
     with launching(store):
-        spawn(study, "--jobs", str(jobs))
+        spawn(study, *runner_options(jobs, cluster))
+
+
+def runner_options(jobs: int | None, cluster: str | None) -> list[str]:
+    return [*(["--jobs", str(jobs)] if jobs else []), *(["--cluster", cluster] if cluster else [])]
+
+
+def start_replay(task: ReplayTask, store: SessionStore) -> Replay:
+    """Starts to ask anew, as ``frozenlab replay`` does in the foreground. Raises LaunchError as :func:`start` does."""
+    with launching(store):
+        replay = create_replay(task, store)
+        spawn(replay)
+    return replay
+
+
+def resume_replay(replay: Replay, store: SessionStore) -> None:
+    """Starts a worker that asks for the answers that a replay lacks. Raises LaunchError as :func:`start` does, SessionError if the stage
+    that it asks about is gone."""
+    with launching(store):
+        replay.session.measurements(replay.task.stage)  # before the replay is called queued
+        spawn(replay)
 
 
 def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal | None = None, **changes: Any) -> Session:
@@ -75,8 +102,8 @@ def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal
 
 
 def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
-    """Gives a session the proposal of a person for which it waits, and starts its worker again. Raises LaunchError as :func:`start` does, or
-    if it waits for none."""
+    """Gives a session the proposal of a person for which it waits, and starts its worker again. Raises LaunchError as :func:`start` does,
+    or if it waits for none."""
     with launching(store):
         state = session.state()
         if state.status != "waiting":
@@ -112,7 +139,7 @@ def end_after_grace(state: WorkerState) -> None:
     deadline = time.monotonic() + GRACE * state.patience
     while worker_alive(state) and time.monotonic() < deadline:
         time.sleep(0.5)
-    if worker_alive(state) and state.pid is not None:
+    if worker_alive(state) and not state.elsewhere and state.pid is not None:
         # A detached worker leads a group of its own; a run in a terminal shares its shell's.
         end = os.killpg if os.getpgid(state.pid) == state.pid else os.kill
         end(state.pid, signal.SIGKILL)
@@ -120,12 +147,12 @@ def end_after_grace(state: WorkerState) -> None:
 
 @contextmanager
 def launching(store: SessionStore) -> Iterator[None]:
-    """One launch at a time over all pages and shells, and none while a session, an evaluation or a study runs."""
+    """One launch at a time over all pages and shells, and none while a session, an evaluation, a study or a replay runs."""
     store.root.mkdir(parents=True, exist_ok=True)
     with (store.root / ".launch.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         own = (session for session in store.sessions() if not session.read_only)
-        jobs: list[Job] = [*own, *evaluations(store), *studies(store)]
+        jobs: list[Job] = [*own, *evaluations(store), *studies(store), *replays(store)]
         running = next((job for job in jobs if job.state().live), None)
         if running is not None:
             raise LaunchError(f"{running.title} ({running.id}) is running; stop it or wait until it is done")
@@ -147,23 +174,32 @@ def spawn(job: Job, *options: str) -> subprocess.Popen[bytes]:
     """Starts the worker in a process group of its own. The job counts as queued until the worker has written its first state."""
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
+    if isinstance(job, Session):
+        fresh |= {"phase": "starting"}
+    write_text(job.dir / "state.json", job.state().model_copy(update=fresh).model_dump_json(indent=2))
+    process = launch(job, *options)
+    threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie
+    return process
+
+
+def launch(job: Job, *options: str, **variables: str) -> subprocess.Popen[bytes]:
+    """The worker's process, with these ``variables`` in its environment; what it prints is added to ``worker.log``."""
     online = False
     if isinstance(job, Session):
-        command, online, fresh = worker_command(job), job.spec.online, fresh | {"phase": "starting"}
+        command, online = worker_command(job), job.spec.online
     elif isinstance(job, Evaluation):
         command, online = [sys.executable, "-m", "core.sessions.evaluation_worker", str(job.dir)], job.task.online
+    elif isinstance(job, Replay):
+        command, online = [sys.executable, "-m", "core.sessions.replay_worker", str(job.dir)], job.session.spec.online
     else:
         command = [sys.executable, "-m", "core.sessions.studies.runner", str(job.dir)]
-    write_text(job.dir / "state.json", job.state().model_copy(update=fresh).model_dump_json(indent=2))
     with (job.dir / "worker.log").open("ab") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [*command, *options],
             cwd=PROJECT,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env=worker_environment(online),
+            env=worker_environment(online) | variables,
         )
-    threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie
-    return process

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import psutil
 from pydantic import BaseModel
 
 from core.lake.files import write_text
 from core.policy.evaluation import COLUMNS
 from core.sessions.files import append_line, write_parquet
-from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate, own_process
 from core.sessions.store import STOP_FILE, Session
 from core.training.settings import StageStopped
 
@@ -40,8 +38,7 @@ class Recorder:
         self.on_event = on_event
         self.state = State(
             status="running",
-            pid=os.getpid(),
-            create_time=psutil.Process().create_time(),
+            **own_process(),
             patience=SLOW_STALLED_AFTER if session.spec.language else STALLED_AFTER,
             started=session.state().started or time.time(),
             steps=session.spec.training.steps,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import psutil
 from pydantic import BaseModel
@@ -50,6 +52,8 @@ class WorkerState(BaseModel):
     pid: int | None = None
     create_time: float | None = None
     """Of the worker process, so that a recycled pid is not taken for it."""
+    host: str | None = None
+    """The machine that it runs on; None if a FrozenLab wrote the state that knew one machine only."""
     heartbeat: float | None = None
     patience: float = STALLED_AFTER
     """Seconds without a heartbeat that mean nothing."""
@@ -61,6 +65,11 @@ class WorkerState(BaseModel):
     def live(self) -> bool:
         """Something will still happen by itself."""
         return self.status in ("queued", "running", "stalled")
+
+    @property
+    def elsewhere(self) -> bool:
+        """The worker runs on another machine, whose processes cannot be seen from here."""
+        return self.host is not None and self.host != socket.gethostname()
 
 
 class State(WorkerState):
@@ -85,10 +94,18 @@ def read_state(folder: Path) -> WorkerState:
         return WorkerState(status="failed", error="state.json is missing or damaged")
 
 
+def own_process() -> dict[str, Any]:
+    """This process, as the state of a worker names it: ``pid``, ``create_time`` and ``host``."""
+    return {"pid": os.getpid(), "create_time": psutil.Process().create_time(), "host": socket.gethostname()}
+
+
 def worker_alive(state: WorkerState) -> bool:
-    """Whether the worker process that wrote the state still runs (zombies and recycled pids do not count)."""
+    """Whether the worker process that wrote the state still runs (zombies and recycled pids do not count). One on another machine is
+    believed to while its heartbeat is younger than its patience."""
     if state.pid is None or state.create_time is None:
         return False
+    if state.elsewhere:
+        return state.heartbeat is not None and time.time() - state.heartbeat < state.patience
     try:
         process = psutil.Process(state.pid)
         return abs(process.create_time() - state.create_time) < 1.0 and process.status() != psutil.STATUS_ZOMBIE

@@ -3,32 +3,77 @@
 Run as ``python -m core.sessions.worker FOLDER``. It ends by itself, or at the next training step once it is asked to: by the stop file,
 or by SIGTERM. Ctrl+C and a closed terminal in front of the server do not reach it. Where several processes train together, each of them
 is run as this; the first writes the session, the others follow it.
+
+However many are started, one works: it holds a lock in the session's folder, over all machines that see the folder.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import sys
+import threading
+import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+import psutil
 
 from core.engineer.human import AwaitsProposal
 from core.sessions.recorder import Recorder
 from core.sessions.store import STOP_FILE, Session
 from core.training.settings import StageStopped
 
+LOCK_FILE = ".worker.lock"
+LOCK_WAIT = 20.0
+"""Seconds that a worker waits for the lock of another one, which may have just been killed, with its machine perhaps."""
+HELD = 2
+"""Exit status of a worker whose session another one works on."""
+KEEPER = "FROZENLAB_KEEPER"
+"""Environment variable: the pid of a process that a worker must not outlive. Without it a worker outlives whoever started it."""
+
+
+class SessionHeldError(RuntimeError):
+    """Another worker works on the session; the message says which."""
+
 
 def main(folder: Path) -> int:
-    """Runs or resumes the session in ``folder``; returns the exit status."""
+    """Runs or resumes the session in ``folder``; returns the exit status: as :func:`run_recorded` does, or HELD."""
     session = Session(folder)
     if int(os.environ.get("RANK", "0")):
         from core.sessions.follower import follow
 
         return follow(session)
-    recorder = Recorder(session)
-    signal.signal(signal.SIGTERM, lambda *_: (folder / STOP_FILE).touch())
-    return run_recorded(session, recorder)
+    try:
+        with sole_worker(session):
+            if session.state().status == "done":  # the worker that this one has waited for came to the end
+                return 0
+            recorder = Recorder(session)
+            signal.signal(signal.SIGTERM, lambda *_: (folder / STOP_FILE).touch())
+            return run_recorded(session, recorder)
+    except SessionHeldError as error:
+        print(error, file=sys.stderr)
+        return HELD
+
+
+@contextmanager
+def sole_worker(session: Session, wait: float = LOCK_WAIT) -> Iterator[None]:
+    """Keeps all other workers from the session. Raises SessionHeldError if one works on it and does not end within ``wait`` seconds."""
+    deadline = time.monotonic() + wait
+    with (session.dir / LOCK_FILE).open("w") as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    state = session.state()
+                    raise SessionHeldError(f"{session.id} has a worker already, process {state.pid} on {state.host}") from None
+                time.sleep(0.1)
+        yield
 
 
 def run_recorded(session: Session, recorder: Recorder) -> int:
@@ -50,7 +95,22 @@ def run_recorded(session: Session, recorder: Recorder) -> int:
     return 0
 
 
+def end_with(keeper: int) -> None:
+    """Ends this process and its whole group by force as soon as the process with the pid ``keeper`` is gone, in whatever way."""
+
+    def watch() -> None:
+        with suppress(psutil.NoSuchProcess):
+            kept_by = psutil.Process(keeper)
+            while kept_by.is_running() and kept_by.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.2)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 if __name__ == "__main__":
+    if KEEPER in os.environ:
+        end_with(int(os.environ[KEEPER]))
     for nuisance in (signal.SIGINT, signal.SIGHUP):
         signal.signal(nuisance, signal.SIG_IGN)
     os.nice(5)  # the page stays quick

@@ -26,6 +26,7 @@ PAGES = {
     "train": ("Train", "Start a session and watch it"),
     "story": ("Story", "What did the model change, and was it right?"),
     "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
+    "replay": ("Replay", "What would others have proposed from the same evidence?"),
     "benchmark": ("Benchmark", "How good is a checkpoint, beside others and beside the paper?"),
 }
 """File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""

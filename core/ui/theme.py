@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,6 +23,10 @@ ABOUT = (
     "it redesigns the environment it trains on."
 )
 """Shown by the menu, which Streamlit leaves out (with the choice of light and dark in it) where it has nothing to show."""
+
+Image = Literal["png", "svg"]
+IMAGE_WIDTH = 1400
+"""Pixels of a figure that is saved, before it is drawn at a finer scale."""
 
 OUTCOME_COLORS = {
     "optimal": "#00805C",
@@ -153,6 +157,12 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
     st.html(f'<div class="facts">{cells}</div>')
 
 
-def chart(drawn: Chart, key: str, **options: Any) -> None:
-    """A figure without Plotly's tools, with its text for those who cannot see it."""
-    st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config={"displayModeBar": False}, **options)
+def chart(drawn: Chart, key: str, image: Image | None = None, **options: Any) -> None:
+    """A figure with its text for those who cannot see it; of Plotly's tools it has the one that saves it as an ``image``, or none."""
+    config: dict[str, Any] = {"displayModeBar": False}
+    if image is not None:
+        size = {"width": IMAGE_WIDTH, "height": drawn.figure.layout.height, "scale": 2 if image == "png" else 1}
+        config = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
+        config |= {"toImageButtonOptions": {"format": image, "filename": f"frozenlab-{key}"} | size}
+        key = f"{key}-{image}"  # a chart that is only given another config keeps its old button beside the new one
+    st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config=config, **options)

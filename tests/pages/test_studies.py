@@ -1,20 +1,26 @@
 from __future__ import annotations
 
+import json
 import os
 import time
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from core.sessions import launcher
+from core.sessions.footprint import gpus
 from core.sessions.state import WorkerState
 from core.sessions.store import SessionStore
+from core.sessions.studies.effects import points
 from core.sessions.studies.report import StudyReport
-from core.sessions.studies.spec import StudySpec, engineers_study
+from core.sessions.studies.spec import SEEDS, StudySpec, engineers_study
 from core.sessions.studies.store import Study, create, shipped
 from core.ui import markup
+from core.ui.study_figures import Ink, curves_figure, sizes_figure
 from tests.pages.apptest import open_page, words
 
 
@@ -24,19 +30,118 @@ def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+CHARTS = {"effects": 1, "arms": 2, "sizes": 1, "predictions": 1}
+"""Figures of each view."""
+
+
+def recorded(folder: Path) -> StudyReport:
+    return StudyReport.model_validate_json((folder / "report.json").read_text())
+
+
 @pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
 @pytest.mark.parametrize("measure", ["valid", "optimal"])
-def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str) -> None:
-    report = StudyReport.model_validate_json((folder / "report.json").read_text())
-    app = open_page("studies", study=f"recorded-{folder.name}", measure=measure)
+@pytest.mark.parametrize("view", CHARTS)
+def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view: str) -> None:
+    report = recorded(folder)
+    told = getattr(report, measure)
+    app = open_page("studies", study=f"recorded-{folder.name}", measure=measure, view=view, image="svg")
     assert not app.exception and not app.warning
     said = words(app)
-    assert f"{report.cells} of {report.cells} sessions" in said
-    assert (markup.plain(report.sentences[0]) in said) == (measure == "valid")
-    assert len(app.get("plotly_chart")) == 3
-    table, predictions = (frame.value for frame in app.dataframe)
-    assert predictions["tested"].sum() == sum(one.n for one in report.predictions) > 0
-    assert table["comparison"].tolist() == [row.name for row in getattr(report, measure).effects]
+    assert f"{report.cells} of {report.cells} sessions" in said and escape(told.verdict) in said
+    charts = app.get("plotly_chart")
+    assert len(charts) == CHARTS[view]
+    assert all(json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg" for chart in charts)
+    assert {name: str(app.query_params[name]) for name in ("measure", "view", "image")} == {
+        "measure": measure,
+        "view": view,
+        "image": "svg",
+    }
+    tables = [frame.value for frame in app.dataframe]
+    if view == "effects":
+        assert tables[0]["comparison"].tolist() == [row.name for row in told.effects]
+        assert all(markup.plain(sentence) in said for sentence in told.sentences)
+    elif view == "arms":
+        assert tables[0]["arm"].tolist() == [arm.arm for arm in told.arms] and "95 % t interval" in said
+    elif view == "sizes":
+        assert f"These are {len(told.sizes)} comparisons; after Holm's correction for all of them none is clear of chance" in said
+    else:
+        assert tables[0]["tested"].sum() == sum(one.n for one in report.predictions) > 0
+
+
+def test_a_choice_changes_the_address_and_the_figure() -> None:
+    app = open_page("studies", study="recorded-sections")
+    assert str(app.query_params["view"]) == "effects"
+    app.segmented_control(key="study-view").set_value("sizes").run()
+    app.segmented_control(key="study-measure").set_value("optimal").run()
+    assert (str(app.query_params["view"]), str(app.query_params["measure"])) == ("sizes", "optimal")
+    assert "18 comparisons" in words(app) and "optimal plans" in words(app)
+
+
+def test_what_an_address_asks_for_in_vain_is_replaced() -> None:
+    app = open_page("studies", study="recorded-sections", view="<b>", measure="best", image="exe")
+    assert not app.exception
+    assert [str(app.query_params[name]) for name in ("view", "measure", "image")] == ["effects", "valid", "png"]
+
+
+def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = json.loads((shipped()[1] / "report.json").read_text())
+    for measure in ("valid", "optimal"):
+        for new in ("curves", "sizes", "sentences"):
+            del old[measure][new]
+    folder = tmp_path / "old"
+    folder.mkdir()
+    (folder / "report.json").write_text(json.dumps(old))
+    monkeypatch.setattr("core.sessions.studies.store.shipped", lambda: [folder])
+    app = open_page("studies", study="recorded-old", view="sizes")
+    assert not app.exception and str(app.query_params["view"]) == "effects"
+    assert app.segmented_control(key="study-view").options == ["Effects", "Learning", "Predictions"]
+    assert markup.plain(old["sentences"][0]) in words(app)
+    app.segmented_control(key="study-view").set_value("arms").run()
+    assert not app.exception and "from before learning curves were kept" in words(app)
+
+
+# --- figures ---------------------------------------------------------------------------------------------------------
+
+INK = Ink("#123456", 14)
+
+
+@pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
+def test_every_arm_has_a_panel_with_the_first_arm_in_grey(folder: Path) -> None:
+    curves = recorded(folder).valid.curves
+    drawn = curves_figure(curves, "valid", INK)
+    assert [note.text for note in drawn.figure.layout.annotations] == [curve.arm for curve in curves]
+    first = [point.mean for point in curves[0].points]
+    greys = [trace for trace in drawn.figure.data if trace.line.width == 6]
+    assert len(greys) == len(curves) and all(list(trace.y) == first for trace in greys)
+    means = [trace for trace in drawn.figure.data if trace.mode == "lines+markers+text"]
+    assert [list(trace.y) for trace in means] == [[point.mean for point in curve.points] for curve in curves]
+    low, high = drawn.figure.layout.yaxis.range
+    assert all(low <= rate <= high for trace in drawn.figure.data for rate in trace.y)
+    assert all(f"{curve.arm}: " in drawn.alt for curve in curves)
+
+
+def test_a_curve_tells_on_hover_how_far_it_is_from_the_first_arm_in_the_same_seeds() -> None:
+    engineers = recorded(next(folder for folder in shipped() if folder.name == "engineers"))
+    drawn = curves_figure(engineers.valid.curves, "valid", INK)
+    uniform = next(trace for trace in drawn.figure.data if trace.hovertext and trace.hovertext[-1].startswith("uniform"))
+    effect = next(row for row in engineers.valid.effects if row.name == "uniform instead of policy")
+    assert f"{points(effect.mean)} points from policy" in uniform.hovertext[-1] and "5 seeds" in uniform.hovertext[-1]
+    assert "interval" not in uniform.hovertext[0], "before training all seeds are the same model"
+
+
+def test_every_difference_by_size_is_a_number_with_its_interval_and_only_clear_ones_are_marked() -> None:
+    rows = recorded(shipped()[0]).valid.sizes
+    lucky = rows[3].model_copy(update={"mean": 0.12, "low": 0.1, "high": 0.14, "p": 1e-6, "p_holm": 1e-4})
+    drawn = sizes_figure((*rows[:3], lucky, *rows[4:]), "valid", INK)
+    [trace] = drawn.figure.data
+    assert len(trace.text) == len(rows) == len(drawn.figure.layout.shapes)
+    assert [place for place, text in enumerate(trace.text) if text.startswith("<b>")] == [3]
+    assert [place for place, shape in enumerate(drawn.figure.layout.shapes) if shape.line.color == INK.color] == [3]
+    assert "+12.0 points" in trace.hovertext[3] and "+10.0 to +14.0" in trace.hovertext[3]
+    assert f"{lucky.name}, {lucky.size}×{lucky.size}: +12.0 points (+10.0 to +14.0)" in drawn.alt
+
+
+# --- starting and watching -------------------------------------------------------------------------------------------
 
 
 def test_an_unknown_study_is_said_and_another_is_shown() -> None:
@@ -75,23 +180,87 @@ def test_a_running_study_tells_how_far_it_is_and_can_be_stopped(sessions_folder:
     assert [study.id for study in stopped] == ["mine"]
 
 
-def test_a_study_is_started_from_the_form(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[tuple[StudySpec, int]] = []
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[StudySpec, int]]:
+    """What is asked to be started, which is only written down."""
+    asked: list[tuple[StudySpec, int]] = []
 
     def start(spec: StudySpec, store: SessionStore, jobs: int, study_id: str | None = None) -> Any:
-        started.append((spec, jobs))
+        asked.append((spec, jobs))
         return create(spec, store, "made")
 
     monkeypatch.setattr(launcher, "start_study", start)
+    return asked
+
+
+def form(**chosen: Any) -> AppTest:
+    """The page with the form open, where these values are chosen; keys without ``study-``. A test's run draws a dialog only if the button
+    that opens it was clicked in that run."""
     app = open_page("studies")
-    # A test's run draws a dialog only if the button that opens it was clicked in that run.
-    app.session_state["study-kind"], app.session_state["study-seeds-engineers"] = "engineers", 4
-    app.button(key="study-new").click().run()
+    for key, value in chosen.items():
+        app.session_state[f"study-{key.replace('__', '-')}"] = value
+    return app.button(key="study-new").click().run()
+
+
+def test_a_study_is_started_from_the_form(started: list[tuple[StudySpec, int]]) -> None:
+    app = form(kind="engineers", seeds__engineers=4)
     assert "20 sessions" in words(app)
+    assert "frozenlab study engineers --engineers policy,base,rules,uniform,fixed --seeds 4" in words(app)
     app.button(key="study-start").click().run()
     [(spec, jobs)] = started
     assert (spec.seeds, jobs, len(spec.arms)) == ((0, 1, 2, 3), os.cpu_count(), 5)
     assert app.query_params["study"] == "made"
+
+
+@pytest.mark.parametrize(("kind", "arms"), [("sections", 8), ("left-out", 6), ("alone", 6), ("guard", 3)])
+def test_every_kind_can_be_started(kind: str, arms: int, started: list[tuple[StudySpec, int]]) -> None:
+    app = form(kind=kind, base="example-quick")
+    assert not app.exception
+    app.button(key="study-start").click().run()
+    [(spec, _)] = started
+    assert (len(spec.arms), len(spec.seeds)) == (arms, SEEDS[kind])
+    assert spec.session == SessionStore().open("example-quick").spec
+
+
+def test_what_cells_run_can_be_chosen_of_what_runs_here() -> None:
+    app = form()
+    offered = app.selectbox(key="study-base").options
+    assert offered[0].startswith("preset study") and any("example-quick" in words for words in offered)
+    assert not any(words.startswith("preset demo") for words in offered), "its one stage is too few"
+    assert any("preset paper" in words for words in offered) == bool(gpus())
+
+
+def test_an_engineer_behind_an_api_is_asked_for_and_its_cost_is_told_before(started: list[tuple[StudySpec, int]]) -> None:
+    chosen = {"kind": "engineers", "engineers": ["policy", "api", "bandit"]}
+    assert "Which model is the engineer?" in form(**chosen).info[0].value
+    app = form(**chosen, api_model="some-model", api_input_price=2.0, api_output_price=10.0)
+    assert not app.exception
+    said = words(app)
+    assert "**10 requests** to the API" in said and "at most about **0.46**" in said and "frozenlab study study.json" in said
+    app.button(key="study-start").click().run()
+    [(spec, _)] = started
+    assert [arm.engineer for arm in spec.arms] == ["policy", "api", "bandit"]
+    assert spec.arms[1].api is not None and (spec.arms[1].api.model, spec.arms[1].api.output_price) == ("some-model", 10.0)
+
+
+def test_guidance_is_asked_of_an_api_where_a_lab_model_is_trained(started: list[tuple[StudySpec, int]]) -> None:
+    app = form(kind="guidance", api_model="some-model")
+    assert "without both prices their cost is not known" in words(app)
+    app.button(key="study-start").click().run()
+    assert [arm.api.guidance for arm in started[0][0].arms if arm.api] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        ({"kind": "engineers", "engineers": ["policy"]}, "Choose two engineers or more."),
+        ({"kind": "guidance", "api_model": "some", "api_url": "nowhere"}, "This cannot run: base"),
+    ],
+)
+def test_what_cannot_run_is_said_in_the_form(chosen: dict[str, Any], message: str) -> None:
+    app = form(**chosen)
+    assert not app.exception and message in words(app)
+    assert all(button.key != "study-start" for button in app.button)
 
 
 def test_a_refusal_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,6 @@ from scipy import stats
 from core.sessions.studies.effects import (
     Effect,
     against,
-    arm_sentences,
     board_bootstrap,
     contrast,
     holm,
@@ -25,7 +24,7 @@ from core.sessions.studies.effects import (
     leave_one_out,
     main_effects,
     more_seeds,
-    section_sentences,
+    over_seeds,
     sentence,
 )
 
@@ -355,10 +354,16 @@ def test_very_many_seeds_are_not_counted() -> None:
     assert "cannot tell whether it helps; more than 1000 more probably would" in sentence("It", Effect(1e-4, -0.1, 0.1, 0.99, 3, 0.99))
 
 
-def test_sections_and_engineers_are_named() -> None:
-    effects = {"failures": Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0)}
-    assert section_sentences(effects) == [sentence("Showing failures", effects["failures"])]
-    assert arm_sentences({"policy": effects["failures"]}, "rules") == [sentence("policy instead of rules", effects["failures"])]
+def test_the_rate_is_named() -> None:
+    effect = Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0)
+    assert sentence("It", effect, "optimal") == sentence("It", effect).replace("valid", "optimal") != sentence("It", effect)
+
+
+def test_the_interval_of_a_mean_is_that_of_a_table_of_t() -> None:
+    low, high = over_seeds([0.5, 0.6, 0.7])
+    half = 4.302653 * 0.1 / 3**0.5  # two-sided 95 % point of t with 2 degrees of freedom
+    assert (low, high) == pytest.approx((0.6 - half, 0.6 + half), abs=1e-6)
+    assert all(np.isnan(bound) for values in ([0.5], [0.5, 0.5, 0.5]) for bound in over_seeds(values))
 
 
 @settings(max_examples=30, deadline=None)

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from core.engineer.human import proposal_of
+from core.policy.settings import LanguageSettings
 from core.sessions.forks import DECIDED, fork
 from core.sessions.recorder import Recorder
 from core.sessions.store import Session, SessionError, SessionStore
@@ -91,6 +92,7 @@ def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_
         (2, {}, "has not validated a stage 3"),
         (1, {"seed": 4}, "cannot have another seed"),
         (1, {"engineer": "nobody"}, "engineer"),
+        (1, {"language": LanguageSettings()}, "nothing but the guidance"),
     ],
 )
 def test_what_cannot_be_forked_is_refused_and_leaves_nothing(tmp_path: Path, stage: int, changes: dict, message: str) -> None:
@@ -105,3 +107,12 @@ def test_a_name_that_is_taken_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="already exists"):
         fork(built, built.spec.stages - 1, SessionStore(tmp_path), "built")
     assert [path.name for path in tmp_path.iterdir()] == ["built"]
+
+
+def test_a_fork_can_take_away_a_language_models_guidance_and_leaves_files_that_are_being_written(tmp_path: Path) -> None:
+    theirs = {"policy": "Qwen/Qwen3-0.6B", "language": LanguageSettings()}
+    built = build_session(tmp_path, small_spec().model_copy(update=theirs), "built")
+    (built.stage_dir(0) / ".context.json.x1").write_text("half of it")
+    forked = fork(built, 0, SessionStore(tmp_path), "forked", language=LanguageSettings(guidance=False))
+    assert forked.spec.language is not None and not forked.spec.language.guidance
+    assert not list(forked.dir.rglob(".context*"))

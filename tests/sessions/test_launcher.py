@@ -6,16 +6,17 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from core.sessions.launcher import LaunchError, resume, start, stop, worker_command
+from core.sessions.launcher import LaunchError, end_after_grace, resume, start, stop, worker_command
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
-from core.sessions.state import worker_alive
+from core.sessions.state import State, own_process, worker_alive
 from core.sessions.store import PROJECT, Session, SessionStore
 from tests.running import wait_for
 from tests.sessions.test_loop import small_spec
@@ -88,6 +89,15 @@ def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> N
     wait_for(lambda: session.state().status == "done", "the session to end by itself")
     with pytest.raises(LaunchError, match="nothing to resume"):
         resume(session, store)
+
+
+def test_a_process_of_the_same_number_on_this_machine_is_not_ended_for_one_elsewhere() -> None:
+    bystander = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    far = {"pid": bystander.pid, "host": "elsewhere.example", "heartbeat": time.time() + 60, "patience": 0.1}
+    end_after_grace(State.model_validate(own_process() | far))
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
 
 
 def test_recorded_sessions_are_not_resumed(store: SessionStore) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import time
 
 import psutil
 
-from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, as_observed
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, as_observed, own_process
 
 
 def mine(**fields: object) -> State:
@@ -31,6 +32,21 @@ def test_a_language_model_may_be_silent_for_longer() -> None:
 
 def test_a_recycled_pid_is_not_the_worker() -> None:
     assert as_observed(mine(status="running", create_time=psutil.Process().create_time() - 60)).status == "crashed"
+
+
+def test_a_worker_on_another_machine_is_judged_by_its_heartbeat_alone() -> None:
+    far = mine(status="running", host="elsewhere.example", create_time=1.0)
+    assert far.elsewhere and as_observed(far).status == "running"
+    silent = far.model_copy(update={"heartbeat": time.time() - STALLED_AFTER - 1})
+    assert as_observed(silent).status == "crashed"
+    assert as_observed(silent.model_copy(update={"patience": SLOW_STALLED_AFTER})).status == "running"
+
+
+def test_on_this_machine_it_is_judged_by_its_process() -> None:
+    assert own_process() == {"pid": os.getpid(), "create_time": psutil.Process().create_time(), "host": socket.gethostname()}
+    assert as_observed(mine(status="running", **own_process())).status == "running"
+    assert as_observed(mine(status="running", host=socket.gethostname(), create_time=1.0)).status == "crashed"
+    assert not State().elsewhere, "a state of before, which names no machine"
 
 
 def test_a_zombie_has_crashed() -> None:

@@ -11,11 +11,28 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from core.engineer.schema import SECTIONS
+from core import cli
+from core.engineer.schema import SECTIONS, ApiSettings
 from core.sessions.launcher import spawn
+from core.sessions.presets import preset_spec
+from core.sessions.spec import SessionSpec
 from core.sessions.store import SessionStore
 from core.sessions.studies.runner import Runner
-from core.sessions.studies.spec import Arm, StudySpec, engineers_study, only_one, section_arms, sections_study, without_one
+from core.sessions.studies.spec import (
+    PROMPT_TOKENS,
+    SEEDS,
+    STUDIES,
+    STUDY_ENGINEERS,
+    Arm,
+    StudySpec,
+    engineers_study,
+    guard_study,
+    guidance_study,
+    only_one,
+    section_arms,
+    sections_study,
+    without_one,
+)
 from core.sessions.studies.store import Study, StudyError, create, open_study, outcomes, studies
 from tests.sessions.test_loop import small_spec
 
@@ -53,6 +70,10 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_first_stage(finished: 
     assert len(boards) == 3 * 10 and set(boards["cell"]) == {"2x3", "2x4"}
     table = outcomes(boards)
     assert len(table) == 3
+    learning = finished.learning()
+    assert learning.groupby("trained").size().to_dict() == {0: 30, 1: 30, 2: 30}
+    last = learning[learning["trained"] == 2].drop(columns="trained").reset_index(drop=True)
+    assert last.equals(boards), "the last validations are the final ones"
     one = boards[(boards["arm"] == "fixed") & (boards["seed"] == 1)]
     expected = one.groupby("cell")["valid"].mean().mean()
     assert table.set_index(["arm", "seed"])["value"]["fixed", 1] == pytest.approx(expected)
@@ -129,6 +150,88 @@ def test_the_arms_of_the_three_kinds_of_section_studies() -> None:
     assert sections_study(2).seeds == (0, 1)
 
 
+API = ApiSettings(base_url="http://127.0.0.1:8000/v1", model="some", input_price=2, output_price=10)
+LANGUAGE = preset_spec("qwen3-0.6b")
+
+
+def test_every_kind_is_ready_with_its_own_number_of_seeds() -> None:
+    for kind, make in STUDIES.items():
+        spec = make(**({"api": API} if kind == "guidance" else {}))
+        assert len(spec.seeds) == SEEDS[kind] and len(make(2, small_spec(), **({"api": API} if kind == "guidance" else {})).seeds) == 2
+    assert len({make(**({"api": API} if kind == "guidance" else {})).title for kind, make in STUDIES.items()}) == len(STUDIES)
+
+
+def test_arms_of_the_guard_differ_in_the_step_alone() -> None:
+    spec = guard_study(1)
+    cells = [spec.spec_of(arm, 0) for arm in spec.arms]
+    assert [cell.guard.max_step for cell in cells] == [0.2, 0.05, 1.0]
+    assert cells[0].guard == spec.session.guard, "what the others are held against is the guard of every other session"
+    assert len({cell.guard.min_share for cell in cells}) == 1
+
+
+def test_engineers_can_be_chosen_and_an_api_is_told_where_it_is_asked() -> None:
+    assert "human" not in STUDY_ENGINEERS and {"bandit", "random", "api"} < set(STUDY_ENGINEERS)
+    spec = engineers_study(2, engineers=("bandit", "random", "api"), api=API)
+    assert [(cell.engineer, cell.api) for cell in (spec.spec_of(arm, 1) for arm in spec.arms)] == [
+        ("bandit", None), ("random", None), ("api", API),
+    ]  # fmt: skip
+    with pytest.raises(ValidationError, match="give both or neither"):
+        engineers_study(engineers=("policy", "api"))
+
+
+def test_requests_are_counted_before_they_are_paid() -> None:
+    spec = engineers_study(3, small_spec(), engineers=("policy", "api"), api=API)
+    each = (2 * PROMPT_TOKENS + 10 * API.max_tokens) / 1e6
+    assert spec.requests == 3 * 2 and spec.highest_cost == pytest.approx(6 * each)
+    both = guidance_study(3, small_spec(), API)
+    assert both.requests == 2 * 3 * 2 and both.highest_cost == pytest.approx(12 * each)
+    free = guidance_study(3, small_spec(), API.model_copy(update={"output_price": None}))
+    assert free.requests == 12 and free.highest_cost is None
+    assert sections_study().requests == 0
+
+
+def test_guidance_is_told_to_an_api() -> None:
+    spec = guidance_study(1, small_spec(), API)
+    told, untold = [spec.spec_of(arm, 0).api for arm in spec.arms]
+    assert told is not None and untold is not None and (told.guidance, untold.guidance) == (True, False)
+    assert told.model_copy(update={"guidance": False}) == untold
+    again = StudySpec.model_validate_json(spec.model_dump_json())
+    assert again == spec
+
+
+def test_guidance_is_told_to_a_language_model_where_forks_may_differ_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.sessions.studies.spec.CHANGEABLE", {"language"})
+    spec = guidance_study(1, LANGUAGE)
+    cells = [spec.spec_of(arm, 0).language for arm in spec.arms]
+    assert [cell and cell.guidance for cell in cells] == [True, False]
+    assert cells[1] == LANGUAGE.language.model_copy(update={"guidance": False})  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("engineer", "who"), [("policy", "a lab model"), ("rules", "the engineer rules")])
+def test_nobody_else_can_be_told_anything_in_words(engineer: str, who: str) -> None:
+    with pytest.raises(ValueError, match=f"^{who} cannot be told anything in words"):
+        guidance_study(session=preset_spec("study", engineer=engineer))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("session", "arm", "message"),
+    [
+        (small_spec(), Arm(name="b", language=LANGUAGE.language), "a lab model cannot be told anything in words"),
+        (LANGUAGE, Arm(name="b", engineer="rules", language=LANGUAGE.language), "the engineer rules is not told"),
+        (LANGUAGE, Arm(name="b", language=LANGUAGE.language.model_copy(update={"thinking": True})), "more than its guidance differs"),  # type: ignore[union-attr]
+    ],
+)
+def test_arms_about_guidance_differ_in_nothing_else(session: SessionSpec, arm: Arm, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        StudySpec(title="x", session=session, arms=(Arm(name="a"), arm), seeds=(0,))
+
+
+def test_an_arm_that_could_not_be_forked_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.sessions.studies.spec.CHANGEABLE", {"sections"})
+    with pytest.raises(ValidationError, match="the arm strict changes 'guard', but arms are forks"):
+        guard_study()
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -161,3 +264,31 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
             open_study(name, store)
     with pytest.raises(StudyError, match="already exists"):
         create(study.spec, store, "there")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["engineers", "--engineers", "policy,nobody"], "there is no engineer 'nobody' for a study; there are policy, base, rules, bandit"),
+        (["engineers", "--engineers", "policy,api"], "the engineer api has settings of its own: write the study as a spec"),
+        (["engineers", "--engineers", "policy,policy"], "a study compares two or more, each named once"),
+        (["sections", "--engineers", "policy,base"], "--engineers is for the study engineers"),
+        (["guidance"], "a lab model cannot be told anything in words"),
+        (["guard", "--seeds", "0"], "a study has at least one"),
+        (["nothing", "--seeds", "2"], "there is no study 'nothing'; new ones are sections, left-out, alone, engineers, guard, guidance"),
+    ],
+)
+def test_the_command_line_says_what_is_wrong_with_a_study(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    assert cli.main(["study", *words]) == 2
+    said = capsys.readouterr().err
+    assert message in said and len(said.splitlines()) == 1 and not any(tmp_path.iterdir())
+
+
+def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
+    for kind in ("sections", "left-out", "alone", "guard"):
+        assert cli.study_spec(cli.parser().parse_args(["study", kind, "--seeds", "2"])) == STUDIES[kind](2)
+    options = cli.parser().parse_args(["study", "engineers", "--engineers", "bandit, random"])
+    assert cli.study_spec(options) == engineers_study(engineers=("bandit", "random"))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.sessions.store import SessionStore
-from core.sessions.studies.effects import contrast
-from core.sessions.studies.report import StudyReport, is_factorial, is_leave_one_out, measured, report_of, save_report
-from core.sessions.studies.spec import StudySpec, engineers_study, only_one, sections_study, without_one
-from core.sessions.studies.store import StudyError, create, outcomes
+from core.sessions.studies.design import is_factorial, is_leave_one_out, is_one_at_a_time
+from core.sessions.studies.effects import MOST_SEEDS, contrast, holm
+from core.sessions.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of, shade
+from core.sessions.studies.report import StudyReport, measured, report_of, save_report
+from core.sessions.studies.report_page import html_page, seeds_told
+from core.sessions.studies.spec import Arm, StudySpec, engineers_study, guard_study, only_one, sections_study, without_one
+from core.sessions.studies.store import Study, StudyError, create, outcomes, shipped
+from tests.builders import build_session, small_spec
 
 
 def imagined(spec: StudySpec, gain: float = 0.0, seed: int = 0) -> pd.DataFrame:
@@ -38,7 +44,7 @@ def imagined(spec: StudySpec, gain: float = 0.0, seed: int = 0) -> pd.DataFrame:
 def test_a_factorial_study_tells_main_effects_and_interactions() -> None:
     spec = sections_study(4)
     boards = imagined(spec, gain=0.3)
-    report, sentences = measured(boards, "valid", spec)
+    report = measured(boards, "valid", spec)
     assert [(row.kind, row.name) for row in report.effects] == [
         ("main effect", "failures"), ("main effect", "preserved"), ("main effect", "statistics"),
         ("interaction", "failures and preserved"), ("interaction", "failures and statistics"), ("interaction", "preserved and statistics"),
@@ -48,16 +54,41 @@ def test_a_factorial_study_tells_main_effects_and_interactions() -> None:
     failures = report.effects[0]
     assert (failures.mean, failures.low, failures.p, failures.n) == (expected.mean, expected.low, expected.p, 4)
     assert failures.mean == pytest.approx(0.25, abs=0.1) and failures.board_low > 0 and failures.more_seeds == 0
-    assert len(sentences) == 3 and all(re.search(r"[0-9]", sentence) for sentence in sentences)
+    assert len(report.sentences) == 3 and all(re.search(r"[0-9]", sentence) for sentence in report.sentences)
+    assert failures.clear and report.verdict.startswith("1 of 6 comparisons is clear of chance (n = 4 seeds): failures +")
     assert {arm.arm: arm.mean for arm in report.arms} == pytest.approx(outcomes(boards).groupby("arm")["value"].mean().to_dict())
 
 
 def test_other_studies_are_told_by_what_they_are() -> None:
     base = sections_study(3)
-    for arms, kind, n in ((without_one(), "left out", 5), (engineers_study().arms, "arm", 4), (only_one(), "arm", 5)):
+    for arms, kind, begin in (
+        (without_one(), "left out", ["Showing behaviour changed", "Showing failures changed"]),
+        (only_one(), "alone", ["Showing behaviour alone changed", "Showing failures alone changed"]),
+        (engineers_study().arms, "arm", ["base instead of policy changed", "rules instead of policy changed"]),
+        (guard_study().arms, "arm", ["strict instead of usual changed", "loose instead of usual changed"]),
+    ):
         spec = base.model_copy(update={"arms": arms})
-        report, sentences = measured(imagined(spec), "optimal", spec)
-        assert {row.kind for row in report.effects} == {kind} and len(report.effects) == len(sentences) == n
+        report = measured(imagined(spec), "optimal", spec)
+        assert {row.kind for row in report.effects} == {kind} and len(report.effects) == len(report.sentences) == len(arms) - 1
+        assert all("the final optimal rate" in sentence for sentence in report.sentences)
+        assert all(sentence.startswith(words) for sentence, words in zip(report.sentences, begin, strict=False))
+
+
+def test_one_section_alone_is_held_against_none() -> None:
+    spec = sections_study(4).model_copy(update={"arms": only_one()})
+    boards = imagined(spec, gain=0.3)
+    found = {row.name: row for row in measured(boards, "valid", spec).effects}
+    expected = contrast(outcomes(boards), ["only-failures"], ["none"])
+    assert (found["failures"].mean, found["failures"].p) == (expected.mean, expected.p) and found["failures"].mean > 0.1
+
+
+def test_sections_are_told_only_where_nothing_else_differs() -> None:
+    """With another engineer in the same arm a difference could be the engineer's."""
+    arms = (Arm(name="all"), Arm(name="none", sections=(), engineer="rules"))
+    spec = sections_study(3).model_copy(update={"arms": arms})
+    [row] = measured(imagined(spec), "valid", spec).effects
+    assert (row.kind, row.name) == ("arm", "none instead of all")
+    assert measured(imagined(spec), "valid", spec).verdict == "The one comparison is not clear of chance (n = 3 seeds)."
 
 
 def test_designs_are_known_by_their_sections() -> None:
@@ -65,9 +96,108 @@ def test_designs_are_known_by_their_sections() -> None:
         return {arm: frozenset(shown) for arm, shown in spec.sections_of().items()}
 
     factorial, engineers = sections(sections_study()), sections(engineers_study())
-    left_out = sections(sections_study().model_copy(update={"arms": without_one()}))
-    assert [is_factorial(design) for design in (factorial, engineers, left_out)] == [True, False, False]
-    assert [is_leave_one_out(design) for design in (factorial, engineers, left_out)] == [False, False, True]
+    left_out, alone = (sections(sections_study().model_copy(update={"arms": arms})) for arms in (without_one(), only_one()))
+    designs = (factorial, engineers, left_out, alone)
+    assert [is_factorial(design) for design in designs] == [True, False, False, False]
+    assert [is_leave_one_out(design) for design in designs] == [False, False, True, False]
+    assert [is_one_at_a_time(design) for design in designs] == [False, False, False, True]
+
+
+def test_differences_by_size_are_those_of_the_boards_of_that_size_corrected_for_all_of_them() -> None:
+    for spec in (sections_study(4), engineers_study(3), sections_study(3).model_copy(update={"arms": only_one()})):
+        boards = imagined(spec, gain=0.3)
+        whole, rows = measured(boards, "valid", spec), measured(boards, "valid", spec).sizes
+        compared = [row for row in whole.effects if row.kind != "interaction"]
+        assert len(rows) == 3 * len(compared) and {row.size for row in rows} == {3, 4, 5}
+        for size in (3, 4, 5):
+            alone = measured(boards[boards["size"] == size], "valid", spec).effects[: len(compared)]
+            own = [row for row in rows if row.size == size]
+            assert [(row.mean, row.low, row.high, row.p, row.n) for row in own] == [(r.mean, r.low, r.high, r.p, r.n) for r in alone]
+        ps = [row.p for row in rows]
+        assert [row.p_holm for row in rows] == holm([p for p in ps if p is not None]) and None not in ps
+        of_all = {name: np.mean([row.mean for row in rows if row.name == name]) for name in {row.name for row in rows}}
+        assert sorted(of_all.values()) == pytest.approx(sorted(row.mean for row in compared)), "sizes count alike"
+
+
+def test_a_difference_by_size_is_clear_only_if_it_survives_all_the_others() -> None:
+    rows = measured(imagined(sections_study(4), gain=0.1), "valid", sections_study(4)).sizes
+    by_itself = [row for row in rows if row.p is not None and row.p < 0.05]
+    clear = [row for row in rows if row.clear]
+    assert len(by_itself) > len(clear) > 0 and all(row.p_holm is not None and row.p_holm < 0.05 for row in clear)
+    assert f"after Holm's correction for all of them clear of chance are {clear[0].name} on" in clear_in_words(rows)
+
+
+def test_the_full_colour_never_stands_for_less_than_a_few_points() -> None:
+    rows = measured(imagined(engineers_study(3)), "valid", engineers_study(3)).sizes
+    near = tuple(row.model_copy(update={"mean": 0.001}) for row in rows)
+    assert reach_of(near) == SMALLEST_REACH and reach_of((rows[0].model_copy(update={"mean": -0.4}),)) == 0.4
+    assert shade(0.0, 0.1).endswith("0.000)") and shade(0.1, 0.1).endswith("0.750)") and shade(-0.1, 0.1) != shade(0.1, 0.1)
+
+
+def test_very_many_more_seeds_are_only_told_to_be_many() -> None:
+    spec = engineers_study(3).model_copy(update={"arms": engineers_study().arms[:2]})
+    boards = imagined(spec)
+    right = {("policy", 0): 20, ("policy", 1): 30, ("policy", 2): 40, ("base", 0): 40, ("base", 1): 30, ("base", 2): 21}
+    for (arm, seed), first in right.items():
+        boards.loc[(boards["arm"] == arm) & (boards["seed"] == seed), "valid"] = [i < first for i in range(60)]
+    [row] = measured(boards.assign(cell="2x3", size=3), "valid", spec).effects
+    assert row.mean == pytest.approx(1 / 180) and row.more_seeds == MOST_SEEDS + 1
+    assert [seeds_told(more) for more in (None, 0, MOST_SEEDS, MOST_SEEDS + 1, 999_999_994)] == ["-", "0", "1000", "over 1000", "over 1000"]
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A study whose cells are built, not trained."""
+    spec = engineers_study(2, small_spec(stages=2, sizes=(3, 4), boards_per_size=6), engineers=("uniform", "fixed", "rules"))
+    study = create(spec, SessionStore(tmp_path_factory.mktemp("learnt")), "learnt")
+    for cell in study.cells:
+        build_session(study.store.root, spec.spec_of(cell.arm, cell.seed), cell.id)
+    return study
+
+
+def test_curves_are_the_rates_before_training_and_after_each_stage(learnt: Study) -> None:
+    report = report_of(learnt)
+    assert [curve.arm for curve in report.valid.curves] == ["uniform", "fixed", "rules"]
+    for curve, arm in zip(report.optimal.curves, report.optimal.arms, strict=True):
+        assert [point.trained for point in curve.points] == [0, 1, 2]
+        assert (curve.points[-1].by_seed, curve.points[-1].mean) == (arm.by_seed, arm.mean)
+    point = report.valid.curves[1].points[0]
+    table = learnt.session(learnt.cells[1]).validation(None)  # type: ignore[union-attr]
+    assert table is not None
+    assert point.by_seed[0] == pytest.approx(table.groupby("size")["valid"].mean().mean())
+    for point in (point for curve in report.valid.curves for point in curve.points):
+        low, high = point.band
+        assert 0 <= low <= point.mean <= high <= 1
+
+
+def test_a_study_of_which_only_one_arm_is_finished_cannot_be_told(tmp_path: Path) -> None:
+    spec = engineers_study(1, small_spec(stages=2, sizes=(3, 4), boards_per_size=4), engineers=("uniform", "fixed"))
+    study = create(spec, SessionStore(tmp_path), "begun")
+    build_session(study.store.root, spec.spec_of(spec.arms[0], 0), study.cells[0].id)
+    with pytest.raises(StudyError, match="only the arm uniform is finished"):
+        report_of(study)
+
+
+@pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
+def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path) -> None:
+    text = (folder / "report.json").read_text()
+    report = StudyReport.model_validate_json(text)
+    boards = pd.read_parquet(folder / "boards.parquet")
+    for measure, told in (("valid", report.valid), ("optimal", report.optimal)):
+        again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
+        assert told.curves and told.sizes and again == told.model_copy(update={"curves": ()})
+    old = json.loads(text)
+    for measure in ("valid", "optimal"):
+        for new in ("curves", "sizes", "sentences"):
+            del old[measure][new]
+    for arm in old["spec"]["arms"]:
+        del arm["language"]
+    opened = StudyReport.model_validate(old)
+    assert opened.valid.effects == report.valid.effects
+    assert "Learning" in html_page(report) and "Learning" not in html_page(opened) and "Map sizes" not in html_page(opened)
 
 
 def test_the_report_of_a_study_without_finished_cells_says_so(tmp_path: Path) -> None:
@@ -92,21 +222,22 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_is_saved_is_whole_and_the_page_needs_nothing_else(tmp_path: Path) -> None:
-    spec = sections_study(3).model_copy(update={"title": "<script>alert(1)</script>"})
-    boards = imagined(spec, gain=0.1)
-    valid, sentences = measured(boards, "valid", spec)
-    optimal, _ = measured(boards, "optimal", spec)
-    told = StudyReport(
-        id="x", spec=spec, finished=24, cells=24, seconds=60.0, created=0.0, valid=valid, optimal=optimal, sentences=tuple(sentences)
-    )
+def test_what_is_saved_is_whole_and_the_page_needs_nothing_else(learnt: Study, tmp_path: Path) -> None:
+    boards = learnt.boards()
+    report = report_of(learnt)
+    told = report.model_copy(update={"spec": report.spec.model_copy(update={"title": "<script>alert(1)</script>"})})
     save_report(tmp_path, told, boards)
     assert StudyReport.model_validate_json((tmp_path / "report.json").read_text()) == told
-    again, _ = measured(pd.read_parquet(tmp_path / "boards.parquet"), "valid", spec)
-    assert again == valid
-    assert len(pd.read_csv(tmp_path / "arms.csv")) == 2 * 24 and len(pd.read_csv(tmp_path / "effects.csv")) == 12
+    again = measured(pd.read_parquet(tmp_path / "boards.parquet"), "valid", learnt.spec)
+    assert again == told.valid.model_copy(update={"curves": ()})
+    assert len(pd.read_csv(tmp_path / "arms.csv")) == 2 * 6 and len(pd.read_csv(tmp_path / "effects.csv")) == 4
     page = (tmp_path / "report.html").read_text()
     tags = Tags()
     tags.feed(page)
     assert not tags.open and not tags.asked and "<script>" not in page
-    assert all(sentence.split(":")[0] in page for sentence in sentences)
+    assert all(sentence.split(":")[0] in page for sentence in (*told.valid.sentences, told.optimal.verdict))
+    pictures = re.findall(r"<svg.*?</svg>", page)
+    assert len(pictures) == 2 * 3, "effects, curves and map sizes, for both measures"
+    for picture in pictures:
+        ElementTree.fromstring(picture)
+    assert "fixed: " in pictures[1] and "after stage 2" in pictures[1] and "fixed, 3×3: " in pictures[2]

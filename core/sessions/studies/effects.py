@@ -28,6 +28,8 @@ Key = TypeVar("Key", str, tuple[str, str])
 
 CLEAR = 0.05
 """An effect is called clear below this p value; its interval, of 1 - CLEAR, then leaves out 0."""
+MOST_SEEDS = 1000
+"""Beyond so many more, how many seeds would tell is a guess of no use."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,14 @@ def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
     return _corrected({arm: contrast(outcomes, [arm], [reference]) for arm in outcomes["arm"].unique() if arm != reference})
 
 
+def over_seeds(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % t interval of a mean over seeds; NaN where they show no spread to judge by."""
+    if len(values) < 2 or np.ptp(values) < 1e-12:
+        return nan, nan
+    low, high = stats.ttest_1samp(values, 0.0).confidence_interval(1 - CLEAR)
+    return float(low), float(high)
+
+
 def holm(ps: Sequence[float]) -> list[float]:
     """p values corrected for their number so that any false alarm among them has at most the chance of one (Holm 1979), in the same order.
 
@@ -197,35 +207,25 @@ def board_bootstrap(
 # --- in words --------------------------------------------------------------------------------------------------------
 
 
-def section_sentences(effects: Mapping[str, Effect]) -> list[str]:
-    """A line for each section of :func:`main_effects` or :func:`leave_one_out`."""
-    return [sentence(f"Showing {section}", effect) for section, effect in effects.items()]
-
-
-def arm_sentences(effects: Mapping[str, Effect], reference: str) -> list[str]:
-    """A line for each arm of :func:`against`."""
-    return [sentence(f"{arm} instead of {reference}", effect) for arm, effect in effects.items()]
-
-
-def sentence(what: str, effect: Effect) -> str:
-    """An effect on the final valid rate in plain words, with all its numbers; ``what`` is what was done.
+def sentence(what: str, effect: Effect, measure: str = "valid") -> str:
+    """An effect on the final rate in plain words, with all its numbers; ``what`` is what was done.
 
     ``Showing failures changed the final valid rate by +1.8 points (−2.2 to +5.8, n = 3 seeds): these seeds cannot tell whether it helps;
     about 6 more probably would, if it stays like this.``
     """
-    change = f"{what} changed the final valid rate by {_points(effect.mean)} points"
+    change = f"{what} changed the final {measure} rate by {points(effect.mean)} points"
     if effect.n == 1:
         return f"{change} (n = 1 seed): one seed cannot tell whether it helps."
     if effect.low == effect.high:
         return f"{change} in each of {effect.n} seeds: it made no difference."
     if isnan(effect.p):
         return f"{change} in each of {effect.n} seeds: without any spread between them they cannot tell what chance would do."
-    told = f"{change} ({_points(effect.low)} to {_points(effect.high)}, n = {effect.n} seeds)"
+    told = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {effect.n} seeds)"
     if effect.p >= CLEAR:
         more = more_seeds(effect)
         if more is None:
             return f"{told}: chance could explain that."
-        needed = f"about {more}" if more <= 1000 else "more than 1000"
+        needed = f"about {more}" if more <= MOST_SEEDS else f"more than {MOST_SEEDS}"
         return f"{told}: these seeds cannot tell whether it helps; {needed} more probably would, if it stays like this."
     corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
     if effect.p_holm >= CLEAR:
@@ -233,8 +233,8 @@ def sentence(what: str, effect: Effect) -> str:
     return f"{told}: more than chance explains ({_p(effect.p)}{corrected})."
 
 
-def _points(change: float) -> str:
-    """``+3.4``: a change of a rate in percentage points."""
+def points(change: float) -> str:
+    """``+3.4``: a change of a rate in percentage points. Nothing is ``+0.0``, on whichever side."""
     return f"{round(100 * change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 

@@ -1,8 +1,8 @@
 """The runner of a study: one process that has every cell run to its end, some at a time, whatever happens to it or to them.
 
-Run as ``python -m core.sessions.studies.runner FOLDER [--jobs N]``. All it knows lies in the study's folder, so a runner that was killed is
-started again and goes on: cells that are done stay done, and workers that outlived it are waited for. A worker that was killed is started
-again and takes its session up where it stood.
+Run as ``python -m core.sessions.studies.runner FOLDER [--jobs N] [--cluster ADDRESS]``. All it knows lies in the study's folder, so a
+runner that was killed is started again and goes on: cells that are done stay done, and workers that outlived it are waited for. A worker
+that was killed is started again and takes its session up where it stood.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
-
-import psutil
+from typing import Literal, Protocol
 
 from core.lake.files import write_text
 from core.sessions.forks import fork
 from core.sessions.launcher import spawn
-from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, Status
+from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, Status, own_process
 from core.sessions.store import STOP_FILE, Session
+from core.sessions.studies.cluster import ClusterError, RayWorkers
 from core.sessions.studies.report import report_of, save_report
 from core.sessions.studies.store import Cell, Study
 
@@ -35,21 +34,66 @@ Standing = Literal["done", "live", "ready", "waiting", "failed"]
 """Of a cell: its session is done, has a worker, can be started, waits for the session that it forks from, or has been started in vain."""
 
 
+class Workers(Protocol):
+    """Where the workers of a study's sessions run."""
+
+    def prepare(self) -> int:
+        """Called once, before all else; returns how many there is room for at a time. Raises ClusterError if there is none."""
+
+    def start(self, session: Session) -> None:
+        """Has a worker take the session up."""
+
+    def running(self, session: Session) -> bool:
+        """Whether the session has a worker, or will have one that was started."""
+
+    def stop(self, session: Session) -> None:
+        """Asks the session's worker to stop at its next step."""
+
+
+class LocalWorkers:
+    """Processes of this machine; they outlive the runner."""
+
+    def prepare(self) -> int:
+        return os.cpu_count() or 1
+
+    def start(self, session: Session) -> None:
+        spawn(session)
+
+    def running(self, session: Session) -> bool:
+        return session.state().live
+
+    def stop(self, session: Session) -> None:
+        (session.dir / STOP_FILE).touch()
+
+
 class Runner:
     """Starts, watches and starts again."""
 
-    def __init__(self, study: Study, jobs: int) -> None:
-        self.study, self.jobs = study, jobs
+    def __init__(self, study: Study, jobs: int | None = None, workers: Workers | None = None) -> None:
+        """
+        Args:
+            jobs: cells that run at a time; None: as many as there is room for.
+            workers: None: LocalWorkers.
+        """
+        self.study, self.jobs, self.workers = study, jobs, workers or LocalWorkers()
         self.starts: dict[str, int] = {}
         self.standing: dict[str, Standing] = {}
         self.parts: dict[str, float] = {}
         """How much of each cell is done."""
-        process = {"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time(), "error": None}
         patience = SLOW_STALLED_AFTER if study.spec.session.language else STALLED_AFTER
-        self.state = study.state().model_copy(update=process | {"patience": patience, "started": study.state().started or time.time()})
+        fresh = {"patience": patience, "started": study.state().started or time.time(), "error": None}
+        self.state = study.state().model_copy(update=own_process() | fresh)
 
     def run(self) -> int:
         """Until nothing is left to do; returns the exit status: 0 all cells are done, 1 some are not, 3 stopped."""
+        self.look()
+        self.write("running")
+        try:
+            room = self.workers.prepare()
+        except ClusterError as error:
+            self.state.error = str(error)
+            self.write("failed")
+            return 1
         while True:
             standing = self.look()
             self.write("running")
@@ -59,7 +103,7 @@ class Runner:
             waiting = [cell for cell in self.study.cells if standing[cell.id] == "ready"]
             if not live and not waiting:
                 break
-            for cell in waiting[: self.jobs - live]:
+            for cell in waiting[: (self.jobs or room) - live]:
                 self.start(cell)
             time.sleep(POLL)
         failed = [name for name, status in standing.items() if status != "done"]
@@ -74,16 +118,17 @@ class Runner:
         for cell in self.study.cells:
             if self.standing.get(cell.id) != "done":
                 session = self.study.session(cell)
+                running = session is not None and self.workers.running(session)  # asked first: one that has ended has written its state
                 state = session.state() if session else None
-                self.standing[cell.id] = self.stands(cell, state)
+                self.standing[cell.id] = self.stands(cell, state, running)
                 self.parts[cell.id] = state.progress if state else 0.0
         return self.standing
 
-    def stands(self, cell: Cell, state: State | None) -> Standing:
-        """By the state of the cell's session; None before there is one."""
+    def stands(self, cell: Cell, state: State | None, running: bool) -> Standing:
+        """By the state of the cell's session, None before there is one, and whether it has a worker."""
         if state is not None and state.status == "done":
             return "done"
-        if state is not None and state.live:
+        if running:
             return "live"
         if self.starts.get(cell.id, 0) >= TRIES:
             return "failed"
@@ -112,15 +157,15 @@ class Runner:
             else:
                 session = fork(trunk, 0, self.study.store, cell.id, title=spec.title, **cell.arm.changes)
         self.starts[cell.id] = self.starts.get(cell.id, 0) + 1
-        spawn(session)
+        self.workers.start(session)
 
     def stop(self) -> int:
         """Asks all workers to stop, and waits for them."""
-        sessions = [session for cell in self.study.cells if (session := self.study.session(cell)) is not None]
+        live = [cell for cell in self.study.cells if self.standing[cell.id] == "live"]
+        sessions = [session for cell in live if (session := self.study.session(cell)) is not None]
         for session in sessions:
-            if session.state().live:
-                (session.dir / STOP_FILE).touch()
-        while any(session.state().live for session in sessions):
+            self.workers.stop(session)
+        while any([self.workers.running(session) for session in sessions]):
             time.sleep(POLL)
         self.look()
         self.write("stopped")
@@ -138,7 +183,8 @@ class Runner:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--jobs", type=int, default=max(1, os.cpu_count() or 1), help="cells that run at a time")
+    parser.add_argument("--jobs", type=int, help="cells that run at a time (default: as many as there is room for)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="of a Ray cluster that they run on (default: they run here)")
     options = parser.parse_args(arguments)
     study = Study(options.folder.resolve())
     signal.signal(signal.SIGTERM, lambda *_: (study.dir / STOP_FILE).touch())
@@ -148,7 +194,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BlockingIOError:
             print(f"{study.id} has a runner already", file=sys.stderr)
             return 2
-        return Runner(study, options.jobs).run()
+        workers = RayWorkers(study, options.cluster, Path(lock.name)) if options.cluster else LocalWorkers()
+        return Runner(study, options.jobs, workers).run()
 
 
 if __name__ == "__main__":

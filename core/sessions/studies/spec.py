@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from core.engineer.schema import SECTIONS, ApiSettings, EngineerName, Section
+from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, Section
+from core.policy.settings import LanguageSettings
+from core.sessions.forks import CHANGEABLE
 from core.sessions.presets import preset_spec
 from core.sessions.spec import GuardSettings, SessionSpec
 
@@ -16,6 +18,14 @@ PAPER_SECTIONS: tuple[Section, ...] = ("failures", "statistics", "preserved")
 """Those whose use the paper asks about."""
 PAPER_ENGINEERS: tuple[EngineerName, ...] = ("policy", "base", "rules", "uniform", "fixed")
 """The current checkpoint, the model before training, and what they are held against."""
+STUDY_ENGINEERS = tuple(engineer for engineer in ENGINEERS if engineer != "human")
+"""Those that a study can ask: it runs by itself."""
+GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
+"""How strict the guard is, by the largest step of a ratio alone; the share that no size falls below stays the same. The rules and the lab
+model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
+PROMPT_TOKENS = 3000
+"""Of one request to an engineer behind an API, generously: for the recorded sessions, of six and seven map sizes, prompt and schema of the
+answer come to 11 000 characters, about four a token."""
 
 
 class Arm(BaseModel):
@@ -23,16 +33,18 @@ class Arm(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,49}$")]
     sections: tuple[Section, ...] | None = None
     engineer: EngineerName | None = None
     api: ApiSettings | None = None
+    language: LanguageSettings | None = None
+    """The session's own, but for ``guidance``: whether its engineer is told the paper's two lessons."""
     guard: GuardSettings | None = None
 
     @property
     def changes(self) -> dict[str, Any]:
         """By name, as fields of a session's spec."""
-        return {name: value for name in ("sections", "engineer", "api", "guard") if (value := getattr(self, name)) is not None}
+        return {name: value for name in ("sections", "engineer", "api", "language", "guard") if (value := getattr(self, name)) is not None}
 
 
 class StudySpec(BaseModel):
@@ -55,14 +67,46 @@ class StudySpec(BaseModel):
         if self.session.stages < 2:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
         for arm in self.arms:
+            if arm.language is not None:
+                self._check_language(arm, arm.language)
             if self.spec_of(arm, self.seeds[0]).engineer == "human":
                 raise ValueError(f"a study runs by itself, so the engineer of the arm {arm.name} cannot be human")
+        for arm in self.arms[1:]:  # the first one is what the others fork from
+            if unforkable := sorted(set(arm.changes) - CHANGEABLE):
+                raise ValueError(f"the arm {arm.name} changes {unforkable[0]!r}, but arms are forks, and a fork cannot have another one")
         return self
+
+    def _check_language(self, arm: Arm, language: LanguageSettings) -> None:
+        """Raises ValueError where the arm's engineer cannot be told anything, or where it would be trained in another way."""
+        own, engineer = self.session.language, arm.engineer or self.session.engineer
+        if own is None:
+            raise ValueError(f"the arm {arm.name} is about guidance, but a lab model cannot be told anything in words")
+        if engineer not in ("policy", "base"):
+            raise ValueError(f'the arm {arm.name} is about guidance in "language", which the engineer {engineer} is not told')
+        if language.model_copy(update={"guidance": own.guidance}) != own:
+            raise ValueError(f'the arm {arm.name} has another "language" than the session, and more than its guidance differs')
 
     def spec_of(self, arm: Arm, seed: int) -> SessionSpec:
         """The session of one cell. Raises ValueError (pydantic's ValidationError) for an arm that cannot be run."""
         title = f"{self.title}, {arm.name}, seed {seed}"[:120]
         return self.session.changed(**arm.changes, seed=seed, title=title)
+
+    @property
+    def requests(self) -> int:
+        """Sent to engineers behind an API, if each answer can be used: one after every stage of each of their cells."""
+        return len(self._asked) * len(self.seeds) * self.session.stages
+
+    @property
+    def highest_cost(self) -> float | None:
+        """Of these requests, if each has PROMPT_TOKENS and each answer is as long as it may be; None where an arm's price is not known."""
+        costs = [api.cost(PROMPT_TOKENS, api.max_tokens) for api in self._asked]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) * len(self.seeds) * self.session.stages if len(known) == len(costs) else None
+
+    @property
+    def _asked(self) -> list[ApiSettings]:
+        """Of the arms whose engineer is behind an API."""
+        return [api for arm in self.arms if (api := self.spec_of(arm, self.seeds[0]).api) is not None]
 
     def sections_of(self) -> dict[str, frozenset[Section]]:
         """What each arm's engineer sees."""
@@ -87,26 +131,89 @@ def only_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
     return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
 
 
-def engineer_arms(engineers: Sequence[EngineerName] = PAPER_ENGINEERS) -> tuple[Arm, ...]:
-    return tuple(Arm(name=engineer, engineer=engineer) for engineer in engineers)
+def engineer_arms(engineers: Sequence[EngineerName] = PAPER_ENGINEERS, api: ApiSettings | None = None) -> tuple[Arm, ...]:
+    """One for each; ``api`` says where the engineer of that name is asked."""
+    return tuple(Arm(name=engineer, engineer=engineer, api=api if engineer == "api" else None) for engineer in engineers)
+
+
+def guard_arms() -> tuple[Arm, ...]:
+    return tuple(Arm(name=name, guard=guard) for name, guard in GUARDS.items())
+
+
+def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple[Arm, ...]:
+    """An engineer that is told the paper's two lessons, and the same one that is not: the one behind ``api``, else the session's own.
+
+    Raises:
+        ValueError: that one cannot be told anything in words.
+    """
+    arms = {"told": {"guidance": True}, "untold": {"guidance": False}}
+    if told := api or session.api:
+        return tuple(Arm(name=name, engineer="api", api=told.model_copy(update=lessons)) for name, lessons in arms.items())
+    if session.language is not None and session.engineer in ("policy", "base"):
+        language = session.language
+        return tuple(Arm(name=name, language=language.model_copy(update=lessons)) for name, lessons in arms.items())
+    who = "a lab model" if session.engineer in ("policy", "base") else f"the engineer {session.engineer}"
+    needed = "an engineer behind an API, or a session that trains a language model"
+    raise ValueError(f"{who} cannot be told anything in words: the study guidance needs {needed}")
 
 
 def ordered(sections: Sequence[Section]) -> tuple[Section, ...]:
     return tuple(section for section in SECTIONS if section in sections)
 
 
-def sections_study(seeds: int = 3, session: SessionSpec | None = None) -> StudySpec:
+# --- ready to run ----------------------------------------------------------------------------------------------------
+
+SEEDS = {"sections": 3, "left-out": 3, "alone": 3, "engineers": 5, "guard": 5, "guidance": 5}
+"""How many seeds a study has unless it is told."""
+
+
+def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:
     """The three sections named by the paper, every combination."""
+    return _study("Which context helps the engineer?", section_arms(), seeds, session)
+
+
+def left_out_study(seeds: int = SEEDS["left-out"], session: SessionSpec | None = None) -> StudySpec:
+    """All sections, and all but one, for each of them."""
+    return _study("Which section is missed?", without_one(), seeds, session)
+
+
+def alone_study(seeds: int = SEEDS["alone"], session: SessionSpec | None = None) -> StudySpec:
+    """No section, and one alone, for each of them."""
+    return _study("What does a section tell by itself?", only_one(), seeds, session)
+
+
+def engineers_study(
+    seeds: int = SEEDS["engineers"],
+    session: SessionSpec | None = None,
+    engineers: Sequence[EngineerName] = PAPER_ENGINEERS,
+    api: ApiSettings | None = None,
+) -> StudySpec:
+    """Engineers side by side, by default the paper's; what the others are held against is the first."""
+    return _study("Who is a good engineer?", engineer_arms(engineers, api), seeds, session)
+
+
+def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
+    """How far the guard lets a proposal go; see GUARDS."""
+    return _study("How far may a proposal go?", guard_arms(), seeds, session)
+
+
+def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None = None, api: ApiSettings | None = None) -> StudySpec:
+    """Whether the engineer is told the paper's two lessons. Raises ValueError as :func:`guidance_arms` does."""
     own = session or preset_spec("study")
-    return StudySpec(title="Which context helps the engineer?", session=own, arms=section_arms(), seeds=tuple(range(seeds)))
+    return _study("Does it help to be told the lessons?", guidance_arms(own, api), seeds, own)
 
 
-def engineers_study(seeds: int = 5, session: SessionSpec | None = None) -> StudySpec:
-    """The current checkpoint against the base, the rules and the baselines."""
-    return StudySpec(
-        title="Who is a good engineer?", session=session or preset_spec("study"), arms=engineer_arms(), seeds=tuple(range(seeds))
-    )
+def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec | None) -> StudySpec:
+    """Of the first ``seeds`` seeds, in sessions of the preset ``study`` unless another one is given."""
+    return StudySpec(title=title, session=session or preset_spec("study"), arms=arms, seeds=tuple(range(seeds)))
 
 
-STUDIES = {"sections": sections_study, "engineers": engineers_study}
-"""Studies that are ready to run, by name: called with a number of seeds."""
+STUDIES: dict[str, Callable[..., StudySpec]] = {
+    "sections": sections_study,
+    "left-out": left_out_study,
+    "alone": alone_study,
+    "engineers": engineers_study,
+    "guard": guard_study,
+    "guidance": guidance_study,
+}
+"""Studies that are ready to run, by name: called with a number of seeds and the session of the cells, if they are not the usual ones."""

@@ -9,7 +9,7 @@ studies/<id>/
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,14 +82,24 @@ class Study:
     def boards(self) -> pd.DataFrame:
         """The final validations of all finished cells, one row a board: ``arm, seed, board_id, cell, size, agents, valid, optimal``;
         ``cell`` is the suite's (agents and size)."""
+        return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
+
+    def learning(self) -> pd.DataFrame:
+        """All validations of all finished cells, as :meth:`boards` has the last ones, with the stages that were ``trained`` before each:
+        0 is the base."""
+        return self._validated(lambda session: range(session.spec.stages + 1))
+
+    def _validated(self, trained: Callable[[Session], Iterable[int]]) -> pd.DataFrame:
+        """The validations after so many stages."""
         tables = []
         for cell, session in self.finished():
-            final = session.validation(session.spec.stages - 1)
-            if final is not None:
-                names = final["agents"].astype(str) + "x" + final["size"].astype(str)
-                kept = final[["board_id", "size", "agents", "valid", "optimal"]]
-                tables.append(kept.assign(arm=cell.arm.name, seed=cell.seed, cell=names))
-        columns = ["arm", "seed", "board_id", "cell", "size", "agents", "valid", "optimal"]
+            for stages in trained(session):
+                table = session.validation(stages - 1 if stages else None)
+                if table is not None:
+                    names = table["agents"].astype(str) + "x" + table["size"].astype(str)
+                    kept = table[["board_id", "size", "agents", "valid", "optimal"]]
+                    tables.append(kept.assign(trained=stages, arm=cell.arm.name, seed=cell.seed, cell=names))
+        columns = ["trained", "arm", "seed", "board_id", "cell", "size", "agents", "valid", "optimal"]
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
 

@@ -1,0 +1,57 @@
+"""A study in the browser: a link opens the same view for somebody else, and every figure can be taken along as PNG and as SVG."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+from playwright.sync_api import Browser, Page, expect
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App, Watch
+
+
+def saved(page: Page, key: str, folder: Path) -> Path:
+    """What the one camera of a figure saves, once that is drawn."""
+    figure = page.locator(f".st-key-{key}")
+    expect(figure.locator(".main-svg").first).to_be_visible()
+    with page.expect_download() as download:
+        figure.locator(".modebar-btn").click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    return path
+
+
+def test_a_view_is_taken_along_as_a_picture_and_as_a_link(app: App, page: Page, browser: Browser, watch: Watch, tmp_path: Path) -> None:
+    page.goto(f"{app.url}/studies?study=recorded-engineers")
+    expect(page.get_by_text("None of 4 comparisons is clear of chance (n = 5 seeds).")).to_be_visible()
+    page.get_by_role("radio", name="Map sizes").click()
+    expect(page).to_have_url(re.compile("view=sizes"))
+    picture = saved(page, "study-sizes-png", tmp_path)
+    assert picture.name == "frozenlab-study-sizes.png" and picture.read_bytes().startswith(b"\x89PNG")
+
+    page.get_by_role("radio", name="SVG").click()
+    expect(page).to_have_url(re.compile("image=svg"))
+    picture = saved(page, "study-sizes-svg", tmp_path)
+    assert picture.name == "frozenlab-study-sizes.svg"
+    numbers = [element.text for element in ElementTree.parse(picture).iter() if element.tag.endswith("text")]
+    assert {"uniform", "3×3", "−3.0"} <= set(numbers)
+
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    other = context.new_page()
+    watch.on(other)
+    other.goto(page.url)
+    expect(other.get_by_text("These are 24 comparisons")).to_be_visible()
+    expect(other.get_by_role("radio", name="SVG")).to_be_checked()
+    context.close()
+
+    page.get_by_role("radio", name="Learning").click()
+    for key in ("study-curves-svg", "study-arms-svg"):
+        ElementTree.parse(saved(page, key, tmp_path))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="HTML report").click()
+    page.set_content(Path(download.value.path()).read_text())
+    expect(page.get_by_role("heading", name="Who is a good engineer?")).to_be_visible()
+    expect(page.locator("svg")).to_have_count(6)

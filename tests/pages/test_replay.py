@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from core.engineer.schema import SECTIONS
+from core.sessions import launcher, replay_worker, replays
+from core.sessions.replay_report import proposals, sentences
+from core.sessions.replays import Replay, ReplayTask, arms_of_engineers, create, shipped, task_for
+from core.sessions.state import WorkerState
+from core.sessions.store import STOP_FILE, SessionStore
+from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
+from core.ui.replay_figures import panel_of, proposals_figure, traces
+from tests.builders import build_session, small_spec
+from tests.pages.apptest import open_page, words
+
+ENGINEERS = ("rules", "random", "fixed")
+
+
+@pytest.fixture
+def alone(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty sessions folder, and no recorded replays beside it."""
+    monkeypatch.setattr(replays, "PROJECT", sessions_folder / "project")
+    return sessions_folder
+
+
+@pytest.fixture
+def started(alone: Path, monkeypatch: pytest.MonkeyPatch) -> list[ReplayTask]:
+    """What the launcher was asked to start; it makes the folder and starts no worker."""
+    tasks: list[ReplayTask] = []
+
+    def start(task: ReplayTask, store: SessionStore) -> Replay:
+        tasks.append(task)
+        return create(task, store, f"started-{len(tasks)}")
+
+    monkeypatch.setattr(launcher, "start_replay", start)
+    return tasks
+
+
+def asked(folder: Path, answers: int | None = None) -> Replay:
+    """A replay with scripted engineers about a built session; ``answers`` after which it was stopped, None: it is done."""
+    session = build_session(folder)
+    replay = create(task_for(session, 1, arms_of_engineers(ENGINEERS, "policy"), "engineers", samples=4), SessionStore(folder), "mine")
+
+    def note(done: int, of: int) -> None:
+        if done == answers:
+            (replay.dir / STOP_FILE).touch()
+
+    replay_worker.main(replay.dir, note)
+    return replay
+
+
+@pytest.mark.parametrize("replay", shipped(), ids=lambda replay: replay.id)
+def test_a_recorded_replay_opens_by_its_address(replay: Replay) -> None:
+    app = open_page("replay", replay=f"recorded-{replay.id}")
+    assert not app.exception and not app.warning
+    told = sentences(proposals(replay.answers()), replay.task)
+    assert told[1][:60] in words(app)
+    assert len(app.get("plotly_chart")) == 1
+    [table] = (frame.value for frame in app.dataframe)
+    assert table["arm"].tolist() == [arm.name for arm in replay.task.arms] and (table["answers"] == replay.task.samples).all()
+    assert app.query_params["arm"] == replay.task.reference and app.query_params["answer"] == "1"
+    assert {button.proto.label for button in app.get("download_button")} == {"CSV", "JSON"}
+
+
+def test_without_an_address_there_is_something_to_see_and_the_address_names_it() -> None:
+    app = open_page("replay")
+    assert str(app.query_params["replay"]).startswith("recorded-") and len(app.get("plotly_chart")) == 1
+    assert "no such replay" in open_page("replay", replay="<script>").warning[0].value
+
+
+def test_one_answer_is_shown_as_the_address_says_and_another_can_be_chosen(alone: Path) -> None:
+    replay = asked(alone)
+    app = open_page("replay", replay="mine", arm="rules", answer="3")
+    record = next(answer.record for answer in replay.answers() if (answer.arm, answer.sample) == ("rules", 2))
+    assert record.proposal is not None and record.proposal.summary in words(app)
+    app.selectbox(key="replay-arm").select("fixed").run()
+    assert (app.query_params["arm"], app.query_params["answer"]) == ("fixed", "3")
+    assert "kept the config as it was" in words(app)
+    app.selectbox(key="replay-answer").select(4).run()
+    assert app.query_params["answer"] == "4"
+    fallen_back = open_page("replay", replay="mine", arm="nobody", answer="99")
+    assert (fallen_back.query_params["arm"], fallen_back.query_params["answer"]) == ("rules", "1")
+
+
+def test_a_stopped_replay_shows_what_it_has_and_can_go_on(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked(alone, answers=7)
+    resumed: list[Replay] = []
+    monkeypatch.setattr(launcher, "resume_replay", lambda replay, store: resumed.append(replay))
+    app = open_page("replay", replay="mine")
+    assert "This replay stopped, with 7 of 12 answers" in words(app)
+    assert [frame.value["answers"].tolist() for frame in app.dataframe] == [[3, 2, 2]]
+    app.button(key="replay-go-on").click().run()
+    assert [replay.id for replay in resumed] == ["mine"]
+
+
+def test_a_running_replay_tells_how_far_it_is_and_can_be_stopped(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replay = asked(alone, answers=6)
+    mine = {"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time(), "heartbeat": time.time()}
+    running = WorkerState.model_validate(mine | {"progress": 0.5, "seconds_left": 40.0})
+    (replay.dir / "state.json").write_text(running.model_dump_json())
+    stopped: list[Any] = []
+    monkeypatch.setattr(launcher, "stop", stopped.append)
+    app = open_page("replay", replay="mine")
+    assert "6 of 12 answers** · about 40 s left" in app.get("progress")[0].proto.text
+    assert len(app.get("plotly_chart")) == 1, "what is there is shown"
+    app.button(key="replay-stop").click().run()
+    assert [found.id for found in stopped] == ["mine"]
+
+
+def test_a_failed_replay_says_why_and_can_be_removed(alone: Path) -> None:
+    replay = asked(alone, answers=1)
+    failed = WorkerState(status="failed", error="PolicyError: <b>no</b> weights")
+    (replay.dir / "state.json").write_text(failed.model_dump_json())
+    app = open_page("replay", replay="mine")
+    assert "This replay failed, with 1 of 12 answers: PolicyError" in words(app) and "<b>no" not in words(app)
+    app.button(key="replay-remove").click().run()
+    assert not replay.dir.exists() and not app.exception
+
+
+def test_a_replay_outlives_its_session(alone: Path) -> None:
+    asked(alone)
+    shutil.rmtree(alone / "built")
+    app = open_page("replay", replay="mine")
+    assert not app.exception and "built, which is not here any more" in words(app)
+    assert len(app.get("plotly_chart")) == 1
+
+
+def test_the_form_is_filled_for_the_stage_of_the_address(started: list[ReplayTask], alone: Path) -> None:
+    build_session(alone)
+    app = open_page("replay", session="built", stage="2")
+    assert not app.exception
+    assert "The engineer policy needs the weights of stage 2" in words(app).replace("\\", "")
+    assert app.selectbox(key="replay-who-built-1").value == "base"
+    assert "128 answers" in words(app)
+    app.selectbox(key="replay-kind").select("left-out").run()
+    app.selectbox(key="replay-who-built-1").select("rules").run()
+    app.number_input(key="replay-samples").set_value(5).run()
+    app.button(key="replay-start").click().run()
+    [task] = started
+    assert (task.session, task.stage, task.samples) == ("built", 1, 5)
+    assert [arm.name for arm in task.arms] == ["all", *(f"no-{section}" for section in SECTIONS)]
+    assert {arm.engineer for arm in task.arms} == {"rules"}
+    assert app.query_params["replay"] == "started-1" and "session" not in app.query_params
+    app.button(key="replay-new").click().run()
+    assert (app.query_params["session"], app.query_params["stage"]) == ("built", "2") and "replay" not in app.query_params
+
+
+def test_engineers_are_asked_side_by_side_and_one_behind_an_api_is_estimated(started: list[ReplayTask], alone: Path) -> None:
+    build_session(alone, small_spec(engineer="rules"))
+    app = open_page("replay", session="built", stage="1")
+    app.selectbox(key="replay-kind").select("engineers").run()
+    chosen = app.multiselect(key="replay-engineers-built-0")
+    assert chosen.value == ["base", "rules", "bandit", "uniform", "random", "fixed"]
+    chosen.set_value(["fixed", "rules", "api"]).run()
+    assert "name the model behind the API" in app.warning[0].value
+    app.text_input(key="replay-api_model").set_value("told").run()
+    assert "16 requests, about" in words(app) and "at prices that are not known" in words(app)
+    app.number_input(key="replay-api_input_price").set_value(2.0).run()
+    app.number_input(key="replay-api_output_price").set_value(8.0).run()
+    assert "which cost at most" in words(app)
+    app.text_input(key="replay-api_url").set_value("nowhere").run()
+    assert "This cannot be asked: base\\_url" in app.warning[0].value
+    app.text_input(key="replay-api_url").set_value("http://127.0.0.1:9/v1").run()
+    app.button(key="replay-start").click().run()
+    [task] = started
+    assert [arm.name for arm in task.arms] == ["rules", "api", "fixed"]
+    assert task.arms[1].api is not None and task.arms[1].api.input_price == 2.0
+
+
+def test_before_training_there_is_nothing_to_ask_about(alone: Path) -> None:
+    build_session(alone)
+    app = open_page("replay", session="built", stage="0")
+    assert "Nothing has been validated here" in app.info[0].value and not app.get("button_group")
+
+
+def test_a_refusal_is_said(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> Any:
+        raise launcher.LaunchError("a session is running")
+
+    monkeypatch.setattr(launcher, "start_replay", refuse)
+    build_session(alone)
+    app = open_page("replay", session="built", stage="1")
+    app.button(key="replay-start").click().run()
+    assert "a session is running" in app.error[0].value
+
+
+def test_the_empty_page_offers_the_newest_stage_that_can_be_asked_about(started: list[ReplayTask], alone: Path) -> None:
+    app = open_page("replay")
+    assert "no stage yet" in app.info[0].value
+    build_session(alone, small_spec(engineer="rules"))
+    app = open_page("replay")
+    assert "Nothing has been asked anew yet" in app.info[0].value
+    app.button(key="replay-first").click().run()
+    [task] = started
+    assert (task.session, task.stage, len(task.arms)) == ("built", 2, 8)
+
+
+def test_the_figure_tells_where_answers_agree_and_which_way_an_arm_goes(alone: Path) -> None:
+    replay = asked(alone)
+    answers, arms = replay.answers(), [arm.name for arm in replay.task.arms]
+    before, table = answers[0].record.config_before, proposals(answers)
+    panel = panel_of(table, before, "hole_ratio", 6)
+    counts = panel.groups.groupby("arm")["answers"].sum()
+    assert counts.to_dict() == {"rules": 4, "random": 4, "fixed": 4}
+    fixed = panel.groups[panel.groups["arm"] == "fixed"].iloc[0]
+    assert (fixed["answers"], fixed["of"], fixed["value"]) == (4, 4, panel.before)
+    *_, means = traces(panel, arms)
+    signs = [float(panel.means[arm]) - panel.before for arm in arms]
+    expected = [BEFORE_COLOR if abs(change) <= 0.005 else REWARD_COLOR if change > 0 else AFTER_COLOR for change in signs]
+    assert list(means.marker.color) == expected and expected[arms.index("fixed")] == BEFORE_COLOR
+    chart = proposals_figure(table, before, arms)
+    assert all(f"{arm}: 3×3 share" in chart.alt for arm in arms)
