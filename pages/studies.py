@@ -24,6 +24,7 @@ from core.sessions.studies.report_page import CURVES_NOTE, html_page, seeds_told
 from core.sessions.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
 from core.sessions.studies.store import Study, StudyError, shipped, studies
 from core.ui import api_form, markup, nav, sessions, theme
+from core.ui.ledger import scores_table
 from core.ui.study_figures import Ink, arms_figure, calibration_figure, curves_figure, effects_figure, sizes_figure
 from core.ui.theme import Image
 
@@ -287,18 +288,7 @@ def show_predictions(report: StudyReport, measure: Measure, image: Image) -> Non
         st.subheader(
             "Predictions", anchor=False, help="Each claim names the valid rate that it expects of a map size after the next stage."
         )
-        rows = [
-            {
-                "arm": one.engineer,
-                "tested": one.n,
-                "hits": f"{one.hits} ({100 * one.hit_low:.0f} to {100 * one.hit_high:.0f} %)",
-                "no effect": one.no_effect,
-                "error, points": round(100 * one.error, 1),
-                "of no change": round(100 * one.naive_error, 1),
-            }
-            for one in report.predictions
-        ]
-        st.dataframe(pd.DataFrame(rows), hide_index=True, width="stretch", key="study-predictions")
+        st.dataframe(scores_table(report.predictions, "arm"), hide_index=True, width="stretch", key="study-predictions")
         st.caption(
             "A hit lies in the 95 % interval of what was measured. No effect: a change was expected, and the rate before lies in it. "
             "Error: mean distance of the expected rate from the measured one, and that of guessing that nothing changes."

@@ -87,12 +87,23 @@ def score(name: str, ledger: pd.DataFrame) -> Score:
     )
 
 
-def calibration(ledger: pd.DataFrame, bins: int = 5) -> pd.DataFrame:
-    """Predictions of like size beside what came of them: one row a filled bin of the expected rate, with ``expected`` and ``measured``
-    (means) and ``n`` predictions."""
-    bin_of = (ledger["expected"] * bins).clip(upper=bins - 1e-9).astype(int)
-    grouped = ledger.groupby(bin_of.rename("bin"))
-    return grouped.agg(expected=("expected", "mean"), measured=("measured", "mean"), n=("expected", "size")).reset_index(drop=True)
+class Calibrated(BaseModel):
+    """Predictions of one arm, or engineer, with expected rates of like size, and what came of them (means)."""
+
+    arm: str
+    expected: float
+    measured: float
+    n: int
+
+
+def calibration(ledger: pd.DataFrame, by: str = "engineer", bins: int = 5) -> tuple[Calibrated, ...]:
+    """Predictions of like size beside what came of them: one for each engineer (or other column ``by``) and filled bin of the expected
+    rate."""
+    rows = []
+    for name, own in ledger.groupby(by, sort=False):
+        for _, alike in own.groupby((own["expected"] * bins).clip(upper=bins - 1e-9).astype(int)):
+            rows.append(Calibrated(arm=str(name), expected=alike["expected"].mean(), measured=alike["measured"].mean(), n=len(alike)))
+    return tuple(rows)
 
 
 def ledger_of(sessions: Iterable[Session]) -> pd.DataFrame:

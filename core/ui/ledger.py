@@ -10,7 +10,6 @@ import streamlit as st
 
 from core.sessions.ledger import Score, calibration, ledger_of, predictions, score, scores
 from core.sessions.store import Session
-from core.sessions.studies.report import Calibrated
 from core.ui import theme
 from core.ui.figures import percent, size_label
 from core.ui.story import WHO
@@ -37,12 +36,7 @@ def show_ledger(session: Session, sessions: Sequence[Session]) -> None:
     with right:
         everybody = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in sessions))
         named = everybody.assign(engineer=everybody["engineer"].map(WHO))
-        rows = [
-            Calibrated(arm=str(name), **row)
-            for name, theirs in named.groupby("engineer", sort=False)
-            for row in calibration(theirs).to_dict("records")
-        ]
-        theme.chart(calibration_figure(tuple(rows)), "ledger-calibration")
+        theme.chart(calibration_figure(calibration(named)), "ledger-calibration")
     with st.expander(f"All engineers, in {everybody['session'].nunique()} sessions of this machine"):
         st.dataframe(scores_table(scores(named), "engineer"), hide_index=True, width="stretch", key="ledger-engineers")
 

@@ -29,7 +29,8 @@ def store(tmp_path: Path) -> Iterator[SessionStore]:
     store = SessionStore(tmp_path)
     yield store
     for session in store.sessions():
-        state = session.state()
+        while (state := session.state()).status == "queued":  # its worker has not said yet which process it is
+            time.sleep(0.05)
         if not session.read_only and worker_alive(state) and state.pid:
             os.killpg(state.pid, signal.SIGKILL)
 

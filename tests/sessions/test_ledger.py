@@ -62,10 +62,11 @@ def test_scores_stand_beside_those_of_no_change() -> None:
 
 @given(st.lists(st.tuples(rates, rates), min_size=1, max_size=60))
 def test_calibration_counts_every_prediction_once(pairs: list[tuple[float, float]]) -> None:
-    ledger = pd.DataFrame(pairs, columns=["expected", "measured"])
-    table = calibration(ledger)
-    assert table["n"].sum() == len(pairs) and table["expected"].is_monotonic_increasing
-    assert (table["measured"] * table["n"]).sum() == pytest.approx(ledger["measured"].sum())
+    ledger = pd.DataFrame(pairs, columns=["expected", "measured"]).assign(engineer="policy")
+    told = calibration(ledger)
+    assert sum(row.n for row in told) == len(pairs) and {row.arm for row in told} == {"policy"}
+    assert [row.expected for row in told] == sorted(row.expected for row in told)
+    assert sum(row.measured * row.n for row in told) == pytest.approx(ledger["measured"].sum())
 
 
 def test_the_recorded_session_has_a_ledger() -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from core.lake.files import write_text
 from core.sessions.files import write_parquet
-from core.sessions.ledger import Score, calibration, predictions, scores
+from core.sessions.ledger import Calibrated, Score, calibration, predictions, scores
 from core.sessions.studies.design import Design, Kind, design, sections_of
 from core.sessions.studies.effects import (
     CLEAR,
@@ -128,15 +128,6 @@ class MeasureReport(BaseModel):
         return f"{len(clear)} of {many} comparison{'s' if many > 1 else ''} {'are' if len(clear) > 1 else 'is'} {n}: {which}."
 
 
-class Calibrated(BaseModel):
-    """Predictions of one arm with expected rates of like size, and what came of them (means)."""
-
-    arm: str
-    expected: float
-    measured: float
-    n: int
-
-
 class StudyReport(BaseModel):
     """``report.json``. Rates lie in 0..1."""
 
@@ -166,9 +157,6 @@ def report_of(study: Study) -> StudyReport:
         raise StudyError(f"study {study.id} cannot be told yet: {error}") from None
     told = ledger(study)
     ended = [session.state().finished or 0.0 for _, session in study.finished()]
-    calibrated = [
-        Calibrated(arm=str(arm), **row) for arm, own in told.groupby("arm", sort=False) for row in calibration(own).to_dict("records")
-    ]
     return StudyReport(
         id=study.id,
         spec=study.spec,
@@ -180,7 +168,7 @@ def report_of(study: Study) -> StudyReport:
         optimal=optimal,
         sentences=valid.sentences,
         predictions=tuple(scores(told, by="arm")),
-        calibration=tuple(calibrated),
+        calibration=calibration(told, by="arm"),
     )
 
 
