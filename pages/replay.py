@@ -136,12 +136,6 @@ def remove(replay: Replay) -> None:
         st.session_state[ERROR] = f"Not removed: {error}."
 
 
-def said_why() -> None:
-    """Why the last thing that was asked for could not be done."""
-    if ERROR in st.session_state:
-        st.error(markup.plain(st.session_state.pop(ERROR)))
-
-
 @st.fragment(run_every=TICK)
 def watch(replay: Replay, drawn: int) -> None:
     """How far a replay is that runs; draws the page anew when every arm has answered, and whenever there are twice as many answers."""
@@ -533,7 +527,7 @@ head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
 with head:
     theme.question("What would others have proposed from the same evidence?")
 markup.styles()
-said_why()
+sessions.said_why(ERROR)
 found = everything()
 asked_replay = st.query_params.get("replay")
 composing = asked_replay is None and "session" in st.query_params

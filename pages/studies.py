@@ -151,7 +151,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     )
     if asked and ERROR not in st.session_state:
         st.rerun()
-    said_why()
+    sessions.said_why(ERROR)
     st.caption("The same from the command line:")
     if base == BASE and not spec.requests:
         chosen = f" --engineers {','.join(arm.name for arm in spec.arms)}" if kind == "engineers" else ""
@@ -189,12 +189,6 @@ def halt(study: Study) -> None:
         launcher.stop(study)
     except launcher.LaunchError as error:
         st.session_state[ERROR] = f"Not stopped: {error}."
-
-
-def said_why() -> None:
-    """Why the last thing that was asked for could not be done."""
-    if ERROR in st.session_state:
-        st.error(markup.plain(st.session_state.pop(ERROR)))
 
 
 @st.fragment(run_every=TICK)
@@ -385,7 +379,7 @@ with head:
 markup.styles()
 if action.button("New study", type="primary", key="study-new", width="stretch"):
     start_form()
-said_why()
+sessions.said_why(ERROR)
 found = everything()
 asked = st.query_params.get("study")
 if asked is not None and asked not in found:

@@ -493,8 +493,7 @@ def controls(session: Session, state: State) -> bool:
         if state.status in ("stopped", "failed", "crashed") and not session.read_only:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,))
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
-    if "train_error" in st.session_state:
-        st.error(st.session_state.pop("train_error"))
+    sessions.said_why("train_error")
     return live
 
 

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from core.lake.config import first_error
-from core.lake.files import write_text
 from core.lake.suite_sources import PREFIX, check_suite
 from core.lake.suites import SUITES
 from core.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, weights_file
 from core.policy.settings import LanguageSettings
 from core.sessions.benchmark import SHIPPED, Measured, results_folder
+from core.sessions.jobs import make_folder, readable
 from core.sessions.state import WorkerState, read_state
 from core.sessions.store import SESSION_ID, SessionStore, fresh_name
 
@@ -131,11 +130,7 @@ class Evaluation:
 
 def create(task: Task, store: SessionStore) -> Evaluation:
     """A new folder with ``task.json`` and a queued state."""
-    folder = results_folder(store) / fresh_id(task, store)
-    folder.mkdir(parents=True)
-    write_text(folder / "state.json", WorkerState(started=time.time()).model_dump_json(indent=1))
-    write_text(folder / "task.json", task.model_dump_json(indent=1))
-    return Evaluation(folder)
+    return Evaluation(make_folder(results_folder(store), None, "task.json", task, title=task.title, kind="result"))
 
 
 def fresh_id(task: Task, store: SessionStore) -> str:
@@ -145,14 +140,8 @@ def fresh_id(task: Task, store: SessionStore) -> str:
 
 def evaluations(store: SessionStore) -> list[Evaluation]:
     """All evaluations that are not done (those are results): waiting, running, or ended without a result. Newest first."""
-    found = []
-    for path in sorted(results_folder(store).glob("*/task.json"), reverse=True):
-        if not (path.parent / "report.json").exists():
-            try:
-                found.append(Evaluation(path.parent))
-            except EvaluationError:
-                continue
-    return found
+    tasks = sorted(results_folder(store).glob("*/task.json"), reverse=True)
+    return readable((task for task in tasks if not (task.parent / "report.json").exists()), Evaluation, EvaluationError)
 
 
 def throw_away(result_id: str, store: SessionStore) -> None:

@@ -11,7 +11,6 @@ The session that was asked about is only read. So a replay can be stopped or kil
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
@@ -21,12 +20,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, ProposalRecord, Section
 from core.lake.config import first_error
-from core.lake.files import write_text
 from core.policy.folders import weights_file
 from core.sessions.files import write_parquet
+from core.sessions.jobs import find_folder, make_folder, readable
 from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, read_state
-from core.sessions.store import PROJECT, SESSION_ID, Session, SessionStore, fresh_name
+from core.sessions.store import PROJECT, Session, SessionStore
 from core.sessions.studies.spec import PAPER_SECTIONS, STUDY_ENGINEERS, Arm, engineer_arms, only_one, section_arms, without_one
 
 MOST_SAMPLES = 200
@@ -235,45 +234,23 @@ def replays_folder(store: SessionStore) -> Path:
 def create(task: ReplayTask, store: SessionStore, replay_id: str | None = None) -> Replay:
     """A new folder with ``task.json`` and a queued state. Raises ReplayError if the id is none or taken."""
     root = replays_folder(store)
-    root.mkdir(parents=True, exist_ok=True)
-    replay_id = replay_id or fresh_name(root, task.title, otherwise="replay")
-    if not SESSION_ID.fullmatch(replay_id):
-        raise ReplayError(f"{replay_id!r} is no replay id: lower-case letters, digits and hyphens, at most 63")
-    folder = root / replay_id
-    if folder.exists():
-        raise ReplayError(f"a replay {replay_id!r} already exists in {root}")
-    folder.mkdir()
-    write_text(folder / "state.json", WorkerState(started=time.time()).model_dump_json(indent=1))
-    write_text(folder / "task.json", task.model_dump_json(indent=1))
-    return Replay(folder)
+    return Replay(make_folder(root, replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
 
 
 def replays(store: SessionStore) -> list[Replay]:
     """Every readable replay of one's own, newest first."""
-    return _readable(sorted(replays_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True))
+    tasks = sorted(replays_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return readable(tasks, Replay, ReplayError)
 
 
 def shipped() -> list[Replay]:
     """Those that come with the project."""
-    return _readable(sorted((PROJECT / "assets" / "replays").glob("*/task.json")))
-
-
-def _readable(paths: Iterable[Path]) -> list[Replay]:
-    found = []
-    for path in paths:
-        try:
-            found.append(Replay(path.parent))
-        except ReplayError:
-            continue
-    return found
+    return readable(sorted((PROJECT / "assets" / "replays").glob("*/task.json")), Replay, ReplayError)
 
 
 def open_replay(replay_id: str, store: SessionStore) -> Replay:
     """One of one's own. Raises ReplayError where there is no such replay."""
-    folder = replays_folder(store) / replay_id
-    if not SESSION_ID.fullmatch(replay_id) or not folder.is_dir():
-        raise ReplayError(f"there is no replay {replay_id!r} in {replays_folder(store)}")
-    return Replay(folder)
+    return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))
 
 
 def throw_away(replay: Replay) -> None:

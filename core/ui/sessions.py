@@ -18,7 +18,7 @@ from core.sessions.spec import SessionSpec
 from core.sessions.state import State
 from core.sessions.store import SESSION_ID, Session, SessionError, SessionStore
 from core.training.settings import METHOD_NAMES
-from core.ui import nav
+from core.ui import markup, nav
 
 CHOSEN = "session_chosen"
 """Session-state entry that carries the choice from page to page."""
@@ -125,6 +125,12 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         help="Three stages with the lab model, in under ten minutes on two cores.",
     ):
         start(preset_spec("quick"))
+
+
+def said_why(key: str) -> None:
+    """Why the last thing that was asked for could not be done, which a callback has put into this session-state entry."""
+    if key in st.session_state:
+        st.error(markup.plain(st.session_state.pop(key)))
 
 
 def nothing_yet(what: str) -> None:

@@ -8,7 +8,6 @@ studies/<id>/
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,9 @@ import pandas as pd
 from pydantic import ValidationError
 
 from core.lake.config import first_error
-from core.lake.files import write_text
+from core.sessions.jobs import find_folder, make_folder, readable
 from core.sessions.state import WorkerState, read_state
-from core.sessions.store import PROJECT, SESSION_ID, Session, SessionStore, fresh_name
+from core.sessions.store import PROJECT, Session, SessionStore
 from core.sessions.studies.spec import Arm, StudySpec
 
 
@@ -116,28 +115,12 @@ def studies_folder(store: SessionStore) -> Path:
 def create(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
     """A new folder with ``study.json``. Raises StudyError if the id is none or taken."""
     root = studies_folder(store)
-    root.mkdir(parents=True, exist_ok=True)
-    study_id = study_id or fresh_name(root, spec.title, otherwise="study")
-    if not SESSION_ID.fullmatch(study_id):
-        raise StudyError(f"{study_id!r} is no study id: lower-case letters, digits and hyphens, at most 63")
-    folder = root / study_id
-    if folder.exists():
-        raise StudyError(f"a study {study_id!r} already exists in {root}")
-    folder.mkdir()
-    write_text(folder / "state.json", WorkerState(started=time.time()).model_dump_json(indent=1))
-    write_text(folder / "study.json", spec.model_dump_json(indent=1))
-    return Study(folder)
+    return Study(make_folder(root, study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
 
 
 def studies(store: SessionStore) -> list[Study]:
     """Every readable study, newest first."""
-    found = []
-    for path in sorted(studies_folder(store).glob("*/study.json"), reverse=True):
-        try:
-            found.append(Study(path.parent))
-        except StudyError:
-            continue
-    return found
+    return readable(sorted(studies_folder(store).glob("*/study.json"), reverse=True), Study, StudyError)
 
 
 def shipped() -> list[Path]:
@@ -147,7 +130,4 @@ def shipped() -> list[Path]:
 
 def open_study(study_id: str, store: SessionStore) -> Study:
     """Raises StudyError where there is no such study."""
-    folder = studies_folder(store) / study_id
-    if not SESSION_ID.fullmatch(study_id) or not folder.is_dir():
-        raise StudyError(f"there is no study {study_id!r} in {studies_folder(store)}")
-    return Study(folder)
+    return Study(find_folder(studies_folder(store), study_id, kind="study", error=StudyError))
