@@ -106,7 +106,7 @@ def steps_of_workers(session: Session) -> list[list[tuple[int, int]]]:
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("cluster")
 def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp_path: Path) -> None:
     study = create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
     runner = spawn(study, "--cluster", cluster.address)
@@ -148,7 +148,7 @@ def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("cluster")
 def test_a_stopped_study_stops_its_tasks_those_too_that_wait_for_a_node(cluster: Cluster, tmp_path: Path) -> None:
     study = create(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
     runner = spawn(study, "--jobs", "3", "--cluster", cluster.address)

@@ -79,7 +79,7 @@ def test_a_table_takes_up_what_is_on_disk_and_measures_no_config_twice(tmp_path:
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("outcomes")
 def test_outcomes_are_collected_taught_and_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     short = ["--agents", "2", "--sizes", "3", "4", "--steps", "1", "--boards-per-step", "4", "--boards-per-cell", "6"]
     collecting = ["collect", str(tmp_path), "--samples", "1", "--randoms", "1", "--replicated", "1", *short]
