@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from core.engineer.guard import guard
 from core.engineer.human import decided, proposal_of
 from core.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
-from core.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
+from core.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig, diff
 from core.sessions.spec import GuardSettings
 from core.ui import markup
 from core.ui.figures import overall, percent, size_label
@@ -77,8 +77,8 @@ def decide(desk: Desk) -> tuple[Proposal, bool]:
     guarded, report = guard(
         after, desk.before, max_step=desk.limits.max_step, min_share=desk.limits.min_share, layouts=desk.context.layouts
     )
-    tell_guard(desk, after, guarded, report)
-    return proposal, desk.proposed is None or guarded != desk.proposed.config_after
+    tell_guard(desk, after, report)
+    return proposal, desk.proposed is None or bool(diff(desk.proposed.config_after, guarded))
 
 
 def fill(desk: Desk, size: int, verdict: Verdict = "accept", *, again: bool = False) -> None:
@@ -168,7 +168,7 @@ def config_of(desk: Desk) -> EnvironmentConfig:
     return decided(desk.before, cells)
 
 
-def tell_guard(desk: Desk, after: EnvironmentConfig, guarded: EnvironmentConfig, report: GuardReport) -> None:
+def tell_guard(desk: Desk, after: EnvironmentConfig, report: GuardReport) -> None:
     """What would become of the numbers, before anybody trains on them."""
     total = sum(st.session_state[desk.widget(size, "share")] for size in after.sizes)
     if abs(total - 100) > 0.5:
