@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -42,7 +43,8 @@ from core.sessions.statistics import wilson
 from core.sessions.store import Session, SessionError
 from core.sessions.studies.spec import STUDY_ENGINEERS, Arm
 from core.ui import api_form, evidence, markup, nav, sessions, theme
-from core.ui.figures import overall
+from core.ui.answers import raw_answers, repairs
+from core.ui.figures import overall_by_size
 from core.ui.replay_figures import proposals_figure
 from core.ui.story import WHO, claim_outcomes, knob_rows, what_changed
 from core.ui.timeline import marks, timeline
@@ -288,16 +290,30 @@ def command(task: ReplayTask, kind: str, session: Session) -> str:
 # --- what came out ---------------------------------------------------------------------------------------------------
 
 
+class Read(NamedTuple):
+    """What a replay has so far."""
+
+    answers: list[Answer]
+    table: pd.DataFrame
+    """Of the proposals."""
+    arms: pd.DataFrame
+    """Compared with the reference."""
+    sentences: list[str]
+
+
 @st.cache_resource(max_entries=20, show_spinner=False)
-def read(folder: str, written: float) -> tuple[list[Answer], pd.DataFrame]:
-    """The answers of a replay and their table, once for every time that they are ``written``. Raises ReplayError."""
-    answers = Replay(Path(folder)).answers()
-    return answers, proposals(answers)
+def read(folder: str, written: float) -> Read:
+    """Counted once for every time that answers are ``written``. Raises ReplayError."""
+    replay = Replay(Path(folder))
+    answers = replay.answers()
+    table = proposals(answers)
+    return Read(answers, table, compared(table, replay.task.reference), sentences(table, replay.task))
 
 
-def answers_of(replay: Replay) -> tuple[list[Answer], pd.DataFrame]:
+def read_replay(replay: Replay) -> Read | None:
+    """None before the first answer. Raises ReplayError."""
     path = replay.dir / "answers.parquet"
-    return read(str(replay.dir), path.stat().st_mtime) if path.exists() else ([], pd.DataFrame())
+    return read(str(replay.dir), path.stat().st_mtime) if path.exists() else None
 
 
 def source(replay: Replay) -> Session | None:
@@ -321,19 +337,19 @@ def source(replay: Replay) -> Session | None:
 def show(name: str, replay: Replay) -> None:
     session = source(replay)
     try:
-        answers, table = answers_of(replay)
+        known = read_replay(replay)
     except ReplayError as error:
         st.error(markup.plain(str(error)))
         return
     if replay.state().live:
-        watch(replay, len(answers))
+        watch(replay, len(known.answers) if known else 0)
     elif not name.startswith(RECORDED):
-        go_on(replay, len(answers))
-    if not answers:
+        go_on(replay, len(known.answers) if known else 0)
+    if known is None:
         if session is not None:
             arms_table(replay.task.arms, session)
         return
-    first, *others = sentences(table, replay.task)
+    answers, table, arms, (first, *others) = known
     led = re.sub(r"\d+\.\d points a knob", r"<b>\g<0></b>", escape(first))
     st.html(f'<p class="fl-answer">{led}</p><p class="fl-note">{escape(" ".join(others))}</p>')
     there = [arm.name for arm in replay.task.arms if arm.name in set(table["arm"])]
@@ -345,7 +361,7 @@ def show(name: str, replay: Replay) -> None:
     st.caption(LEGEND)
     before = answers[0].record.config_before
     theme.chart(proposals_figure(table, before, there), "replay-proposals", on_select=follow_circle, selection_mode="points")
-    comparison(table, replay)
+    comparison(arms, table, replay.task.reference)
     one_answer(replay, answers, session)
     downloads(name, replay, answers, table)
 
@@ -358,8 +374,8 @@ def follow_circle() -> None:
         st.query_params["arm"], st.query_params["answer"] = str(arm), str(answer)
 
 
-def comparison(table: pd.DataFrame, replay: Replay) -> None:
-    told = compared(table, replay.task.reference).reset_index()
+def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
+    told = arms.reset_index()
     shown = pd.DataFrame(
         {
             "arm": told["arm"],
@@ -376,7 +392,6 @@ def comparison(table: pd.DataFrame, replay: Replay) -> None:
     costs = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)["cost"]
     if table["cost"].notna().any():
         shown["cost"] = shown["arm"].map(costs.sum(min_count=1)).round(4)
-    reference = replay.task.reference
     longest = float(max(told["distance"].max(), told["spread"].max(), 1.0))
 
     def bar(words: str) -> ColumnConfig:
@@ -449,16 +464,12 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
     st.markdown(f"Here {WHO[record.engineer]} **{markup.plain(what_changed(record))}**.")
     if record.kept_because is not None:
         st.warning(f"**The previous config would be kept.** {markup.plain(record.kept_because)}", icon=":material/undo:")
-    seen = {line.id for lines in context.sections.values() for line in lines} if context else None
+    seen = {line.id for line in context.lines} if context else None
     if record.proposal is not None:
         st.html(markup.quote(record.proposal.summary, WHO[record.engineer]))
         after = session.validation(stage) if session else None
-        measured = {} if after is None else {int(size): overall(rows) for size, rows in after.groupby("size")}
-        st.html(markup.config_table(knob_rows(record), measured))
-        repairs = record.guard.repairs
-        if repairs:
-            with st.expander(f"The guard repaired {len(repairs)} value{'s' if len(repairs) > 1 else ''}"):
-                st.html(markup.repairs_table(repairs))
+        st.html(markup.config_table(knob_rows(record), {} if after is None else overall_by_size(after)))
+        repairs(record.guard)
         if record.proposal.claims:
             with st.expander(f"{len(record.proposal.claims)} claims, none of them tested: no stage was trained on this", expanded=True):
                 claims = markup.claims_table(claim_outcomes(record.proposal.claims, None), seen)
@@ -469,15 +480,7 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
                     st.html(claims)
     if context is not None:
         what_it_saw(context, record)
-    for n, attempt in enumerate(record.attempts, start=1):
-        if attempt.raw or attempt.error:
-            which = "" if len(record.attempts) == 1 else f", attempt {n}"
-            paid = f", cost {attempt.cost:.4f}" if attempt.cost is not None else ""
-            with st.expander(f"Raw answer{which} ({attempt.tokens or 0:,} tokens, {attempt.seconds:.1f} s{paid})"):
-                if attempt.error:
-                    st.error("It could not be used:")
-                    st.text(attempt.error)
-                st.code(attempt.raw or " ", language=None, wrap_lines=True)
+    raw_answers(record)
 
 
 def what_it_saw(context: Context, record: ProposalRecord) -> None:
@@ -485,7 +488,7 @@ def what_it_saw(context: Context, record: ProposalRecord) -> None:
     lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
     hidden = [section for section in SECTIONS if section not in context.sections]
     kept_from = f", {' and '.join(hidden)} hidden" if hidden else ""
-    with st.expander(f"What this arm was shown: {sum(map(len, context.sections.values()))} lines{kept_from}"):
+    with st.expander(f"What this arm was shown: {len(context.lines)} lines{kept_from}"):
         for section in context.sections:
             if lines[section]:
                 st.markdown(f"**{section}** · {markup.SECTION_HELP[section]}")

@@ -13,11 +13,12 @@ from core.sessions import launcher
 from core.sessions.forks import trains_anew
 from core.sessions.store import Session, SessionError
 from core.ui import evidence, markup, nav, sessions, theme
+from core.ui.answers import raw_answers, repairs
 from core.ui.board_list import pick_board, show_board
 from core.ui.branches import Branch, branches_figure, family, parted
 from core.ui.config_map import SHADE_HELP, SHADES, map_figure, stops
 from core.ui.decide import Desk, decide
-from core.ui.figures import Series, faults_by_size, overall, percent, rates_by_size, rates_over_stages, size_label
+from core.ui.figures import Series, faults_by_size, overall, overall_by_size, percent, rates_by_size, rates_over_stages, size_label
 from core.ui.ledger import show_ledger
 from core.ui.story import WHO, board_by_board, claim_outcomes, knob_rows, showcase, was_it_right, what_changed
 from core.ui.timeline import marks, stage_name, timeline
@@ -176,25 +177,15 @@ def what_it_said(context: Context | None, record: ProposalRecord, following: pd.
             )
         )
         if record.proposal.claims:
-            seen = None if context is None else {line.id for lines in context.sections.values() for line in lines}
+            seen = None if context is None else {line.id for line in context.lines}
             evidence.cited(markup.claims_table(claim_outcomes(record.proposal.claims, following), seen), key="claims")
-    for number, attempt in enumerate(record.attempts, start=1):
-        if attempt.raw or attempt.error:
-            read = f"{attempt.prompt_tokens:,} tokens read, " if attempt.prompt_tokens else ""
-            paid = f", cost {attempt.cost:.4f}" if attempt.cost is not None else ""
-            figures = f"{read}{attempt.tokens or 0:,} tokens written, {attempt.seconds:.1f} s{paid}"
-            with st.expander(f"Raw answer{'' if len(record.attempts) == 1 else f', attempt {number}'} ({figures})"):
-                if attempt.error:
-                    st.error("It could not be used:")
-                    st.text(attempt.error)
-                st.code(attempt.raw or " ", language=None, wrap_lines=True)
+    raw_answers(record)
 
 
 def what_it_changed(record: ProposalRecord, after: pd.DataFrame) -> None:
     st.subheader("What changed in the config", anchor=False)
-    measured = {int(size): overall(rows) for size, rows in after.groupby("size")}
     rows = knob_rows(record)
-    st.html(markup.config_table(rows, measured))
+    st.html(markup.config_table(rows, overall_by_size(after)))
     if layouts := markup.layouts_table(rows):
         st.markdown("**Layouts of its boards**")
         st.html(layouts)
@@ -203,9 +194,7 @@ def what_it_changed(record: ProposalRecord, after: pd.DataFrame) -> None:
         return
     if not guard.repairs:
         st.caption("The guard checked every value and repaired none.")
-    else:
-        with st.expander(f"The guard repaired {counted(len(guard.repairs), 'value')}"):
-            st.html(markup.repairs_table(guard.repairs))
+    repairs(guard)
 
 
 # --- what if -----------------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def behaviour_lines(stage: StageMeasurements) -> Iterator[Evidence]:
     if {"reward", "entropy"} <= set(mean.dropna().index):  # else nothing was sampled, or no sampled plan was good enough to learn from
         yield lines.behaviour_whole(mean["reward"], mean["reward"] - first["reward"].mean(), mean["entropy"], mean["length"], stage.method)
     for size in stage.config.sizes:
-        sampled = sampled_valid(stage, size)
+        sampled = sampled_valid(stage.metrics, size)
         if sampled is not None:
             yield lines.behaviour(size, sampled[0], sampled[1], float(last[f"optimal_{size}"].mean()))
 
@@ -86,11 +86,11 @@ def thirds(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return metrics.head(n), metrics.tail(n)
 
 
-def sampled_valid(stage: StageMeasurements, size: int) -> tuple[float, float] | None:
+def sampled_valid(metrics: pd.DataFrame, size: int) -> tuple[float, float] | None:
     """Valid rate of the size's samples in the last third of the stage and its change since the first; None if nothing was sampled."""
-    if f"valid_{size}" not in stage.metrics:
+    if f"valid_{size}" not in metrics:
         return None
-    first, last = (part[f"valid_{size}"].mean() for part in thirds(stage.metrics))
+    first, last = (part[f"valid_{size}"].mean() for part in thirds(metrics))
     return None if pd.isna(last) else (float(last), 0.0 if pd.isna(first) else float(last - first))
 
 
@@ -143,7 +143,7 @@ def preserved_lines(stage: StageMeasurements) -> Iterator[Evidence]:
     """Sizes whose held-out valid rate rose by WORKS while their samples still mix success and failure."""
     for size in stage.config.sizes:
         after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
-        sampled = sampled_valid(stage, size)
+        sampled = sampled_valid(stage.metrics, size)
         if after.empty or before.empty or sampled is None:
             continue
         gain = float(after["valid"].mean() - before["valid"].mean())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
-from core.engineer.schema import RATIO_KNOBS, Attempt, Claim, Context, EngineerName, Proposal, ProposalRecord, Written
+from core.engineer.engineers import ScriptedEngineer
+from core.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal, ProposalRecord
 from core.engineer.sentences import claim_sentence, summary_sentence
 from core.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
 
@@ -17,25 +17,18 @@ class AwaitsProposal(Exception):
     """Nobody has proposed anything yet: the session waits until somebody does."""
 
 
-@dataclass(frozen=True)
-class Person:
-    """Somebody who reads the evidence in the app and writes the next config, or who overrules the session's own engineer in a fork."""
+def person(given: Proposal | None = None) -> ScriptedEngineer:
+    """Somebody who reads the evidence in the app and writes the next config, or who overrules the session's own engineer in a fork.
 
-    given: Proposal | None = None
-    """What they propose; None while they have not."""
-    name: EngineerName = "human"
+    ``given`` is what they propose, None while they have not: asked then, this engineer raises AwaitsProposal.
+    """
 
-    def prompt(self, context: Context) -> str | None:
-        return None
-
-    def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
-        return Written("")
-
-    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
-        """Raises AwaitsProposal."""
-        if self.given is None:
+    def propose(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        if given is None:
             raise AwaitsProposal
-        return self.given
+        return given
+
+    return ScriptedEngineer("human", propose)
 
 
 def decided(before: EnvironmentConfig, cells: Mapping[int, SizeConfig]) -> EnvironmentConfig:

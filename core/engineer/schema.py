@@ -54,6 +54,11 @@ class Context(BaseModel):
     prompt: str | None = None
     """The exact text a language model was given; None for engineers that are not language models."""
 
+    @property
+    def lines(self) -> list[Evidence]:
+        """Of all sections, in their order."""
+        return [line for lines in self.sections.values() for line in lines]
+
     def evidence(self, section: Section, size: int | None = None) -> Evidence | None:
         """The section's main line on one map size (not a worked case), or None if the section is off or silent."""
         letter = SECTION_LETTERS[section]

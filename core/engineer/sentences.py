@@ -49,6 +49,11 @@ def summary_sentence(claims: Sequence[Claim], preserved: Sequence[int]) -> str:
     return ("; ".join(parts) or "nothing is said of any size").capitalize() + "." + kept
 
 
+def listed(words: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
+
+
 def size_list(sizes: Sequence[int]) -> str:
     """``(3, 4, 6)`` -> ``size 3, 4, 6``."""
     return f"size {', '.join(str(size) for size in sizes)}"

@@ -15,7 +15,7 @@ import torch
 from core.engineer.api import ApiEngineer
 from core.engineer.engineers import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
 from core.engineer.evidence import describe
-from core.engineer.human import Person
+from core.engineer.human import person
 from core.engineer.schema import Context, ProposalRecord, Written
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import canonical_hashes, generate, realised
@@ -65,7 +65,7 @@ def make_engineer(spec: SessionSpec, policy: Policy | None) -> Engineer:
     """The engineer that the spec names: ``policy`` itself, ``base``, which is a second copy that no training touches, or one that needs no
     model here. A person has not been asked yet."""
     if spec.engineer == "human":
-        return Person()
+        return person()
     if spec.engineer in SCRIPTED:
         return SCRIPTED[spec.engineer]
     if spec.api is not None:
@@ -167,7 +167,7 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
     record = session.proposal(context.stage)
     if record is None:
         given = session.given(context.stage)
-        engineer = Person(given) if given else engineer
+        engineer = person(given) if given else engineer
         recorder.phase("proposing", context.stage)
         spec = session.spec
         recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))

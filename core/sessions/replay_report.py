@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from core.engineer.schema import SECTIONS, Section
+from core.engineer.sentences import listed
 from core.lake.config import KNOBS
 from core.sessions.replays import Answer, ReplayTask
 from core.sessions.statistics import wilson
@@ -142,7 +143,7 @@ def _clear(others: pd.DataFrame, reference: str) -> str:
         return f"{who} otherwise than {reference} by more than chance explains (paired sign flips, Holm: every p < {CLEAR})."
     if not len(clear):
         return f"Chance could explain how far the other arms are from {reference} (paired sign flips, no p < {CLEAR} after Holm)."
-    unclear = _listed([arm for arm in others.index if arm not in clear])
+    unclear = listed([arm for arm in others.index if arm not in clear])
     known = f"{len(clear)} of {_arms(len(others))} answer otherwise than {reference} by more than chance explains"
     return f"{known} (paired sign flips, p < {CLEAR} after Holm); not {unclear}."
 
@@ -154,7 +155,7 @@ def _spread(told: pd.DataFrame) -> str:
     most, least = told["spread"].idxmax(), told["spread"].idxmin()
     said = f"Asked again, the answers of {most} vary most: {told.loc[most, 'spread']:.1f} points a knob around their mean"
     if steady:
-        return f"{said}; always the same: {_listed(steady)}."
+        return f"{said}; always the same: {listed(steady)}."
     return f"{said}." if most == least else f"{said}, those of {least} least ({told.loc[least, 'spread']:.1f})."
 
 
@@ -170,7 +171,3 @@ def _unusable(told: pd.DataFrame) -> str:
 
 def _arms(n: int) -> str:
     return f"{n} arm{'s' if n != 1 else ''}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]

@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.engineer.evidence import sampled_valid
-from core.sessions.store import Session, SessionError
+from core.sessions.replays import validated_stages
+from core.sessions.store import Session
 from core.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, percent, size_label
 
 ROOM = 0.06
@@ -46,13 +47,13 @@ class Stop:
 def stops(session: Session) -> list[Stop]:
     """Of every stage that has been validated, in the order of stages."""
     found = []
-    for stage in range(session.spec.stages):
-        try:
-            measured = session.measurements(stage)
-        except SessionError:
+    for stage in validated_stages(session):
+        drawn_from = session.environment(stage)
+        if drawn_from is None:
             break
-        for size, cell in measured.config.sizes.items():
-            sampled, drawn = sampled_valid(measured, size), measured.realised.get(size)
+        metrics = session.metrics(stage)
+        for size, cell in drawn_from.config.sizes.items():
+            sampled, drawn = sampled_valid(metrics, size), drawn_from.realised.get(size)
             boards = drawn.boards if drawn else 0
             rate = sampled[0] if sampled else None
             found.append(Stop(stage, size, cell.share, cell.hole_ratio, cell.wait_ratio, boards, rate))

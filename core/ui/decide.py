@@ -15,7 +15,7 @@ from core.engineer.schema import Context, Evidence, GuardReport, Proposal, Propo
 from core.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig, diff
 from core.sessions.spec import GuardSettings
 from core.ui import markup
-from core.ui.figures import overall, percent, size_label
+from core.ui.figures import overall, overall_by_size, percent, size_label
 from core.ui.story import KNOB_HELP, KNOB_LABELS
 
 Verdict = Literal["accept", "edit", "reject"]
@@ -70,7 +70,7 @@ def decide(desk: Desk) -> tuple[Proposal, bool]:
         desk.before,
         after,
         why=why,
-        now={size: overall(rows).value for size, rows in desk.validation.groupby("size")},
+        now={size: rate.value for size, rate in overall_by_size(desk.validation).items()},
         expected={size: rate / 100 for size in after.sizes if (rate := st.session_state[desk.widget(size, "expected")]) is not None},
         cited={size: tuple(st.session_state[desk.widget(size, "cites")]) for size in after.sizes},
     )
@@ -133,7 +133,7 @@ def row_of(desk: Desk, size: int) -> None:
 
 def lines_of(desk: Desk, size: int) -> list[Evidence]:
     """Those that a decision about the size can rest on."""
-    return [line for lines in desk.context.sections.values() for line in lines if line.size in (size, None)]
+    return [line for line in desk.context.lines if line.size in (size, None)]
 
 
 def obey(desk: Desk, size: int) -> None:

@@ -52,7 +52,7 @@ class Behind:
 
 def line_of(context: Context, name: str) -> Evidence | None:
     """The line with this id, if it was in the context."""
-    return next((line for lines in context.sections.values() for line in lines if line.id == name), None)
+    return next((line for line in context.lines if line.id == name), None)
 
 
 def boards_behind(session: Session, stage: int, line: Evidence) -> Behind:

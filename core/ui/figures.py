@@ -83,6 +83,11 @@ def overall(validation: pd.DataFrame, column: str = "valid") -> Rate:
     return Rate.of(int(validation[column].sum()), len(validation))
 
 
+def overall_by_size(validation: pd.DataFrame) -> dict[int, Rate]:
+    """The valid rate on each map size."""
+    return {int(size): overall(rows) for size, rows in validation.groupby("size")}
+
+
 def rates_by_size(before: Series | None, after: Series) -> Chart:
     """Valid and optimal rate by map size, before (hollow) and after (filled), with intervals; two panels of one scale.
 

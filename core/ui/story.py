@@ -10,6 +10,7 @@ from typing import Literal
 import pandas as pd
 
 from core.engineer.schema import Claim, EngineerName, ProposalRecord, Repair
+from core.engineer.sentences import listed
 from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.ui.board import Track
 from core.ui.choices import recorded
@@ -167,12 +168,11 @@ def what_changed(record: ProposalRecord) -> str:
         parts.append(f"gave more boards to {_sizes([row.size for row in shares if row.change > 0.005])}")
     if not parts:
         return "kept the config as it was"
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+    return listed(parts)
 
 
 def _sizes(sizes: Sequence[int]) -> str:
-    named = [f"{size}×{size}" for size in sizes]
-    return named[0] if len(named) == 1 else ", ".join(named[:-1]) + " and " + named[-1]
+    return listed([f"{size}×{size}" for size in sizes])
 
 
 ClaimVerdict = Literal["as expected", "better than expected", "worse than expected", "not measured yet", "names no number"]

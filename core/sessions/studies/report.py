@@ -150,9 +150,9 @@ class StudyReport(BaseModel):
 
 def report_of(study: Study) -> StudyReport:
     """Of the cells that are finished. Raises StudyError where they allow no comparison yet."""
-    learning = study.learning()
+    boards, learning = study.boards(), study.learning()
     try:
-        valid, optimal = (measured(study.boards(), measure, study.spec, learning) for measure in MEASURES)
+        valid, optimal = (measured(boards, measure, study.spec, learning) for measure in MEASURES)
     except ValueError as error:
         raise StudyError(f"study {study.id} cannot be told yet: {error}") from None
     told = ledger(study)
