@@ -25,6 +25,7 @@ from core.training.settings import METHOD_NAMES, Method, TrainingSettings
 from core.ui import api_form, language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
+from core.ui.first_minute import first_minute, is_first_minute
 from core.ui.story import answer_of
 from core.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 
@@ -299,12 +300,28 @@ def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, st
 # --- the live view ---------------------------------------------------------------------------------------------------
 
 
-def session_view(session_id: str, drawn_status: str) -> None:
-    """Everything that moves: the page's one live part. Draws the whole page anew when the status is no longer ``drawn_status``."""
+def session_view(session_id: str, drawn: str) -> None:
+    """Everything that moves: the page's one live part. Draws the whole page anew when its badge no longer says what was ``drawn``."""
     session = sessions.store().open(session_id)
     state = session.state()
     mark = timeline(marks(session, state), key="train-thread", follow=True)
     progress(session, state)
+    if is_first_minute(session, state):
+        first_minute(session, state, sessions.store().sessions())
+        event_log(session)
+    else:
+        measured(session, state, mark)
+    sessions.problems(session)
+    if sessions.status_words(session, state) != drawn:
+        if state.status == "done":
+            st.toast(f"{markup.plain(session.title)} is done.", icon=":material/check_circle:")
+        elif state.status == "waiting":
+            st.toast(f"{markup.plain(session.title)} waits for you.", icon=":material/front_hand:")
+        st.rerun()
+
+
+def measured(session: Session, state: State, mark: Mark) -> None:
+    """Curves, a plan, and what was logged."""
     left, right = st.columns([1.75, 1], gap="large")
     with left:
         curves(session, state)
@@ -315,13 +332,6 @@ def session_view(session_id: str, drawn_status: str) -> None:
         by_size(session, mark)
     with below_right:
         event_log(session)
-    sessions.problems(session)
-    if state.status != drawn_status:
-        if state.status == "done":
-            st.toast(f"{markup.plain(session.title)} is done.", icon=":material/check_circle:")
-        elif state.status == "waiting":
-            st.toast(f"{markup.plain(session.title)} waits for you.", icon=":material/front_hand:")
-        st.rerun()
 
 
 def progress(session: Session, state: State) -> None:
@@ -338,10 +348,12 @@ def progress(session: Session, state: State) -> None:
     where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in ("starting", "baseline") else now.capitalize()
     if state.phase == "training":
         where += f", step {state.step} of {state.steps}"
-    told = [where, f"{percent(state.progress)} of the session"]
-    if state.seconds_left is not None and state.status == "running":
-        told.append(f"about {sessions.duration(state.seconds_left)} left")
-    st.progress(min(max(state.progress, 0.0), 1.0), text=" · ".join(told))
+    parts = [where, f"{percent(state.progress)} of the session"]
+    if state.live and session.stop_asked:
+        parts[0] = f"Stopping after this step. {where}"
+    elif state.seconds_left is not None and state.status == "running":
+        parts.append(f"about {sessions.duration(state.seconds_left)} left")
+    st.progress(min(max(state.progress, 0.0), 1.0), text=" · ".join(parts))
     heard = f"Heard from the worker {sessions.ago(state.heartbeat)}." if state.heartbeat else "The worker has not reported yet."
     if state.status == "stalled":
         st.warning(f"The worker lives but is silent. {heard} It may be swapping; stop it if it does not come back.")
@@ -358,7 +370,7 @@ def progress(session: Session, state: State) -> None:
             address = {"session": session.id, "stage": str(state.stage + 1)}
             st.page_link(nav.path("story"), label="Read the evidence and decide", query_params=address)
     else:
-        st.caption(heard)
+        st.caption(f"Began {sessions.ago(session.created)}. {heard}")
 
 
 def curves(session: Session, state: State) -> None:
@@ -372,6 +384,9 @@ def curves(session: Session, state: State) -> None:
         StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
         for stage in range(session.spec.stages)
     ]
+    if not checks and all(stage.metrics.empty for stage in stages):
+        st.caption("Nothing has been measured yet.")
+        return
     drawn = training_curves(checks.get(None), stages, below="reward" if session.spec.training.method == "grpo" else "loss")
     theme.chart(drawn, "curves")
 
@@ -486,9 +501,10 @@ def controls(session: Session, state: State) -> bool:
     """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
     with st.container(horizontal=True, vertical_alignment="center"):
         sessions.status_badge(session, state)
-        st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed} · began {sessions.ago(session.created)}")
+        began = "" if state.live else f" · began {sessions.ago(session.created)}"
+        st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed}{began}")
         live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
-        if state.live and not session.read_only and st.button("Stop", key="stop", icon=":material/stop:"):
+        if state.live and not session.read_only and not session.stop_asked and st.button("Stop", key="stop", icon=":material/stop:"):
             confirm_stop(session)
         if state.status in ("stopped", "failed", "crashed") and not session.read_only:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,))
@@ -524,4 +540,4 @@ else:
         st.rerun()
     state = session.state()
     live = controls(session, state)
-    st.fragment(session_view, run_every=TICK if live else None)(session.id, state.status)
+    st.fragment(session_view, run_every=TICK if live else None)(session.id, sessions.status_words(session, state))

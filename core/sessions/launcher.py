@@ -151,12 +151,17 @@ def launching(store: SessionStore) -> Iterator[None]:
     store.root.mkdir(parents=True, exist_ok=True)
     with (store.root / ".launch.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        own = (session for session in store.sessions() if not session.read_only)
-        jobs: list[Job] = [*own, *evaluations(store), *studies(store), *replays(store)]
-        running = next((job for job in jobs if job.state().live), None)
-        if running is not None:
-            raise LaunchError(f"{running.title} ({running.id}) is running; stop it or wait until it is done")
+        busy = running(store)
+        if busy is not None:
+            raise LaunchError(f"{busy.title} ({busy.id}) is running; stop it or wait until it is done")
         yield
+
+
+def running(store: SessionStore) -> Job | None:
+    """The session, evaluation, study or replay that this machine is busy with."""
+    own = (session for session in store.sessions() if not session.read_only)
+    jobs: list[Job] = [*own, *evaluations(store), *studies(store), *replays(store)]
+    return next((job for job in jobs if job.state().live), None)
 
 
 def worker_command(session: Session) -> list[str]:
@@ -175,7 +180,7 @@ def spawn(job: Job, *options: str) -> subprocess.Popen[bytes]:
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
     if isinstance(job, Session):
-        fresh |= {"phase": "starting"}
+        fresh |= {"phase": "starting", "phase_done": 0.0, "phase_since": time.time()}
     write_text(job.dir / "state.json", job.state().model_copy(update=fresh).model_dump_json(indent=2))
     process = launch(job, *options)
     threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie

@@ -14,7 +14,7 @@ from core.lake.files import write_text
 from core.policy.evaluation import COLUMNS
 from core.sessions.files import append_line, write_parquet
 from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate, own_process
-from core.sessions.store import STOP_FILE, Session
+from core.sessions.store import Session
 from core.training.settings import StageStopped
 
 COMPLETIONS_EVERY = 5
@@ -43,6 +43,7 @@ class Recorder:
             started=session.state().started or time.time(),
             steps=session.spec.training.steps,
             rates=session.state().rates,
+            phase_since=time.time(),
         )
         self.completions: list[dict[str, Any]] = []
         self.began = time.time()
@@ -58,7 +59,7 @@ class Recorder:
     def phase(self, phase: Phase, stage: int) -> None:
         """A new phase begins. Raises StageStopped if the session was asked to stop."""
         self.stop_if_asked()
-        self.state.phase, self.state.stage = phase, stage
+        self.state.phase, self.state.stage, self.state.phase_since = phase, stage, time.time()
         if phase == "training":
             self.completions = self._completions_so_far(stage)
         else:
@@ -68,6 +69,7 @@ class Recorder:
     def fraction(self, done: float) -> None:
         """How much of the present phase is done, 0..1."""
         state, stages = self.state, self.session.spec.stages
+        state.phase_done = done
         if state.phase in ("starting", "baseline"):
             state.progress = BASELINE_SHARE * done
         elif state.phase != "done":
@@ -130,7 +132,7 @@ class Recorder:
             raise StageStopped
 
     def stopping(self) -> bool:
-        return (self.session.dir / STOP_FILE).exists()
+        return self.session.stop_asked
 
     def _end(self, status: Any, **fields: Any) -> None:
         self.state.status, self.state.finished, self.state.seconds_left = status, time.time(), None

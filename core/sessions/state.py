@@ -76,6 +76,10 @@ class State(WorkerState):
     """``state.json`` of a session."""
 
     phase: Phase = "starting"
+    phase_done: float = 0.0
+    """Of the present phase, 0..1."""
+    phase_since: float | None = None
+    """When it began; None if a FrozenLab wrote the state that did not note it."""
     stage: int = 0
     step: int = 0
     """Training steps done in this stage."""

@@ -108,6 +108,11 @@ class Session:
             return State(status="failed", error="state.json is missing or damaged")
         return as_observed(stored)
 
+    @property
+    def stop_asked(self) -> bool:
+        """Whether somebody has asked the worker to stop, which it does after the step it is in."""
+        return (self.dir / STOP_FILE).exists()
+
     def events(self, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         """The events after byte ``offset``, and the offset to ask with next time."""
         return read_lines(self.dir / "events.jsonl", offset)

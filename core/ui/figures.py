@@ -260,8 +260,10 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
         )  # fmt: skip
     figure.update_xaxes(range=[-0.02 * max(offset, 1), max(offset, 1) * 1.02], showgrid=False)
     figure.update_xaxes(title_text="training step", row=2, col=1)
-    figure.update_yaxes(title_text=below, row=2, col=1)
-    figure.update_yaxes(title_text="valid", tickformat=".0%", row=1, col=1)
+    known = [value for stage in stages if below in stage.metrics for value in stage.metrics[below].dropna()]
+    figure.update_yaxes(title_text=below, row=2, col=1, **({} if known else {"range": [0, 1]}))
+    percent_axis(figure, row=1, col=1)
+    figure.update_yaxes(title_text="valid", row=1, col=1)
     common_layout(figure, height=430, top=58)
     told = ", ".join(f"{label} {percent(check.value)} valid (n = {check.n})" for _, label, check in checks)
     return Chart(figure, f"Training curves over {offset} steps in {len(stages)} stages. Validation: {told or 'none yet'}.")
@@ -346,8 +348,10 @@ def _rates_in_words(before: Series | None, after: Series) -> str:
     return " ".join(parts)
 
 
-def percent_axis(figure: go.Figure) -> None:
-    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1], gridcolor=GRID_COLOR, zeroline=False)
+def percent_axis(figure: go.Figure, **place: int) -> None:
+    """0 to 100 %, of all panels or of the one at ``row`` and ``col``."""
+    ticks = [0, 0.25, 0.5, 0.75, 1]
+    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
 
 
 def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Sequence
 from html import escape
+from typing import Literal
 
 import streamlit as st
 
@@ -210,6 +211,20 @@ def config_list(config: EnvironmentConfig) -> str:
     if config.placement != "uniform":
         notes.append(f"Starts and goals: {STARTS_AND_GOALS[config.placement]}.")
     return table + "".join(f"<p>{note}</p>" for note in notes)
+
+
+StepState = Literal["done", "now", "next"]
+STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to come"}
+
+
+def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
+    """What happens one after the other: title, explanation, state and clock of each."""
+    lines = (
+        f'<li class="is-{state}"><b>{escape(title)}</b> <span class="fl-clock">{escape(clock or STEP_WORDS[state])}</span>'
+        f"<p>{escape(what)}</p></li>"
+        for title, what, state, clock in steps
+    )
+    return f'<ol class="fl-steps">{"".join(lines)}</ol>'
 
 
 def log(events: Sequence[tuple[float, str]]) -> str:

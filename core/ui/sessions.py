@@ -78,7 +78,12 @@ def status_badge(session: Session, state: State) -> None:
     if session.read_only:
         st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
     else:
-        st.badge(state.status, color=STATUS_COLORS[state.status])  # type: ignore[arg-type]
+        st.badge(status_words(session, state), color=STATUS_COLORS[state.status])  # type: ignore[arg-type]
+
+
+def status_words(session: Session, state: State) -> str:
+    """``running``, ``stopping``, ``done``."""
+    return "stopping" if state.live and session.stop_asked else state.status
 
 
 def problems(session: Session) -> None:

@@ -81,17 +81,19 @@ def _mark(
     return Mark(number, stage_name(stage), "done", f"{percent(rate.value)} valid", f"{rate.interval}, n = {rate.n}", link)
 
 
-def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False) -> Mark:
+def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default: int | None = None) -> Mark:
     """Draws the thread and returns the mark that is chosen: the one in the address, else the newest with results.
 
     Args:
-        follow: without a choice in the address, the stage that runs now goes before the newest with results.
+        follow: without a choice in the address, the stage that runs now, or in which the session ended early, goes before all others.
+        default: the mark that goes before the newest with results.
     """
     open_marks = [mark for mark in thread if mark.state != "waiting"] or list(thread[:1])
     asked = [mark for mark in open_marks if str(mark.id) == st.query_params.get("stage")]
-    running = [mark for mark in open_marks if follow and mark.state == "running"]
+    here = [mark for mark in open_marks if follow and mark.state != "done"]
+    suggested = [mark for mark in open_marks if mark.id == default]
     done = [mark for mark in open_marks if mark.state == "done"]
-    chosen = (asked or running or done or open_marks)[-1]
+    chosen = (asked or here or suggested or done or open_marks)[-1]
 
     def picked() -> None:
         st.query_params["stage"] = str(int(st.session_state[key].picked))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ from core.lake.presets import preset
 from core.sessions import launcher
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
-from core.sessions.state import State
-from core.sessions.store import Session, SessionStore
+from core.sessions.state import Phase, State, Status
+from core.sessions.store import STOP_FILE, Session, SessionStore
 from core.training.settings import Method
 from core.ui.language_form import TRANSFORMERS
 from tests.builders import build_session, small_spec
@@ -248,6 +249,44 @@ def test_a_running_session_shows_progress_time_left_and_its_heartbeat(sessions_f
     assert app.button(key="stop")
 
 
+@pytest.mark.parametrize(
+    ("phase", "done", "shown"),
+    [("starting", 0.0, "1 min"), ("baseline", 0.5, "24 of 48 boards · 1 min"), ("generating", 0.0, "1 min")],
+)
+def test_the_first_minute_is_three_steps_with_a_clock_and_no_empty_chart(
+    sessions_folder: Path, monkeypatch: pytest.MonkeyPatch, phase: Phase, done: float, shown: str
+) -> None:
+    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    build_session(sessions_folder, session_id="other")
+    session = SessionStore(sessions_folder).create(small_spec(), "young")
+    now = time.time()
+    state = State(status="running", phase=phase, phase_done=done, phase_since=now - 60, started=now - 70, heartbeat=now, steps=8)
+    write_text(session.dir / "state.json", state.model_dump_json())
+    app = open_page("train", session="young")
+    assert not app.exception
+    said = words(app)
+    assert all(step in said for step in ("Load the model", "Validate the base", "Draw the boards of stage 1", f">{shown}</span>"))
+    assert not app.get("plotly_chart")
+    assert "from another session, Built session" in said, "a board that training solved is played meanwhile"
+
+
+def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = build_session(sessions_folder, status="running", finished_stages=1)
+    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    (session.dir / STOP_FILE).touch()
+    app = open_page("train", session="built")
+    assert app.get("progress")[0].proto.text.startswith("Stopping after this step. Stage 2 of 3: training")
+    assert {button.key for button in app.button} == {"new"}, "it cannot be asked twice"
+    assert "stopping" in words(app)
+
+
+@pytest.mark.parametrize("status", ["running", "stopped", "failed"])
+def test_the_stage_that_holds_the_curve_stays_chosen_when_it_ends_early(sessions_folder: Path, status: Status) -> None:
+    build_session(sessions_folder, status=status, finished_stages=0)
+    thread = next(json.loads(part.proto.json) for part in open_page("train", session="built").get("bidi_component") if part.proto.json)
+    assert thread["selected"] == 1
+
+
 def test_stopping_asks_first(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder, status="running", finished_stages=1)
     monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
@@ -285,4 +324,4 @@ def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) 
     write_text(session.dir / "state.json", State(heartbeat=4e9).model_dump_json())
     app = open_page("train", session="queued")
     assert not app.exception
-    assert "The first one comes after a few training steps." in words(app)
+    assert "Load the model" in words(app)

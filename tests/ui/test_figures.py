@@ -89,6 +89,13 @@ def test_curves_of_a_session_that_has_only_begun_say_so() -> None:
     assert "none yet" in chart.alt
 
 
+def test_the_valid_rate_has_one_scale_whatever_is_measured_yet(session: Session) -> None:
+    stages = [StageCurve("Stage 1", pd.DataFrame(), 8, None)]
+    for base in (None, overall(session.validation(None))):
+        layout = training_curves(base, stages).figure.layout
+        assert layout.yaxis.range == (-0.02, 1.02) and layout.yaxis2.range == (0, 1)
+
+
 def test_small_multiples_have_one_panel_a_size(session: Session) -> None:
     moments = [series(session, stage) for stage in (None, 0, 1, 2)]
     figure = rates_over_stages(moments).figure
