@@ -1,6 +1,15 @@
-"""FrozenLab's entry point: ``streamlit run streamlit_app.py`` or ``frozenlab app``."""
+"""FrozenLab's entry point: ``streamlit run streamlit_app.py`` or ``frozenlab app``.
 
-from core.ui import nav, theme
+The server imports this file once for ``app``, and runs it as a script each time that a page is drawn.
+"""
 
-theme.frame()
-nav.build().run()
+import streamlit as st
+
+from core.ui import nav, server, theme
+
+if __name__ == "__main__":
+    theme.frame()
+    nav.build().run()
+else:
+    server.look_nothing_up()
+    app = st.App(__file__, middleware=server.middleware())

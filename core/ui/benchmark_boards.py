@@ -21,13 +21,11 @@ from core.ui.benchmark_tables import team_title
 from core.ui.board import board_gallery, board_player, optimal_paths
 from core.ui.figures import Rate, percent, size_label
 from core.ui.scoreboard import Cell, Head, Row, Table, scoreboard
+from core.ui.scripts import TO_THE_TOP
 from core.ui.story import answer_of
 
 A_PAGE = 12
 """Boards in the gallery at a time."""
-
-TO_THE_TOP = """<script>document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)</script>"""
-"""Whoever comes from far down the figures begins at the top of the boards."""
 
 Results = Mapping[str, Result]
 """By id: all results on the suite."""
@@ -35,7 +33,7 @@ Results = Mapping[str, Result]
 
 def show(asked: Boards, lines: Mapping[str, Line], results: Results, metric: Metric) -> None:
     """The whole view: what the boards say together, the boards to choose from, and the chosen one."""
-    st.html(TO_THE_TOP, unsafe_allow_javascript=True)
+    st.html(f"<script>{TO_THE_TOP}</script>", unsafe_allow_javascript=True)
     line, table = lines[asked.of], results[asked.of].rows
     if table is None:
         st.error("The boards behind this result cannot be read; its figures can.")

@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import runpy
+import socket
+from collections.abc import Iterator
+
+import pytest
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.websockets import WebSocket
+from streamlit import net_util
+from streamlit.web.server import app_discovery, server_util
+
+from core.ui import server
+from core.ui.nav import ROOT
+
+
+async def page(request: object) -> PlainTextResponse:
+    return PlainTextResponse("a page")
+
+
+async def stream(socket: WebSocket) -> None:
+    await socket.accept()
+    await socket.close()
+
+
+@pytest.fixture
+def client() -> Iterator[TestClient]:
+    """Something small behind what stands between the network and Streamlit."""
+    app = Starlette(routes=[Route("/", page), WebSocketRoute("/stream", stream)], middleware=server.middleware())
+    with TestClient(app, base_url="http://127.0.0.1:8501") as client:
+        yield client
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:8501", "localhost:8501", "localhost"])
+def test_every_response_says_what_a_page_may_load(client: TestClient, host: str) -> None:
+    headers = client.get("/", headers={"host": host}).headers
+    rules = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
+    assert rules["default-src"] == "'self'" and rules["img-src"] == "'self' data: blob:" and rules["frame-ancestors"] == "'self'"
+    assert "unsafe" not in rules["script-src"]
+    assert headers["x-frame-options"] == "SAMEORIGIN"
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8501", ""])
+def test_no_file_is_served_under_a_foreign_name(client: TestClient, host: str) -> None:
+    assert client.get("/", headers={"host": host}).status_code == 400
+
+
+@pytest.mark.parametrize("origin", ["http://127.0.0.1:8501", "https://127.0.0.1:8501"])  # https: behind a proxy
+def test_a_page_of_the_server_may_talk_to_it(client: TestClient, origin: str) -> None:
+    with client.websocket_connect("/stream", headers={"origin": origin, "host": "127.0.0.1:8501"}):
+        pass
+
+
+@pytest.mark.parametrize(
+    "origin", ["http://127.0.0.1:9999", "http://localhost:8501", "http://127.0.0.1", "http://evil.example", "null", None]
+)
+def test_no_other_page_may(client: TestClient, origin: str | None) -> None:
+    headers = {"host": "127.0.0.1:8501"} | ({"origin": origin} if origin else {})
+    with pytest.raises(WebSocketDenialResponse) as refused, client.websocket_connect("/stream", headers=headers):
+        pass
+    assert refused.value.status_code == 403
+
+
+def test_the_address_of_the_machine_is_looked_up_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[object] = []
+    monkeypatch.setattr(socket.socket, "connect", lambda self, address: reached.append(address))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *place, **options: reached.append(place) or [])
+    monkeypatch.setattr(net_util, "get_external_ip", net_util.get_external_ip)
+    monkeypatch.setattr(net_util, "_internal_ip", "127.0.0.1")
+    server.look_nothing_up()
+    assert not server_util.is_url_from_allowed_origins("http://evil.example")
+    assert not reached
+
+
+def test_the_entry_point_is_served_with_all_that() -> None:
+    found = app_discovery.discover_asgi_app(ROOT / "streamlit_app.py")
+    assert found.import_string == "streamlit_app:app", "streamlit run serves it without its middleware"
+    names = [part.cls.__name__ for part in runpy.run_path(str(ROOT / "streamlit_app.py"))["app"]._user_middleware]
+    assert names == ["TrustedHostMiddleware", "OwnPagesOnly", "WithHeaders"]
