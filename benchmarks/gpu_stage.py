@@ -26,6 +26,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
+from core import seeds
 from core.lake.answers import prompt
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
@@ -58,7 +59,7 @@ def build_model(shape: Shape, folder: Path, dtype: str) -> None:
         num_key_value_heads=shape.pairs, head_dim=shape.head, vocab_size=shape.vocabulary, tie_word_embeddings=shape.tied,
         max_position_embeddings=32_768, eos_token_id=0, pad_token_id=0, bos_token_id=None, dtype=dtype,
     )  # fmt: skip
-    torch.manual_seed(0)
+    torch.manual_seed(seeds.derive(0, "gpu-stage/weights"))
     with torch.device("cuda" if torch.cuda.is_available() else "cpu"):
         model = Qwen3ForCausalLM(config).to(getattr(torch, dtype))
     model.save_pretrained(folder)

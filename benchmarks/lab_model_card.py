@@ -11,10 +11,10 @@ import argparse
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 
+from core import seeds
 from core.engineer import rules
 from core.engineer.demonstrations import draw_context
 from core.engineer.proposal_dialect import ProposalGrammar, render_context, render_proposal
@@ -27,7 +27,7 @@ from core.policy.vocabulary import CONFIG
 from core.sessions.statistics import rates, wilson
 
 SAMPLED_SEED = 1
-CONTEXTS, CONTEXT_SEED = 500, 987_654_321
+CONTEXTS = 500
 
 
 def percent(rate: float, low: float, high: float) -> str:
@@ -67,7 +67,7 @@ def print_imitation(policy: LabPolicy) -> None:
 
     Words that the grammar leaves no choice about are not counted; those after the config tag are told apart from the rationale.
     """
-    noise = np.random.default_rng(CONTEXT_SEED)
+    noise = seeds.rng(0, "lab-model-card/contexts")
     whole = 0
     hits: dict[str, list[bool]] = {"rationale": [], "config": []}
     for _ in range(CONTEXTS):

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import subprocess
 import sys
 import time
@@ -26,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core import seeds
 from core.lake.answers import ACTIONS as WORDS
 from core.lake.answers import judge_answer
 from core.lake.board import Agent, Board
@@ -251,7 +251,7 @@ def checking(_: Peers) -> list[Row]:
     instances = list(random_instances([10], [5], [0.1, 0.3], n // 8, seed=0)) * 8
     boards = [instance.board for instance in instances]
     optima = [instance.solution.makespan for instance in instances]
-    answers = [written(instance, random.Random(i)) for i, instance in enumerate(instances)]
+    answers = [written(instance, seeds.rng(i, "lake-speed/answers")) for i, instance in enumerate(instances)]
 
     def together(_: int) -> float:
         return n / cpu(lambda: check(boards, answers, optima))
@@ -267,13 +267,13 @@ def checking(_: Peers) -> list[Row]:
     return [Row("check", f"answers parsed and judged, {n} a call", a, b, "plain Python loop", times, 5, note=note)]
 
 
-def written(instance: Instance, rng: random.Random) -> str:
+def written(instance: Instance, rng: np.random.Generator) -> str:
     """An answer as a language model writes it: some thinking, then the plan, in two answers of five with one action changed."""
     motions = list(instance.solution.plan or ())
     if rng.random() < 0.4:
-        i = rng.randrange(len(motions))
-        at = rng.randrange(len(motions[i]))
-        motions[i] = motions[i][:at] + rng.choice(ACTIONS) + motions[i][at + 1 :]
+        i = rng.integers(len(motions))
+        at = rng.integers(len(motions[i]))
+        motions[i] = motions[i][:at] + rng.choice(list(ACTIONS)) + motions[i][at + 1 :]
     words = {letter: word for word, letter in WORDS.items() if word != "STAY"}
     thinking = "".join(f"Agent {i} has to go around what lies in between, so I look for a detour.\n" for i in range(len(motions)))
     return thinking + "".join(f"Agent {i}: {' '.join(words[letter] for letter in letters)}\n" for i, letters in enumerate(motions))
@@ -281,7 +281,7 @@ def written(instance: Instance, rng: random.Random) -> str:
 
 def random_boards(size: int, agents: int, hole_ratio: float, n: int, seed: int) -> list[Board]:
     """Uniform holes, starts and goals where each agent alone could reach its goal; nothing is left out that is hard or has no solution."""
-    rng = random.Random(seed)
+    rng = seeds.rng(seed, "lake-speed/boards")
     cells = [(r, c) for r in range(size) for c in range(size)]
     holes = holes_of(size, hole_ratio)
     boards: list[Board] = []

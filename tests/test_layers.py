@@ -33,10 +33,14 @@ def layer(module: str) -> int | None:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_imports_point_one_way(path: Path) -> None:
     own = layer(".".join(path.relative_to(ROOT).with_suffix("").parts))
-    if own is None:  # core/cli.py and core/doctor.py may use everything
+    if own is None:  # core/cli.py and core/doctor.py may use everything, core/seeds.py nothing
         return
     upward = [module for module in imports(path) if (other := layer(module)) is not None and other > own]
     assert not upward, f"{path.relative_to(ROOT)} imports {upward}"
+
+
+def test_seeds_stand_beside_the_layers() -> None:
+    assert not [module for module in imports(ROOT / "core" / "seeds.py") if module.split(".")[0] in {"core", "pages"} | HEAVY]
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from core import seeds
 from core.engineer import lines, rules
 from core.engineer.evidence import TEACHES, WORKS
 from core.engineer.proposal_dialect import render_context, render_proposal
@@ -26,7 +27,7 @@ HISTORY_CHANCE = 0.6
 
 def demonstrations(n: int, seed: int) -> Iterator[tuple[str, str]]:
     """``n`` pairs of prompt and completion in the lab dialect; the same for the same seed."""
-    rng = np.random.default_rng(seed)
+    rng = seeds.rng(seed, "demonstrations")
     for _ in range(n):
         context = draw_context(rng)
         yield render_context(context), render_proposal(context, rules.propose(context))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from core import seeds
 from core.engineer import bandit, baselines, rules
 from core.engineer.guard import guard
 from core.engineer.language import answer_schema, conversation, parse_answer, render_request
@@ -111,17 +112,22 @@ class LanguageEngineer:
         return parse_answer(context, config, raw)
 
 
+def attempt_seed(seed: int, attempt: int) -> int:
+    """The seed of one attempt (0, 1, ...) at a proposal."""
+    return seeds.derive(seed, "proposal/attempt", attempt)
+
+
 def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_step: float, min_share: float, seed: int) -> ProposalRecord:
     """Asks for the next config; an unusable answer is asked for once more, then ``config`` is kept and the record says why."""
     attempts: list[Attempt] = []
     proposal: Proposal | None = None
     while proposal is None and len(attempts) < ATTEMPTS:
-        attempt_seed = seed + len(attempts)
+        draw = attempt_seed(seed, len(attempts))
         began = time.perf_counter()
         written, error = Written(""), None
         try:
-            written = engineer.answer(context, attempt_seed, attempts[-1] if attempts else None)
-            proposal = engineer.read(context, config, written.text, attempt_seed)
+            written = engineer.answer(context, draw, attempts[-1] if attempts else None)
+            proposal = engineer.read(context, config, written.text, draw)
         except ValueError as reason:  # a ProposalError, or a text that did not end
             error = str(reason)
         seconds = time.perf_counter() - began

@@ -5,6 +5,7 @@ Needs ``pip install "frozenlab[envs]"``. For many boards at once see vector.py, 
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
@@ -14,6 +15,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo import ParallelEnv
 
+from core import seeds
 from core.lake.board import Board, Cell, Plan
 from core.lake.config import EnvironmentConfig
 from core.lake.generator import generate
@@ -275,9 +277,9 @@ class _Supply:
         self.pool: list[Instance] = []
 
     def next(self, seed: int | None) -> Instance:
-        """The next board; the first one of a seed if one is given."""
+        """The next board; the first one of a seed if one is given. The first board of all without a seed is anybody's guess."""
         if seed is not None or self.rng is None:
-            self.rng = np.random.default_rng(seed)
+            self.rng = seeds.rng(secrets.randbits(64) if seed is None else seed, "envs/boards")
             self.pool = []
         if self.config is None:
             return self.instances[self.rng.integers(len(self.instances))]

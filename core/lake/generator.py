@@ -15,7 +15,6 @@ draws that it leaves undecided are thrown away, the same ones everywhere.
 from __future__ import annotations
 
 import csv
-import hashlib
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +33,7 @@ from core.lake.board import Agent, Board, Cell
 from core.lake.config import LAYOUTS, PLACEMENTS, EnvironmentConfig, Layout, Placement, WaitDefinition
 from core.lake.instance import Instance
 from core.lake.solver import Boards, Solution, of_one_shape, solve_all, solve_group, stacked
+from core.seeds import mixed
 
 RATES = Path(__file__).parents[2] / "assets" / "natural_rates.csv"
 """Per size, agents, hole count, layout and placement: draws, those with a solution, and those of them that need a WAIT by makespan.
@@ -463,8 +463,3 @@ def name_instance(number: int, solved: Solved) -> Instance:
     """A solved board as an instance, like ``2ag_6x6_000123``."""
     board, solution = solved
     return Instance(f"{board.team}ag_{board.height}x{board.width}_{number:06d}", board, solution)
-
-
-def mixed(*parts: int | str) -> int:
-    """64 random-looking bits that depend on the parts only."""
-    return int.from_bytes(hashlib.blake2b(repr(parts).encode(), digest_size=8).digest(), "little")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from core import seeds
 from core.lake.config import MAX_TEAM, PAPER_SIZES, ConfigError, EnvironmentConfig, Layout, SizeConfig
 from core.lake.generator import infeasible
 
@@ -53,7 +54,7 @@ def uniform(sizes: Sequence[int], agents: int) -> EnvironmentConfig:
 
 
 def random(sizes: Sequence[int], agents: int) -> EnvironmentConfig:
-    return random_config(sizes, agents, np.random.default_rng(0))
+    return random_config(sizes, agents, seeds.rng(0, "config/random"))
 
 
 def small_first(sizes: Sequence[int], agents: int) -> EnvironmentConfig:

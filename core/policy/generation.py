@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from transformers import Qwen3ForCausalLM
 
+from core import seeds
 from core.policy.decoder import Decoder
 
 
@@ -74,7 +75,7 @@ def write_under_grammar(
         ValueError: the text does not end within ``room``, or the grammar allows a word that the vocabulary lacks.
     """
     id_of = {word: i for i, word in enumerate(words)}
-    noise = np.random.default_rng(seed)
+    noise = seeds.rng(seed, "policy/words")
     ids = torch.tensor([list(prompt)], device=model.device)
     decoder = Decoder(model, ids, torch.ones_like(ids), group=1)
     text: list[str] = []

@@ -16,6 +16,7 @@ from safetensors.torch import load_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, set_seed
 from transformers.trainer_utils import load_sharded_checkpoint
 
+from core import seeds
 from core.lake import answers
 from core.lake.board import Board
 from core.policy.answer import Answer
@@ -55,7 +56,7 @@ class HFPolicy:
         else:
             model, tokenizer = read_model(name, settings)
             if settings.lora is not None:
-                set_seed(seed)
+                set_seed(seeds.derive(seed, "policy/adapters"))
                 model = get_peft_model(model, lora_config(settings))
         ends = end_tokens(model, tokenizer)
         return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends))
@@ -93,7 +94,7 @@ class HFPolicy:
         for first in range(0, len(order), stride):
             batch = order[first : first + stride]
             for n in range(completions):
-                draw = seed * 1_000_003 + first * 101 + n
+                draw = seeds.derive(seed, "policy/texts", first, n)
                 texts = self.writer.write([prompts[i] for i in batch], limit=self.settings.max_tokens, temperature=temperature, seed=draw)
                 for i, ids in zip(batch, texts, strict=True):
                     planned[i].append(self.completion(ids))

@@ -8,6 +8,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from core import seeds
 from core.policy.vocabulary import END, PAD, WORDS
 
 MAX_POSITIONS = 1024
@@ -41,5 +42,5 @@ def build_network(seed: int = 0, *, hidden: int = 128, layers: int = 6, intermed
         attn_implementation="sdpa",
     )
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
+        torch.manual_seed(seeds.derive(seed, "lab-model/weights"))
         return Qwen3ForCausalLM(config)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from safetensors import SafetensorError
 from safetensors.torch import load_model
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
 
+from core import seeds
 from core.lake.board import Board
 from core.policy.answer import Answer
 from core.policy.folders import WEIGHTS
@@ -106,7 +106,7 @@ class LabPolicy:
                 self.model,
                 [prompts[i] for i in batch],
                 [limits[i] for i in batch],
-                [np.random.default_rng((seed, i, n)) for i in batch for n in range(completions)],
+                [seeds.rng(seed, "policy/plans", i, n) for i in batch for n in range(completions)],
                 temperature=temperature,
                 completions=completions,
                 pad=self.tokenizer.pad_token_id,

@@ -15,6 +15,8 @@ from llguidance.hf import from_tokenizer
 from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
 from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
 
+from core import seeds
+
 if TYPE_CHECKING:
     from trl.generation.vllm_generation import VLLMGeneration
 
@@ -63,7 +65,7 @@ class TransformersWriter:
         ids = torch.tensor([[pad] * (width - len(p)) + list(p) for p in prompts], device=device)
         mask = torch.tensor([[0] * (width - len(p)) + [1] * len(p) for p in prompts], device=device)
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(seed)
+            torch.manual_seed(seeds.derive(seed, "policy/text"))
             written = self.model.generate(
                 input_ids=ids,
                 attention_mask=mask,

@@ -30,7 +30,7 @@ def follow(session: Session) -> int:
     suite = build_suite(spec.suite)
     training = make_training(policy, suite, session)
     for stage in range(spec.stages):
-        config = awaited(partial(session.environment, stage)).config
+        environment = awaited(partial(session.environment, stage))
         folder = session.stage_dir(stage)
         if (folder / "policy").exists():
             policy.take_weights(folder / "policy")
@@ -38,7 +38,7 @@ def follow(session: Session) -> int:
         try:
             train_stage(
                 training,
-                boards_of(config, suite, stage, spec),
+                boards_of(environment.config, suite, spec, environment.seed),
                 stage=stage,
                 folder=folder,
                 previous=session.stage_dir(stage - 1) / "policy" if stage else None,

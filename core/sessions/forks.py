@@ -51,7 +51,7 @@ def fork(
 
     ``given`` is what a person proposes there in the place of the engineer, who is asked again after the next stage. A parent from which
     training cannot go on (see :func:`trains_anew`) leaves its boards, configs and proposals; the fork trains on them again, with the same
-    draws. The folder is complete before it has its name, so that nobody meets half a fork.
+    draws if this version drew the parent's plans too. The folder is complete before it has its name, so that nobody meets half a fork.
 
     Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do.
     """

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from core import seeds
 from core.engineer.api import ApiEngineer
 from core.engineer.engineers import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
 from core.engineer.evidence import describe
@@ -93,23 +94,25 @@ def replier(policy: HFPolicy, spec: SessionSpec) -> Replier:
     return reply
 
 
-def stage_seed(spec: SessionSpec, stage: int) -> int:
-    """The seed of a stage's boards, samples and proposal."""
-    return spec.seed * 1000 + stage
+def proposal_seed(spec: SessionSpec, stage: int) -> int:
+    """What the engineer's draws after a stage hang on."""
+    return seeds.derive(spec.seed, "stage/proposal", stage)
 
 
-def boards_of(config: EnvironmentConfig, suite: list[Instance], stage: int, spec: SessionSpec) -> list[Instance]:
-    """The boards that a stage trains on."""
+def boards_of(config: EnvironmentConfig, suite: list[Instance], spec: SessionSpec, seed: int) -> list[Instance]:
+    """The boards that a stage trains on; ``seed`` is the stage's own, which its ``environment.json`` keeps."""
     exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in suite]))
-    return generate(config, spec.training.steps * spec.training.boards_per_step, stage_seed(spec, stage), exclude=exclude)
+    return generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=exclude)
 
 
 def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder) -> list[Instance]:
     """The stage's boards, none of them a board of the suite or of a named one; the same again after a resume."""
     recorder.phase("generating", stage)
-    boards = boards_of(config, suite, stage, session.spec)
-    if session.environment(stage) is None:
-        record = EnvironmentRecord(stage=stage, seed=stage_seed(session.spec, stage), config=config, realised=realised(boards))
+    known = session.environment(stage)
+    seed = known.seed if known else seeds.derive(session.spec.seed, "stage/boards", stage)  # an older version may have drawn by another one
+    boards = boards_of(config, suite, session.spec, seed)
+    if known is None:
+        record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
         recorder.write_model(stage, "environment.json", record)
         recorder.event("stage", stage=stage, boards=len(boards))
     return boards
@@ -172,7 +175,7 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
         spec = session.spec
         recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))
         guard = spec.guard
-        record = ask(engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=stage_seed(spec, context.stage))
+        record = ask(engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=proposal_seed(spec, context.stage))
         recorder.write_model(context.stage, "proposal.json", record)
         recorder.event("proposed", stage=context.stage, changes=len(record.changes), kept_because=record.kept_because)
     return record

@@ -27,8 +27,9 @@ import pandas as pd
 import torch
 from scipy import stats
 
+from core import seeds
 from core.engineer import rules
-from core.engineer.engineers import SCRIPTED
+from core.engineer.engineers import SCRIPTED, attempt_seed
 from core.engineer.evidence import describe
 from core.engineer.guard import guard
 from core.engineer.proposal_dialect import ProposalGrammar, parse_proposal, render_context, render_proposal
@@ -42,7 +43,7 @@ from core.policy.loading import load_policy
 from core.policy.vocabulary import CONFIG
 from core.sessions.files import write_parquet
 from core.sessions.forks import fork
-from core.sessions.loop import PROPOSAL_TEMPERATURE, stage_seed
+from core.sessions.loop import PROPOSAL_TEMPERATURE, proposal_seed
 from core.sessions.recorder import Recorder
 from core.sessions.spec import GuardSettings, SessionSpec
 from core.sessions.store import THREADS, Session, SessionError, SessionStore
@@ -51,8 +52,6 @@ from core.sessions.worker import run_recorded
 from core.training.outcomes import FEATURES, TeachSettings, centred, fit, teach, worded
 from core.training.settings import Schedule, TrainingSettings
 
-OTHER_SEEDS = 1_000_000
-"""What a second measurement adds to the seed of the session."""
 ENGINEERS = ("taught", "policy", "rules", "kept")
 """Those that are compared: the taught model, the session's own checkpoint, the rules, and nobody."""
 TRIES = 20
@@ -89,7 +88,7 @@ def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
     Raises SessionError if it fails.
     """
     name, limits = f"evidence-{seed}", GuardSettings()
-    drawn = random_config(setting.sizes, setting.agents, np.random.default_rng(seed))
+    drawn = random_config(setting.sizes, setting.agents, seeds.rng(seed, "evidence/config"))
     spec = SessionSpec(
         title=f"Evidence {seed}",
         engineer="human",  # it waits after the first stage, and its forks end with the last
@@ -124,7 +123,7 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
     """The config as it is, the rules' proposal, ``samples`` of the checkpoint's own at ``temperature`` and ``randoms`` drawn at random,
     within what the guard allows; no config twice."""
     context, config = seen(session)
-    limits, seed = session.spec.guard, stage_seed(session.spec, 0)
+    limits = session.spec.guard
     told = [Written("kept", worded(context, config, config)), Written("rules", render_proposal(context, rules.propose(context)))]
     known = [config_words(written.completion) for written in told]
     yield from told
@@ -137,7 +136,7 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
                 yield Written(author, completion)
 
     model, grammar = LabPolicy.load(session.stage_dir(0) / "policy"), ProposalGrammar(context)
-    draws = range(seed, seed + TRIES)
+    draws = [seeds.derive(session.spec.seed, "evidence/proposals", place) for place in range(TRIES)]
     yield from new("policy", (model.complete_constrained(render_context(context), grammar, temperature, draw) for draw in draws), samples)
     anyhow = (SCRIPTED["random"].propose(context, config, draw).config for draw in draws)
     allowed = (guard(drawn, config, max_step=limits.max_step, min_share=limits.min_share)[0] for drawn in anyhow)
@@ -147,11 +146,11 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
 # --- measuring -------------------------------------------------------------------------------------------------------
 
 
-def measure(parent: Session, completion: str, store: SessionStore, name: str, other_seeds: int = 0) -> dict[str, Any]:
+def measure(parent: Session, completion: str, store: SessionStore, name: str, replicate: int = 0) -> dict[str, Any]:
     """Trains the second stage of an evidence with a proposal, in a fork that is deleted afterwards.
 
     Args:
-        other_seeds: added to the seed of the fork: it then draws other boards from the same config, and other plans.
+        replicate: 0 with the seed of the evidence; else with another one: other boards from the same config, and other plans.
 
     Returns:
         The proposal's part of a row of the table of :func:`collect`.
@@ -164,8 +163,9 @@ def measure(parent: Session, completion: str, store: SessionStore, name: str, ot
     folder = store.root / name
     given = parse_proposal(context, config, completion)
     forked = Session(folder) if folder.is_dir() else fork(parent, 0, store, name, given=given)
-    if other_seeds and forked.spec.seed == parent.spec.seed:
-        spec = forked.spec.changed(seed=parent.spec.seed + other_seeds)  # no fork of the app's may do that: its first stage had another
+    if replicate and forked.spec.seed == parent.spec.seed:
+        other = seeds.derive(parent.spec.seed, "evidence/replicate", replicate)
+        spec = forked.spec.changed(seed=other)  # no fork of the app's may do that: its first stage had another
         write_text(folder / "session.json", spec.model_dump_json(indent=2))
         forked = Session(folder)
     if run_recorded(forked, Recorder(forked)):
@@ -231,7 +231,7 @@ def add_outcomes(table: Table, parent: Session, written: Sequence[Written], stor
             if table.has(**key):
                 continue
             measured = table.same(parent.spec.seed, replicate, completion) or measure(
-                parent, completion, store, f"fork-{parent.spec.seed}-{author}-{number}-{replicate}", replicate * OTHER_SEEDS
+                parent, completion, store, f"fork-{parent.spec.seed}-{author}-{number}-{replicate}", replicate
             )
             table.add(measured | key)
 
@@ -331,7 +331,7 @@ def compare(out: Path, taught: Path, seeds: Sequence[int], setting: Setting, eng
     table, store, model = Table(out / "compared.parquet"), SessionStore(out / "sessions"), LabPolicy.load(taught)
     for seed in seeds:
         parent = evidence(seed, setting, store)
-        context, draw = seen(parent)[0], stage_seed(parent.spec, 0)
+        context, draw = seen(parent)[0], attempt_seed(proposal_seed(parent.spec, 0), 0)
         asked = {"taught": model, "policy": LabPolicy.load(parent.stage_dir(0) / "policy")}
         told = [
             Written(name, each.complete_constrained(render_context(context), ProposalGrammar(context), PROPOSAL_TEMPERATURE, draw))

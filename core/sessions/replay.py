@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 import torch
 
+from core import seeds
 from core.engineer.engineers import Engineer, ask
 from core.engineer.evidence import describe
 from core.engineer.schema import ApiSettings
@@ -45,7 +46,7 @@ def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]
             engineers[who] = make_engineer(spec, policy)
         asked.append((arm.name, engineers[who], describe(measured, spec.sections, spec.layouts), spec.guard))
     for sample in range(task.samples):
-        draw = task.seed * 1_000_003 + 10 * sample  # an answer that cannot be used is asked for again with the next number
+        draw = seeds.derive(task.seed, "replay/proposal", sample)
         for name, engineer, context, guard in asked:
             if (name, sample) not in known:
                 record = ask(engineer, context, measured.config, max_step=guard.max_step, min_share=guard.min_share, seed=draw)

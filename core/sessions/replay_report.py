@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from core import seeds
 from core.engineer.schema import SECTIONS, Section
 from core.engineer.sentences import listed
 from core.lake.config import KNOBS
@@ -83,7 +84,7 @@ def sign_flips(table: pd.DataFrame, arm: str, reference: str) -> float:
     differences = (ours - theirs).dropna().to_numpy()
     if not len(differences):
         return 1.0
-    signs = np.random.default_rng(0).choice((-1.0, 1.0), size=(FLIPS, len(differences)))
+    signs = seeds.rng(0, "replay/sign-flips").choice((-1.0, 1.0), size=(FLIPS, len(differences)))
     distance = np.abs(differences.mean(axis=0)).mean()
     flipped = np.abs(signs @ differences / len(differences)).mean(axis=1)
     return float((1 + (flipped >= distance - 1e-12).sum()) / (1 + FLIPS))

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy
 
+from core import seeds
 from core.lake.board import Board
 from core.lake.rules import Paths
 
@@ -79,7 +80,7 @@ class InsightHead(torch.nn.Linear):
 
     def __init__(self, hidden: int, seed: int = 0) -> None:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+            torch.manual_seed(seeds.derive(seed, "warm-start/insight-head"))
             super().__init__(hidden, sum(self.SIZES))
 
     def loss(self, hidden: torch.Tensor, targets: Sequence[Insight]) -> torch.Tensor:

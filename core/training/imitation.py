@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core import seeds
 from core.lake.board import Agent, Board
 from core.lake.rules import judge_paths, walk
 from core.lake.solver import solve_all
@@ -27,7 +28,7 @@ class ImitationRun(SFTRun):
         group = self.settings.completions_per_board
         written, judged = self.try_out(model, boards, step)
         wrong = [(place, boards[place // group]) for place in np.flatnonzero(~judged["optimal"])]
-        draws = [np.random.default_rng((self.seed, step, place)) for place, _ in wrong]
+        draws = [seeds.rng(self.seed, "imitation/cuts", step, place) for place, _ in wrong]
         cuts = [cut(self.instances[i].board, written[place], rng) for (place, i), rng in zip(wrong, draws, strict=True)]
         ways_home = solve_all([state for _, state in cuts])
         return [

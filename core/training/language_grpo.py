@@ -11,7 +11,6 @@ import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
 from datasets import Dataset
-from transformers import TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
 from core.lake.instance import Instance
@@ -73,12 +72,6 @@ class LanguageGRPORun(GRPORun):
             "chat_template_kwargs": {"enable_thinking": settings.thinking},
             **vllm_arguments(settings),
         }
-
-    def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
-        """What is sampled in a step hangs on the step alone, so that a resumed stage goes on as it would have. An engine in this process
-        draws from the same generator."""
-        super().on_step_begin(args, state, control, **named)
-        torch.manual_seed((self.seed * 1_000_003 + state.global_step) * 64 + PartialState().process_index)
 
     def dataset(self) -> Dataset:
         chats = self.policy.tokenizer.chat_template is not None

@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
+from core import seeds
 from core.engineer import rules
 from core.engineer.demonstrations import draw_context
 from core.engineer.engineers import SCRIPTED
@@ -28,13 +29,11 @@ from core.lake.config import KNOBS, EnvironmentConfig, SizeConfig
 from core.lake.suites import held_out
 from core.policy.lab_policy import LabPolicy
 from core.training.demonstrations import Example, to_example
-from core.training.warm_start import BOARD_SEED, Progress, WarmStartSettings, solved_boards, train
+from core.training.warm_start import Progress, WarmStartSettings, solved_boards, train
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Of the ridge regression, in units of the number of rows; the one with the least error on evidences left out is taken."""
 FEATURES = ("holes", "waits", "size", "valid", "evenness")
-CONTEXT_SEED = 2_000_003
-"""Keeps the invented contexts apart from those of the warm start."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +190,7 @@ def answer(context: Context, outcome: OutcomeModel, settings: TeachSettings, rng
 
 def lessons(table: pd.DataFrame, outcome: OutcomeModel, settings: TeachSettings) -> list[Example]:
     """The proposals to learn: invented contexts with their answers, and measured ones."""
-    rng = np.random.default_rng((CONTEXT_SEED, settings.seed))
+    rng = seeds.rng(settings.seed, "teach/lessons")
     contexts = [draw_context(rng) for _ in range(settings.contexts)]
     invented = [to_example(render_context(context), answer(context, outcome, settings, rng)) for context in contexts]
     drawn = rng.choice(len(table), settings.measured, p=weights(table, settings.temperature).to_numpy())
@@ -202,7 +201,7 @@ def teach(
     policy: LabPolicy, table: pd.DataFrame, outcome: OutcomeModel, settings: TeachSettings, report: Callable[[Progress], None]
 ) -> None:
     """Trains ``policy`` in place, as the warm start did, at a smaller rate."""
-    solved = solved_boards(settings.boards, BOARD_SEED + CONTEXT_SEED + settings.seed, held_out())
+    solved = solved_boards(settings.boards, seeds.derive(settings.seed, "teach/boards"), held_out())
     proposals: Sequence[Example] = lessons(table, outcome, settings)
     warm = WarmStartSettings(
         presentations=settings.presentations,

@@ -8,10 +8,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
+import torch
+from accelerate import PartialState
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
+from core import seeds
 from core.lake.instance import Instance
 from core.policy.answer import judge_answer
 from core.policy.evaluation import answer_row
@@ -71,7 +73,7 @@ class StageRun(TrainerCallback, ABC):
             "logging_steps": 1,
             "disable_tqdm": True,
             "report_to": "none",
-            "seed": self.seed,
+            "seed": seeds.derive(self.seed, "training/trainer"),
             "bf16": False,
             "use_cpu": self.policy.model.device.type == "cpu",
             "gradient_checkpointing": False,
@@ -96,7 +98,7 @@ class StageRun(TrainerCallback, ABC):
             model,
             [self.policy.tokenizer(prompt)["input_ids"] for prompt in prompts],
             [self.limits[prompt] for prompt in prompts],
-            [np.random.default_rng((self.seed, step, row)) for row in range(len(prompts) * completions)],
+            [seeds.rng(self.seed, "training/plans", step, row) for row in range(len(prompts) * completions)],
             temperature=self.settings.temperature,
             completions=completions,
             pad=self.policy.tokenizer.pad_token_id,
@@ -138,6 +140,9 @@ class StageRun(TrainerCallback, ABC):
     # --- what the trainer calls back -----------------------------------------------------------------------------
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        """What a step draws from torch's own generator hangs on the step alone, so that a resumed stage goes on bit by bit: TRL shuffles
+        its samples so, and a language model, or a vLLM engine in this process, writes so."""
+        torch.manual_seed(seeds.derive(self.seed, "training/step", state.global_step, PartialState().process_index))
         self.step_began = time.monotonic()
         self.rows, self.figures = [], {}
 

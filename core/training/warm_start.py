@@ -22,6 +22,7 @@ from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
+from core import seeds
 from core.engineer.demonstrations import demonstrations
 from core.lake.board import Board
 from core.lake.config import PAPER_SIZES
@@ -38,8 +39,6 @@ from core.training.optimizers import MuonAndAdamW
 TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}
 """Agents -> share of the solved boards."""
 HOLE_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5)
-BOARD_SEED = 1_000_000_007
-"""Keeps the streams of boards apart from those of suites and sessions, whose seeds are small."""
 DEFAULT_BOARDS, DEFAULT_PROPOSALS = 120_000, 40_000
 POOL = 4096
 """Examples that are drawn at once, sorted by length and cut into batches, so that little is padding."""
@@ -99,7 +98,7 @@ def train(
     report_every: int = 100,
 ) -> None:
     """Trains ``policy`` in place on the completions (not the prompts). ``solved`` are square boards with plans of equal length an agent."""
-    model, rng = policy.model.train(), np.random.default_rng(settings.seed)
+    model, rng = policy.model.train(), seeds.rng(settings.seed, "warm-start/lessons")
     model.set_attn_implementation(FLOAT32_ATTENTION)
     trunk = torch.compile(model.model, dynamic=True) if settings.compiled else model.model
     head = InsightHead(model.config.hidden_size, settings.seed)
@@ -232,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     source = options.continue_from
     policy = LabPolicy.load(source) if source else LabPolicy(build_network(options.seed), build_tokenizer())
-    solved = solved_boards(options.boards, BOARD_SEED + options.seed, held_out())
+    solved = solved_boards(options.boards, seeds.derive(options.seed, "warm-start/boards"), held_out())
     proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed)]
     print(f"{policy.model.num_parameters()} parameters, {len(solved)} boards, {len(proposals)} proposals, {settings}", flush=True)
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -19,12 +21,14 @@ from core.lake.rules import Verdict
 from core.lake.solver import solve
 from core.policy.answer import judge_answer
 from core.policy.folders import LAB_MODEL
+from core.policy.generation import sample
 from core.policy.lab_policy import LabPolicy
 from core.policy.plan_dialect import CELL_OF, parse_plan
 from core.policy.vocabulary import END, MOVES, WORDS
+from core.training import imitation, stage_run
 from core.training.demonstrations import ID_OF, Example
 from core.training.expert_iteration import ExpertIterationRun, best_plans
-from core.training.imitation import ImitationRun
+from core.training.imitation import Cut, ImitationRun, cut
 from core.training.settings import LEARNING_RATES, Method, StageStopped, TrainingSettings
 from core.training.stage import RUNS, make_run, train_stage
 
@@ -150,6 +154,31 @@ def test_imitation_learns_optimal_ways_home_from_where_its_own_plans_led(seed: i
         here = [CELL_OF[word] for word in words[start:][-3:]] or [agent.start for agent in board.agents]
         state = Board.known_good(board.rows, tuple(Agent(*ends) for ends in zip(here, (a.goal for a in board.agents), strict=True)))
         assert len(lesson.completion) - 1 == 3 * (solve(state).makespan or 0)
+
+
+def test_imitation_cuts_a_plan_by_other_draws_than_those_it_was_sampled_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, list[int]] = {"sampled": [], "cut": []}
+
+    def sampled(*given: Any, **named: Any) -> list[list[int]]:
+        drawn["sampled"] += [state_of(rng) for rng in given[3]]
+        return sample(*given, **named)
+
+    def cut_off(board: Board, written: list[int], rng: np.random.Generator) -> Cut:
+        drawn["cut"].append(state_of(rng))
+        return cut(board, written, rng)
+
+    monkeypatch.setattr(stage_run, "sample", sampled)
+    monkeypatch.setattr(imitation, "cut", cut_off)
+    boards = generate(EnvironmentConfig.uniform((4,), agents=3, hole_ratio=0.2), 8, seed=0)
+    run = ImitationRun(LabPolicy.load(LAB_MODEL), TrainingSettings(method="imitation", temperature=1.3), stages=1, seed=0)
+    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
+    run.lessons(run.policy.model, range(8), step=5)
+    assert len(drawn["sampled"]) == 64 and drawn["cut"]
+    assert not set(drawn["sampled"]) & set(drawn["cut"])
+
+
+def state_of(rng: np.random.Generator) -> int:
+    return rng.bit_generator.state["state"]["state"]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -24,6 +24,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from core import seeds
+
 Key = TypeVar("Key", str, tuple[str, str])
 
 CLEAR = 0.05
@@ -197,7 +199,7 @@ def board_bootstrap(
         raise ValueError(f"not every session has the board {answers.index[answers.isna().any(axis=1)][0][1]}")
     # The contrast is linear in the answers: each board has a share of it over all sessions, and only these shares need be drawn.
     shares = answers[list(plus)].mean(axis=1) - answers[list(minus)].mean(axis=1)
-    rng = np.random.default_rng(seed)
+    rng = seeds.rng(seed, "study/board-bootstrap")
     # By hand, as scipy.stats.bootstrap refuses cells of one board.
     cells = [rng.choice(cell.to_numpy(), (draws, len(cell))).mean(axis=1) for _, cell in shares.groupby(level="cell")]
     low, high = np.quantile(np.mean(cells, axis=0), [CLEAR / 2, 1 - CLEAR / 2])
