@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import streamlit as st
 from pydantic import ValidationError
 
-from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
+from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName
 from core.lake.board import Board
 from core.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
 from core.lake.presets import PRESETS as CONFIG_PRESETS
@@ -26,7 +27,7 @@ from core.ui import api_form, language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
 from core.ui.first_minute import first_minute, is_first_minute
-from core.ui.story import answer_of
+from core.ui.story import WHO, answer_of
 from core.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 
 TICK = 2.0
@@ -118,9 +119,9 @@ def new_session_form(found: list[Session]) -> None:
     """Every setting of a session, filled in by a preset."""
     if "form_stages" not in st.session_state:
         fill_form()
-    left, right = st.columns([1.25, 1], gap="large")
-    with left:
-        st.subheader("The session", anchor=False)
+    first, run = st.columns(2, gap="large")
+    details = st.container()
+    with first:
         st.selectbox(
             "Begin with", SESSION_PRESETS, format_func=lambda name: f"{name} · {SESSION_PRESETS[name].words}", key="form_preset",
             on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
@@ -131,40 +132,33 @@ def new_session_form(found: list[Session]) -> None:
             help="Reinforcement learning rewards plans that the model samples. The other two show it what to imitate; their figures are "
             "never those of GRPO.",
         )  # fmt: skip
-        begun = chosen_preset()
-        told = language_form.fields(begun.language) if begun.language else None
-        config = pick_config(found, begun)
-        st.subheader("The engineer", anchor=False)
-        engineer = st.selectbox(
-            "Who writes the next config", ENGINEERS, format_func=ENGINEER_WORDS.__getitem__, key="form_engineer",
-            help="Between two stages the engineer reads the evidence and proposes the next environment config.",
-        )  # fmt: skip
-        api = api_form.fields() if engineer == "api" else None
-        sections = st.pills(
-            "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
-            help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
-        )  # fmt: skip
-        layouts = st.pills(
-            "Layouts it may use", LAYOUTS, selection_mode="multi", key="form_layouts",
-            help="Without any, every map size keeps the layouts of the first config. So far only the engineer *random* turns layouts.",
-        )  # fmt: skip
-        st.subheader("Training", anchor=False)
-        numbers = number_fields(method)
-    with right:
+    begun = chosen_preset()
+    with details:
+        language = None
+        if begun.language:
+            with st.expander("The language model", expanded=True):
+                language = language_form.fields(begun.language)
+        with st.expander("The first environment config", expanded="design_config" in st.session_state):
+            config = pick_config(found, begun)
+        with st.expander("The engineer and what it sees"):
+            engineer, api, sections, layouts = engineer_fields()
+        with st.expander("Stages, steps and seed"):
+            numbers = number_fields(method)
+    as_begun = config == begun.initial_config
+    suggest_title(begun.title if as_begun else "")
+    title = first.text_input("Title", max_chars=120, key="form_title")
+    with run:
         st.subheader("What will run", anchor=False)
-        as_begun = config == begun.initial_config
-        suggest_title(begun.title if as_begun else "")
-        title = st.text_input("Title", max_chars=120, key="form_title")
         if config is None:
             return
         if api is not None and not api["model"]:
-            st.info("Which model is the engineer? Name it as its server does.")
+            st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
             return
         try:
             spec = SessionSpec(
                 title=title,
-                policy=told["policy"] if told else begun.policy,
-                language=language_form.in_even_passes(told["language"], numbers["boards"] * numbers["plans"]) if told else None,
+                policy=language["policy"] if language else begun.policy,
+                language=language_form.in_even_passes(language["language"], numbers["boards"] * numbers["plans"]) if language else None,
                 engineer=engineer,
                 api=ApiSettings(**api) if api else None,
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),
@@ -195,6 +189,24 @@ def new_session_form(found: list[Session]) -> None:
         preview(spec, found)
 
 
+def engineer_fields() -> tuple[EngineerName, dict[str, Any] | None, Sequence[str], Sequence[str]]:
+    """Who proposes, where it is asked if that is an API, which sections it sees, and which layouts it may use."""
+    engineer = st.selectbox(
+        "Who writes the next config", ENGINEERS, format_func=ENGINEER_WORDS.__getitem__, key="form_engineer",
+        help="Between two stages the engineer reads the evidence and proposes the next environment config.",
+    )  # fmt: skip
+    api = api_form.fields() if engineer == "api" else None
+    sections = st.pills(
+        "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
+        help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
+    )  # fmt: skip
+    layouts = st.pills(
+        "Layouts it may use", LAYOUTS, selection_mode="multi", key="form_layouts",
+        help="Without any, every map size keeps the layouts of the first config. So far only the engineer *random* turns layouts.",
+    )  # fmt: skip
+    return engineer, api, sections, layouts
+
+
 def suggest_title(title: str) -> None:
     """Puts ``title`` into the form, unless somebody has written one of their own."""
     state = st.session_state
@@ -218,7 +230,6 @@ def number_fields(method: Method) -> dict[str, Any]:
 def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig | None:
     """The config of the first stage: from the preset session, from Design, from a file, or the last one of a session. None: not chosen
     yet."""
-    st.subheader("The first environment config", anchor=False)
     designed = st.session_state.get("design_config")
     ready_made = {f"the preset {name}": name for name in CONFIG_PRESETS}
     sources = [FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *(session.id for session in found)]
@@ -261,12 +272,12 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{METHOD_NAMES[training.method]}**: {plans} on {boards:,} boards a stage, "
         f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
-        f"with {agents} agents."
+        f"with {agents} agents." + (f" Between stages, {WHO[spec.engineer]} writes the next config." if spec.stages > 1 else "")
     )
     guess = expected_seconds(spec, found)
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
     if guess is not None:
-        st.caption(f"About {sessions.duration(guess[0])} of training, judging by {guess[1]}.")
+        st.caption(f"About {sessions.duration(guess[0])} of training, judging by {markup.plain(guess[1])}.")
     elif shape is None:
         st.caption("No session on this machine tells yet how long that takes.")
     if shape is not None:
@@ -274,15 +285,24 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     wrong = sessions.obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
+    busy = launcher.running(sessions.store())
+    if busy is not None:
+        st.warning(
+            f"{markup.plain(busy.title)} is running on this machine, which does one job at a time. Stop it or wait until it is done.",
+            icon=":material/hourglass_top:",
+        )
     if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", disabled=bool(wrong)):
         st.session_state.pop(NEW, None)
         sessions.start(spec)
-    text = spec.model_dump_json(indent=2)
-    st.caption("The same from the command line:")
-    st.code("frozenlab run spec.json", language="bash")
-    st.download_button("Download spec.json", text, "spec.json", "application/json", on_click="ignore", key="form_spec")
-    with st.expander("spec.json"):
-        st.code(text, language="json")
+        st.session_state[NEW] = True  # it was not started: the form stays
+    with st.expander("The same from the command line"):
+        text = spec.model_dump_json(indent=2)
+        line = command(spec)
+        if line is None:
+            st.caption("Download the spec, then run this in its folder:")
+        st.code(line or "frozenlab run spec.json", language="bash")
+        st.download_button("Download spec.json", text, "spec.json", "application/json", on_click="ignore", key="form_spec")
+        st.code(text, language="json", height=320)
 
 
 def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:
@@ -295,6 +315,24 @@ def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, st
             theirs, ours = (s.training.boards_per_step * s.training.completions_per_board for s in (session.spec, spec))
             return float(metrics["seconds"].median()) * ours / theirs * spec.training.steps * spec.stages, session.title
     return None
+
+
+def command(spec: SessionSpec) -> str | None:
+    """What runs the same in a shell, if it takes no file: the spec is that of its preset but for engineer and seed."""
+    plain = chosen_preset()
+    try:
+        if spec != plain.changed(engineer=spec.engineer, seed=spec.seed):
+            return None
+    except ValidationError:  # an api engineer needs settings
+        return None
+    words = ["frozenlab run --preset", chosen_name()]
+    if spec.training.method != "grpo":
+        words += ["--method", spec.training.method]
+    if spec.engineer != plain.engineer:
+        words += ["--engineer", spec.engineer]
+    if spec.seed != plain.seed:
+        words += ["--seed", str(spec.seed)]
+    return " ".join(words)
 
 
 # --- the live view ---------------------------------------------------------------------------------------------------

@@ -35,7 +35,6 @@ def values(spec: SessionSpec) -> dict[str, Any]:
 
 def fields(begun: LanguageSettings) -> dict[str, Any]:
     """Which language model is trained, and how: ``policy`` and ``language`` of the spec. What is not asked is as in the preset."""
-    st.subheader("The language model", anchor=False)
     st.caption("The preset's numbers are starting points: nobody has tuned them at this size yet.")
     which, writes = st.columns([1.4, 1])
     policy = which.text_input(

@@ -41,6 +41,8 @@ def lab(new_app: Callable[[], App]) -> Iterator[App]:
 
 def fill_form(page: Page) -> None:
     """A session of tiny steps, long enough not to end while it is looked at."""
+    page.get_by_text("The first environment config", exact=True).click()
+    page.get_by_text("Stages, steps and seed", exact=True).click()
     page.get_by_role("combobox", name=re.compile("Taken from")).click()
     page.get_by_role("option", name="a file").click()
     page.locator("input[type=file]").set_input_files(

@@ -27,7 +27,8 @@ def test_with_no_session_the_form_is_open_and_starts_the_quick_session(launched:
     app = open_page("train")
     assert not app.exception
     assert app.title[0].value == "What should run?"
-    assert "frozenlab run spec.json" in [code.value for code in app.code]
+    assert "frozenlab run --preset quick" in [code.value for code in app.code]
+    assert [part.label for part in app.expander if part.proto.expanded] == [], "two fields and Start are enough"
     app.button(key="form_start").click().run()
     assert launched == [preset_spec("quick")]
     assert app.title[0].value == "Is the model learning?"
@@ -127,6 +128,36 @@ def test_what_a_preset_filled_in_can_be_changed(launched: list[SessionSpec]) -> 
     app.button(key="form_start").click().run()
     demo = preset_spec("demo")
     assert launched == [demo.model_copy(update={"training": demo.training.model_copy(update={"boards_per_step": 16})})]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "line"),
+    [
+        (("selectbox", "form_method"), "imitation", "frozenlab run --preset quick --method imitation"),
+        (("selectbox", "form_engineer"), "rules", "frozenlab run --preset quick --engineer rules"),
+        (("number_input", "form_seed"), 5, "frozenlab run --preset quick --seed 5"),
+        (("number_input", "form_steps"), 7, "frozenlab run spec.json"),
+    ],
+)
+def test_the_command_runs_what_the_form_holds(field: tuple[str, str], value: int | str, line: str) -> None:
+    app = open_page("train")
+    kind, key = field
+    getattr(app, kind)(key=key).set_value(value).run()
+    assert app.code[0].value == line
+    assert ("Download the spec" in words(app)) == line.endswith(".json")
+
+
+def test_the_form_says_that_another_session_is_running(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_session(sessions_folder, status="running", finished_stages=1)
+    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    app = open_page("train", session="built")
+    app.button(key="new").click().run()
+    assert "Built session is running on this machine" in app.warning[0].value
+    app.button(key="form_start").click().run()
+    assert "is running; stop it or wait" in app.error[0].value
+    assert app.title[0].value == "What should run?", "the form keeps what was filled in"
+    app.run()
+    assert app.title[0].value == "What should run?"
 
 
 def test_what_will_run_says_by_which_method() -> None:
