@@ -139,7 +139,7 @@ def run_stage(spec: SessionSpec) -> dict[str, Any]:
         if torch.cuda.is_available():
             torch.cuda.reset_peak_memory_stats()
         train_stage(
-            run, boards, stage=0, folder=Path(folder), previous=None, report=lambda *_: None, stopping=lambda: False
+            run, boards, stage=0, folder=Path(folder), previous=None, recorded=0, report=lambda *_: None, stopping=lambda: False
         )  # fmt: skip
         whole = now() - ready
     counted = run.steps[1:] or run.steps

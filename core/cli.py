@@ -208,6 +208,7 @@ def run_session(options: argparse.Namespace) -> int:
 
     from core.lake.config import first_error
     from core.sessions.footprint import shortfalls
+    from core.sessions.launcher import claim
     from core.sessions.presets import PRESETS, preset_spec
     from core.sessions.spec import SessionSpec
     from core.sessions.store import SessionStore
@@ -233,9 +234,9 @@ def run_session(options: argparse.Namespace) -> int:
     if spec.language and (lacking := shortfalls(spec)):
         raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
     if options.out:
-        session = SessionStore(options.out.resolve().parent).create(spec, options.out.resolve().name)
+        session = claim(spec, SessionStore(options.out.resolve().parent), options.out.resolve().name)
     else:
-        session = SessionStore().create(spec)
+        session = claim(spec, SessionStore())
     return run_in_foreground(session, options.json)
 
 
@@ -510,12 +511,14 @@ def other_way(session: Session, stage: int, options: argparse.Namespace) -> Prop
 
 
 def run_resume(options: argparse.Namespace) -> int:
+    from core.sessions.soundness import refuse_links
     from core.sessions.store import STOP_FILE
 
     session = find_session(options.id)
     state = session.state()
-    if session.read_only or state.live or state.status in ("done", "waiting"):
-        raise InputError(f"{session.id} is {'a recorded session' if session.read_only else state.status}; it cannot be resumed")
+    if session.why_read_only or state.live or state.status in ("done", "waiting"):
+        raise InputError(f"{session.id} {session.why_read_only or f'is {state.status}'}; it cannot be resumed")
+    refuse_links(session.dir)
     (session.dir / STOP_FILE).unlink(missing_ok=True)
     return run_in_foreground(session, options.json)
 
@@ -569,6 +572,7 @@ def run_status(options: argparse.Namespace) -> None:
 
 
 def print_status(session: Session, as_json: bool) -> None:
+    from core.sessions.soundness import problems_of
     from core.training.settings import METHOD_NAMES
 
     state = session.state()
@@ -586,6 +590,8 @@ def print_status(session: Session, as_json: bool) -> None:
         print(f"  it waits for your proposal: on its Story, or by frozenlab propose {session.id} CONFIG")
     if state.error:
         print(f"  {state.error}")
+    for problem in problems_of(session):
+        print(f"  damaged: {problem}")
 
 
 def find_session(name: str) -> Session:

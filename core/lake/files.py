@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -28,9 +30,37 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
                 os.fsync(file.fileno())
         for path, temporary in ready.items():
             os.replace(temporary, path)
+        sync(folder)
     finally:
         for temporary in ready.values():
             Path(temporary).unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """An empty file beside ``path``, of a name that nobody can foresee; it takes the place of ``path`` when the block ends without an
+    error: fsync, rename."""
+    temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
+    try:
+        yield temporary
+        sync(temporary)
+        os.replace(temporary, path)
+        sync(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Has a file's content, or what a folder's names stand for, on the disk before anything else happens."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:
+        if not path.is_dir():  # some shared file systems know no fsync of folders
+            raise
+    finally:
+        os.close(handle)
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:

@@ -12,10 +12,14 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, Protocol
 
 from core.lake.files import write_text
+from core.sessions.disk import free_reserve, in_words, reserve
+from core.sessions.files import sweep
+from core.sessions.soundness import refuse_links
 from core.sessions.state import STALLED_AFTER, Status, WorkerState, own_process, read_state
 from core.sessions.store import STOP_FILE
 from core.training.settings import StageStopped
@@ -33,7 +37,11 @@ def run_job(folder: Path, work: Callable[[Tell], None], *, patience: float = STA
 
     Args:
         patience: seconds without a word that mean nothing.
+
+    Raises:
+        LinkError: there is a link in the folder.
     """
+    refuse_links(folder)
     fresh = {"status": "running", "patience": patience, "error": None, "started": time.time()}
     state = read_state(folder).model_copy(update=fresh | own_process())
     signal.signal(signal.SIGTERM, lambda *_: (folder / STOP_FILE).touch())
@@ -44,16 +52,22 @@ def run_job(folder: Path, work: Callable[[Tell], None], *, patience: float = STA
         state.progress, state.seconds_left = progress, seconds_left
         _write(folder, state)
 
-    _write(folder, state)
     try:
-        work(tell)
-    except StageStopped:
-        return _end(folder, state, "stopped", 3)
+        reserve(folder)
+        sweep(folder)
+        _write(folder, state)
+        try:
+            work(tell)
+        except StageStopped:
+            return _end(folder, state, "stopped", 3)
+        return _end(folder, state, "done", 0)
     except Exception as error:  # whatever it is belongs in the job's record
-        traceback.print_exc()
-        state.error = f"{type(error).__name__}: {error}"
-        return _end(folder, state, "failed", 1)
-    return _end(folder, state, "done", 0)
+        state.error = in_words(error, folder)
+        with suppress(OSError):  # on a disk that is full
+            _end(folder, state, "failed", 1)
+        with suppress(OSError):
+            traceback.print_exc()
+        return 1
 
 
 def detached(main: Callable[[Path], int]) -> NoReturn:
@@ -66,6 +80,7 @@ def detached(main: Callable[[Path], int]) -> NoReturn:
 
 def _end(folder: Path, state: WorkerState, status: Status, exit_status: int) -> int:
     state.status, state.finished, state.seconds_left = status, time.time(), None
+    free_reserve(folder)
     _write(folder, state)
     return exit_status
 

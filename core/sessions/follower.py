@@ -12,6 +12,7 @@ import torch
 from core.lake.suites import build_suite
 from core.policy.loading import load_policy
 from core.sessions.loop import boards_of, make_training
+from core.sessions.soundness import stages_to_train
 from core.sessions.store import THREADS, Session
 from core.training.settings import StageStopped
 from core.training.stage import train_stage
@@ -29,10 +30,11 @@ def follow(session: Session) -> int:
     policy = load_policy(spec.policy, spec.language, spec.seed)
     suite = build_suite(spec.suite)
     training = make_training(policy, suite, session)
+    lacking = stages_to_train(session)
     for stage in range(spec.stages):
         environment = awaited(partial(session.environment, stage))
         folder = session.stage_dir(stage)
-        if (folder / "policy").exists():
+        if stage not in lacking:
             policy.take_weights(folder / "policy")
             continue
         try:
@@ -42,6 +44,7 @@ def follow(session: Session) -> int:
                 stage=stage,
                 folder=folder,
                 previous=session.stage_dir(stage - 1) / "policy" if stage else None,
+                recorded=session.recorded_steps(stage),
                 report=lambda *_: None,
                 stopping=lambda: False,
             )

@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from core.engineer.schema import Proposal
 from core.lake.config import first_error
 from core.lake.files import write_text
+from core.sessions.soundness import refuse_links
 from core.sessions.spec import Parent, SessionSpec
 from core.sessions.store import GIVEN_FILE, Session, SessionError, SessionStore
-from core.training.checkpoints import can_go_on
+from core.training.checkpoints import damage
 
 CHANGEABLE = {"title", "engineer", "api", "sections", "layouts", "guard", "language"}
 """What of a spec bears on nothing before a proposal; of ``language`` only the guidance."""
@@ -53,9 +54,10 @@ def fork(
     training cannot go on (see :func:`trains_anew`) leaves its boards, configs and proposals; the fork trains on them again, with the same
     draws if this version drew the parent's plans too. The folder is complete before it has its name, so that nobody meets half a fork.
 
-    Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do.
+    Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do, LinkError if there is a link in the parent's folder.
     """
     spec = forked_spec(parent, stage, **changes)
+    refuse_links(parent.dir)
     anew = trains_anew(parent, stage)
 
     def fill(folder: Path) -> None:
@@ -74,7 +76,7 @@ def fork(
 
 def trains_anew(parent: Session, stage: int) -> bool:
     """Whether a fork has to train the parent's stages once more: this one is not the last, and the parent keeps no optimizer of it."""
-    return stage + 1 < parent.spec.stages and not can_go_on(parent.stage_dir(stage) / "policy")
+    return stage + 1 < parent.spec.stages and damage(parent.stage_dir(stage) / "policy", to_go_on=True) is not None
 
 
 def link_or_copy(source: str, target: str) -> None:

@@ -15,10 +15,13 @@ from typing import Any
 
 from core.engineer.schema import Proposal
 from core.lake.files import write_text
+from core.sessions.disk import NOTHING, DiskFullError, check_room
 from core.sessions.evaluations import Evaluation, Task, create, evaluations
+from core.sessions.files import open_to_append
 from core.sessions.forks import fork
 from core.sessions.replays import Replay, ReplayTask, replays
 from core.sessions.replays import create as create_replay
+from core.sessions.soundness import LinkError, refuse_links
 from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, worker_alive
 from core.sessions.store import GIVEN_FILE, PROJECT, STOP_FILE, Session, SessionStore, worker_environment
@@ -42,6 +45,15 @@ def start(spec: SessionSpec, store: SessionStore) -> Session:
     with launching(store):
         session = store.create(spec)
         spawn(session)
+    return session
+
+
+def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None) -> Session:
+    """Creates a session that the caller runs itself, in the foreground; it counts as queued. Raises LaunchError as :func:`start` does,
+    SessionError if the id is none or taken."""
+    with launching(SessionStore()):
+        session = store.create(spec, session_id)
+        queue(session)
     return session
 
 
@@ -108,6 +120,7 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
         state = session.state()
         if state.status != "waiting":
             raise LaunchError(f"{session.id} does not wait for a proposal, it is {state.status}")
+        check_folder(session)
         write_text(session.stage_dir(state.stage) / GIVEN_FILE, proposal.model_dump_json(indent=2))
         spawn(session)
 
@@ -117,8 +130,8 @@ def resume(session: Session, store: SessionStore) -> None:
     a proposal."""
     with launching(store):
         status = session.state().status
-        if session.read_only:
-            raise LaunchError(f"{session.id} is a recorded session, it cannot be changed")
+        if session.why_read_only:
+            raise LaunchError(f"{session.id} {session.why_read_only}, it cannot be changed")
         if status == "done":
             raise LaunchError(f"{session.id} is done, there is nothing to resume")
         if status == "waiting":
@@ -149,7 +162,11 @@ def end_after_grace(state: WorkerState) -> None:
 def launching(store: SessionStore) -> Iterator[None]:
     """One launch at a time over all pages and shells, and none while a session, an evaluation, a study or a replay runs."""
     store.root.mkdir(parents=True, exist_ok=True)
-    with (store.root / ".launch.lock").open("w") as lock:
+    try:
+        check_room(store.root, NOTHING, "anything new")
+    except DiskFullError as error:
+        raise LaunchError(str(error)) from None
+    with open_to_append(store.root / ".launch.lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         busy = running(store)
         if busy is not None:
@@ -176,15 +193,31 @@ def worker_command(session: Session) -> list[str]:
 
 
 def spawn(job: Job, *options: str) -> subprocess.Popen[bytes]:
-    """Starts the worker in a process group of its own. The job counts as queued until the worker has written its first state."""
+    """Starts the worker in a process group of its own. The job counts as queued until the worker has written its first state.
+
+    Raises LaunchError if there is a link in the job's folder.
+    """
+    check_folder(job)
     (job.dir / STOP_FILE).unlink(missing_ok=True)
+    queue(job)
+    process = launch(job, *options)
+    threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie
+    return process
+
+
+def check_folder(job: Job) -> None:
+    try:
+        refuse_links(job.dir)
+    except LinkError as error:
+        raise LaunchError(str(error)) from None
+
+
+def queue(job: Job) -> None:
+    """Has the job wait for its worker, which it does for a while before it counts as crashed."""
     fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
     if isinstance(job, Session):
         fresh |= {"phase": "starting", "phase_done": 0.0, "phase_since": time.time()}
     write_text(job.dir / "state.json", job.state().model_copy(update=fresh).model_dump_json(indent=2))
-    process = launch(job, *options)
-    threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie
-    return process
 
 
 def launch(job: Job, *options: str, **variables: str) -> subprocess.Popen[bytes]:
@@ -198,7 +231,7 @@ def launch(job: Job, *options: str, **variables: str) -> subprocess.Popen[bytes]
         command, online = [sys.executable, "-m", "core.sessions.replay_worker", str(job.dir)], job.session.spec.online
     else:
         command = [sys.executable, "-m", "core.sessions.studies.runner", str(job.dir)]
-    with (job.dir / "worker.log").open("ab") as log:
+    with open_to_append(job.dir / "worker.log") as log:
         return subprocess.Popen(
             [*command, *options],
             cwd=PROJECT,

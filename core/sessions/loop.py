@@ -6,6 +6,7 @@ session and resumes one. Importing this module imports torch: only the worker pr
 
 from __future__ import annotations
 
+import shutil
 from contextlib import nullcontext
 from typing import Any
 
@@ -28,9 +29,11 @@ from core.policy.hf_policy import HFPolicy
 from core.policy.lab_policy import LabPolicy
 from core.policy.loading import load_policy
 from core.policy.policy import Policy
+from core.sessions.disk import check_room, size_of
 from core.sessions.recorder import Recorder
+from core.sessions.soundness import stages_to_train
 from core.sessions.spec import SessionSpec
-from core.sessions.store import THREADS, EnvironmentRecord, Session
+from core.sessions.store import GIVEN_FILE, THREADS, EnvironmentRecord, Session, SessionError
 from core.training.checkpoints import drop_resume_files
 from core.training.language_grpo import LanguageGRPORun
 from core.training.stage import make_run, train_stage
@@ -48,10 +51,11 @@ def run(session: Session, recorder: Recorder) -> None:
     training = make_training(policy, suite, session)
     engineer = make_engineer(spec, policy)
     config = spec.initial_config
+    lacking = stages_to_train(session)
     validate(policy, suite, None, session, recorder)
     for stage in range(spec.stages):
         boards = draw_boards(config, suite, stage, session, recorder)
-        train(training, boards, stage, session, recorder)
+        train(training, boards, stage, lacking, session, recorder)
         validate(policy, suite, stage, session, recorder)
         if spec.engineer == "human" and stage + 1 == spec.stages:
             break  # nobody would train on what a person thinks of here
@@ -108,10 +112,15 @@ def boards_of(config: EnvironmentConfig, suite: list[Instance], spec: SessionSpe
 def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder) -> list[Instance]:
     """The stage's boards, none of them a board of the suite or of a named one; the same again after a resume."""
     recorder.phase("generating", stage)
-    known = session.environment(stage)
-    seed = known.seed if known else seeds.derive(session.spec.seed, "stage/boards", stage)  # an older version may have drawn by another one
+    known, seed = session.environment(stage), seeds.derive(session.spec.seed, "stage/boards", stage)
+    if known is not None and known.seed in (seed, session.spec.seed * 1000 + stage):
+        seed = known.seed  # an older version drew by the second
+    else:
+        known = None
     boards = boards_of(config, suite, session.spec, seed)
     if known is None:
+        if (session.stage_dir(stage) / "environment.json").exists():
+            recorder.event("damaged", stage=stage, what=f"environment.json of stage {stage + 1}", then="it is written anew")
         record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
         recorder.write_model(stage, "environment.json", record)
         recorder.event("stage", stage=stage, boards=len(boards))
@@ -127,14 +136,20 @@ def make_training(policy: Policy, suite: list[Instance], session: Session) -> St
     return training
 
 
-def train(training: StageRun, boards: list[Instance], stage: int, session: Session, recorder: Recorder) -> None:
-    """Trains on the boards; a stage that is already trained is loaded instead."""
+def train(
+    training: StageRun, boards: list[Instance], stage: int, lacking: dict[int, str | None], session: Session, recorder: Recorder
+) -> None:
+    """Trains on the boards if the stage is among those that are ``lacking``; one that is trained is loaded instead."""
     folder = session.stage_dir(stage)
     trained = folder / "policy"
-    if trained.exists():
+    if stage not in lacking:
         training.policy.take_weights(trained)
+        shutil.rmtree(folder / "trainer", ignore_errors=True)  # what a worker left that was killed while it cleared up
         return
+    if lacking[stage]:
+        recorder.event("damaged", stage=stage, what=lacking[stage], then=f"stage {stage + 1} is trained again")
     recorder.phase("training", stage)
+    check_room(session.dir, training.room() - size_of(folder / "trainer"), f"stage {stage + 1}")
     previous = session.stage_dir(stage - 1) / "policy" if stage else None
     train_stage(
         training,
@@ -142,7 +157,8 @@ def train(training: StageRun, boards: list[Instance], stage: int, session: Sessi
         stage=stage,
         folder=folder,
         previous=previous,
-        report=lambda figures, rows: recorder.step(stage, figures, rows),
+        recorded=session.recorded_steps(stage),
+        report=lambda figures, rows, saving: recorder.step(stage, figures, rows, saving),
         stopping=recorder.stopping,
     )
     if previous and session.spec.heavy:
@@ -150,8 +166,9 @@ def train(training: StageRun, boards: list[Instance], stage: int, session: Sessi
 
 
 def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
-    """Greedy plans on every board of the suite; stage None is the base, before training."""
-    if session.validation(stage) is not None:
+    """Greedy plans on every board of the suite; stage None is the base, before training. A table that lacks boards is no measurement."""
+    known = session.validation(stage)
+    if known is not None and known["board_id"].nunique() == len(suite):
         return
     recorder.phase("baseline" if stage is None else "validating", stage or 0)
 
@@ -167,13 +184,15 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
 
     What a person has laid into the session for this stage goes before its engineer. Raises AwaitsProposal if a person is to be asked.
     """
-    record = session.proposal(context.stage)
+    spec, record, given = session.spec, session.proposal(context.stage), session.given(context.stage)
+    if record is None and given is None and (session.stage_dir(context.stage) / GIVEN_FILE).exists():
+        raise SessionError(f"{session.problems[-1]}. Mend or delete it, then resume")
+    engineer = person(given) if given else engineer
     if record is None:
-        given = session.given(context.stage)
-        engineer = person(given) if given else engineer
         recorder.phase("proposing", context.stage)
-        spec = session.spec
+    if record is None or session.context(context.stage) is None:
         recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))
+    if record is None:
         guard = spec.guard
         record = ask(engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=proposal_seed(spec, context.stage))
         recorder.write_model(context.stage, "proposal.json", record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +11,11 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
-from core.lake.files import write_text
-from core.policy.evaluation import COLUMNS
-from core.sessions.files import append_line, write_parquet
+from core.lake.files import sync, write_text
+from core.sessions.disk import free_reserve, in_words, reserve
+from core.sessions.files import append_line, json_line, sweep, write_parquet
 from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate, own_process
-from core.sessions.store import Session
+from core.sessions.store import COMPLETION_COLUMNS, Session
 from core.training.settings import StageStopped
 
 COMPLETIONS_EVERY = 5
@@ -42,26 +43,32 @@ class Recorder:
             patience=SLOW_STALLED_AFTER if session.spec.language else STALLED_AFTER,
             started=session.state().started or time.time(),
             steps=session.spec.training.steps,
-            rates=session.state().rates,
             phase_since=time.time(),
         )
-        self.completions: list[dict[str, Any]] = []
+        self.completions: list[dict[str, Any]] | None = None
+        """Of the stage in training; None until its first step."""
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is told."""
-        spec = session.spec
+
+    # --- what the loop tells -------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The worker has the session to itself. Figures are taken from the tables, whatever became of ``state.json``."""
+        session, spec = self.session, self.session.spec
+        reserve(session.dir)
+        sweep(session.dir)
+        self.state.rates = session.rates()
         kind = "resumed" if session.events()[0] else "started"
         self.event(kind, method=spec.training.method, engineer=spec.engineer, stages=spec.stages)
         self._write()
-
-    # --- what the loop tells -------------------------------------------------------------------------------------
 
     def phase(self, phase: Phase, stage: int) -> None:
         """A new phase begins. Raises StageStopped if the session was asked to stop."""
         self.stop_if_asked()
         self.state.phase, self.state.stage, self.state.phase_since = phase, stage, time.time()
         if phase == "training":
-            self.completions = self._completions_so_far(stage)
+            self.completions = None
         else:
             self.state.step = 0
         self.fraction(0.0)
@@ -77,16 +84,17 @@ class Recorder:
             state.progress = BASELINE_SHARE + (1 - BASELINE_SHARE) * (state.stage + begin + (end - begin) * done) / stages
         self._write()
 
-    def step(self, stage: int, figures: dict[str, float], rows: list[dict[str, Any]]) -> None:
-        """One training step: its metrics line, and the completions kept from it."""
+    def step(self, stage: int, figures: dict[str, float], rows: list[dict[str, Any]], saving: bool) -> None:
+        """One training step: its metrics line, and the completions kept from it. What was told before a checkpoint is on the disk first."""
+        self.state.step = int(figures["step"])
+        if self.completions is None:
+            self.completions = self._recorded_before(stage, self.state.step)
         append_line(self._stage_dir(stage) / "metrics.jsonl", figures)
         self.completions += rows
-        self.state.step = int(figures["step"])
-        last = self.state.step >= self.state.steps
-        if last or self.state.step % COMPLETIONS_EVERY == 0 or self.stopping():
-            columns = [*COLUMNS, "training_step", "reward"]
-            table = pd.DataFrame(self.completions, columns=columns).astype(COLUMNS)
+        if saving or self.state.step % COMPLETIONS_EVERY == 0:
+            table = pd.DataFrame(self.completions, columns=list(COMPLETION_COLUMNS)).astype(COMPLETION_COLUMNS)
             write_parquet(self._stage_dir(stage) / "completions.parquet", table)
+            sync(self._stage_dir(stage) / "metrics.jsonl")
         told = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}
         self.event("step", stage=stage, step=self.state.step, **told)
         self.fraction(self.state.step / self.state.steps)
@@ -95,7 +103,7 @@ class Recorder:
         folder = self.session.dir / "baseline" if stage is None else self._stage_dir(stage)
         folder.mkdir(parents=True, exist_ok=True)
         write_parquet(folder / "validation.parquet", rows)
-        rate = ValidRate(stage=stage, valid=float(rows["valid"].mean()), optimal=float(rows["optimal"].mean()), n=len(rows))
+        rate = ValidRate.of(stage, rows)
         self.state.rates = [known for known in self.state.rates if known.stage != stage] + [rate]
         self.event("baseline" if stage is None else "validated", **rate.model_dump())
         self._write()
@@ -123,9 +131,13 @@ class Recorder:
     def stopped(self) -> None:
         self._end("stopped")
 
-    def failed(self, error: str) -> None:
-        self.state.error = error
-        self._end("failed", error=error)
+    def failed(self, error: Exception) -> None:
+        """Written down as far as that is still possible: the state first, from which pages tell it."""
+        self.state.error = in_words(error, self.session.dir)
+        try:
+            self._end("failed", error=self.state.error)
+        except OSError as unwritten:
+            print(f"that it failed could not be written down: {unwritten}", file=sys.stderr)
 
     def stop_if_asked(self) -> None:
         if self.stopping():
@@ -136,8 +148,9 @@ class Recorder:
 
     def _end(self, status: Any, **fields: Any) -> None:
         self.state.status, self.state.finished, self.state.seconds_left = status, time.time(), None
-        self.event(status, **fields)
+        free_reserve(self.session.dir)
         self._write()
+        self.event(status, **fields)
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -146,9 +159,13 @@ class Recorder:
         folder.mkdir(parents=True, exist_ok=True)
         return folder
 
-    def _completions_so_far(self, stage: int) -> list[dict[str, Any]]:
+    def _recorded_before(self, stage: int, step: int) -> list[dict[str, Any]]:
+        """The stage's completions before this step, its first since the worker took it up. Steps from here on that are recorded already
+        were done by a worker that died before it saved them: they come again."""
+        known = {figures["step"]: figures for figures in self.session.figures(stage) if figures["step"] < step}
+        write_text(self._stage_dir(stage) / "metrics.jsonl", "".join(map(json_line, known.values())))
         table = self.session.completions(stage)
-        return [] if table is None else table.to_dict("records")
+        return [] if table is None else table[table["training_step"] < step].to_dict("records")
 
     def _write(self) -> None:
         """Replaces ``state.json``; every write is a heartbeat."""

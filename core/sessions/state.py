@@ -6,10 +6,11 @@ import os
 import socket
 import time
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
+import pandas as pd
 import psutil
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, FiniteFloat
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
 Phase = Literal["starting", "baseline", "generating", "training", "validating", "proposing", "done"]
@@ -32,13 +33,25 @@ START_WITHIN = 60.0
 """Seconds within which a worker that was started has written its first state."""
 
 
+Count = Annotated[int, Field(ge=0, lt=2**31)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Moment = Annotated[float, Field(ge=0, lt=2**40)]
+"""Unix seconds."""
+Seconds = Annotated[float, Field(gt=-(2**40), lt=2**40)]
+
+
 class ValidRate(BaseModel):
     """Held-out valid rate after a stage; stage None is the base, before training."""
 
-    stage: int | None
-    valid: float
-    optimal: float
-    n: int
+    stage: Count | None
+    valid: Share
+    optimal: Share
+    n: Count
+
+    @classmethod
+    def of(cls, stage: int | None, rows: pd.DataFrame) -> Self:
+        """Counted from a validation table."""
+        return cls(stage=stage, valid=float(rows["valid"].mean()), optimal=float(rows["optimal"].mean()), n=len(rows))
 
 
 class WorkerState(BaseModel):
@@ -46,19 +59,19 @@ class WorkerState(BaseModel):
 
     schema_version: Literal[1] = 1
     status: Status = "queued"
-    progress: float = 0.0
+    progress: FiniteFloat = 0.0
     """Of the whole job, 0..1."""
-    seconds_left: float | None = None
-    pid: int | None = None
-    create_time: float | None = None
+    seconds_left: Seconds | None = None
+    pid: Count | None = None
+    create_time: Moment | None = None
     """Of the worker process, so that a recycled pid is not taken for it."""
     host: str | None = None
     """The machine that it runs on; None if a FrozenLab wrote the state that knew one machine only."""
-    heartbeat: float | None = None
-    patience: float = STALLED_AFTER
+    heartbeat: Moment | None = None
+    patience: Seconds = STALLED_AFTER
     """Seconds without a heartbeat that mean nothing."""
-    started: float | None = None
-    finished: float | None = None
+    started: Moment | None = None
+    finished: Moment | None = None
     error: str | None = None
 
     @property
@@ -76,14 +89,14 @@ class State(WorkerState):
     """``state.json`` of a session."""
 
     phase: Phase = "starting"
-    phase_done: float = 0.0
+    phase_done: FiniteFloat = 0.0
     """Of the present phase, 0..1."""
-    phase_since: float | None = None
+    phase_since: Moment | None = None
     """When it began; None if a FrozenLab wrote the state that did not note it."""
-    stage: int = 0
-    step: int = 0
+    stage: Annotated[int, Field(ge=0, lt=50)] = 0
+    step: Count = 0
     """Training steps done in this stage."""
-    steps: int = 0
+    steps: Count = 0
     rates: list[ValidRate] = []
 
 
@@ -94,7 +107,7 @@ def read_state(folder: Path) -> WorkerState:
     """What ``state.json`` in a worker's folder says, as a reader should tell it; a damaged one is told as failed."""
     try:
         return as_observed(WorkerState.model_validate_json((folder / "state.json").read_text(encoding="utf-8")))
-    except (ValueError, OSError):
+    except Exception:  # whatever is called state.json
         return WorkerState(status="failed", error="state.json is missing or damaged")
 
 

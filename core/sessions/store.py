@@ -1,7 +1,7 @@
 """The session folder: where everything of a run lies, and how it is read (DESIGN.md section 5).
 
 A session folder is portable and self-contained. Reading is forgiving: what is damaged is named in :attr:`Session.problems`, the rest is
-shown.
+shown. Whatever lies in a folder, reading it raises nothing but SessionError, and that only where there is no spec.
 """
 
 from __future__ import annotations
@@ -10,23 +10,25 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
+import numpy as np
 import pandas as pd
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from core.engineer.evidence import StageMeasurements
 from core.engineer.schema import Context, Proposal, ProposalRecord
 from core.lake.config import EnvironmentConfig, first_error
 from core.lake.files import write_text
 from core.lake.generator import Realised
+from core.policy.evaluation import COLUMNS
 from core.policy.folders import policy_folder, weights_file
 from core.policy.settings import LanguageSettings
 from core.sessions.files import read_lines
 from core.sessions.spec import SessionSpec
-from core.sessions.state import State, as_observed
+from core.sessions.state import Moment, State, ValidRate, as_observed
 
 PROJECT = Path(__file__).resolve().parents[2]
 SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -38,6 +40,8 @@ STOP_FILE = "stop"
 
 GIVEN_FILE = "given.json"
 """In the folder of a stage: what a person proposes after it."""
+
+COMPLETION_COLUMNS = COLUMNS | {"training_step": "int64", "reward": "float64"}
 
 Model = TypeVar("Model", bound=BaseModel)
 Read = TypeVar("Read")
@@ -55,6 +59,32 @@ class EnvironmentRecord(BaseModel):
     seed: int
     config: EnvironmentConfig
     realised: dict[int, Realised]
+
+
+class Event(BaseModel):
+    """A line of ``events.jsonl``."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, FiniteFloat | str | None] = Field(init=False)
+
+    time: Moment
+    kind: str
+    stage: int | None = None
+    step: int | None = None
+    valid: FiniteFloat | None = None
+    optimal: FiniteFloat | None = None
+
+
+class Figures(BaseModel):
+    """A line of ``metrics.jsonl``: a training step and its figures."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float | None] = Field(init=False)
+
+    step: Annotated[int, Field(ge=1, lt=2**31)]
+    reward: float | None = None
+    valid: float | None = None
+    optimal: float | None = None
 
 
 class Checkpoint(BaseModel):
@@ -85,10 +115,19 @@ class Session:
         except (ValidationError, UnicodeDecodeError) as error:
             reason = first_error(error) if isinstance(error, ValidationError) else str(error)
             raise SessionError(f"session {self.id!r}: session.json is not a spec: {reason}") from None
+        except Exception as error:  # a folder, no permission, brackets without end: whatever is called session.json
+            raise SessionError(f"session {self.id!r}: session.json cannot be read: {in_short(error)}") from None
 
     @property
     def read_only(self) -> bool:
-        return self.id.startswith(RECORDED)
+        return self.why_read_only is not None
+
+    @property
+    def why_read_only(self) -> str | None:
+        """Why it cannot be changed, to be said after its name; None if it can."""
+        if self.id.startswith(RECORDED):
+            return "is a recorded session"
+        return "is a link to another folder" if self.dir.is_symlink() else None
 
     @property
     def title(self) -> str:
@@ -98,14 +137,14 @@ class Session:
     def created(self) -> float:
         """Unix seconds at which the session began: the first event's time, so that a copied folder keeps its age."""
         state = self.state()
-        return state.started or (self.dir / "session.json").stat().st_mtime
+        return state.started or self._read(self.dir / "session.json", lambda: (self.dir / "session.json").stat().st_mtime) or 0.0
 
     # --- what is happening ---------------------------------------------------------------------------------------
 
     def state(self) -> State:
         stored = self._model(self.dir / "state.json", State)
         if stored is None:
-            return State(status="failed", error="state.json is missing or damaged")
+            return State(status="failed", error="state.json is missing or damaged", rates=self.rates())
         return as_observed(stored)
 
     @property
@@ -113,9 +152,14 @@ class Session:
         """Whether somebody has asked the worker to stop, which it does after the step it is in."""
         return (self.dir / STOP_FILE).exists()
 
+    def rates(self) -> list[ValidRate]:
+        """The held-out valid rates so far, counted from the tables."""
+        tables = {stage: self.validation(stage) for stage in (None, *range(self.spec.stages))}
+        return [ValidRate.of(stage, table) for stage, table in tables.items() if table is not None]
+
     def events(self, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The events after byte ``offset``, and the offset to ask with next time."""
-        return read_lines(self.dir / "events.jsonl", offset)
+        """The events after byte ``offset``, and the offset to ask with next time. Each has a ``time`` (unix seconds) and a ``kind``."""
+        return self._lines(self.dir / "events.jsonl", Event, offset)
 
     # --- what a stage left ---------------------------------------------------------------------------------------
 
@@ -123,7 +167,15 @@ class Session:
         return self.dir / "stages" / f"{stage:02d}"
 
     def environment(self, stage: int) -> EnvironmentRecord | None:
-        return self._model(self.stage_dir(stage) / "environment.json", EnvironmentRecord)
+        """What the stage trained on; None too, and a problem, where it is not the config that was decided on for this stage."""
+        path = self.stage_dir(stage) / "environment.json"
+        record = self._model(path, EnvironmentRecord)
+        before = self.proposal(stage - 1) if stage else None
+        decided = before.config_after if before else self.spec.initial_config if not stage else None
+        if record is None or (record.stage == stage and decided in (None, record.config)):
+            return record
+        self._problem(path, "is not what was decided on for this stage")
+        return None
 
     def context(self, stage: int) -> Context | None:
         return self._model(self.stage_dir(stage) / "context.json", Context)
@@ -137,17 +189,39 @@ class Session:
 
     def metrics(self, stage: int) -> pd.DataFrame:
         """One row a training step; empty before the first. A step that was repeated after a resume counts once, as last written."""
-        rows = pd.DataFrame(read_lines(self.stage_dir(stage) / "metrics.jsonl")[0])
-        return rows if rows.empty else rows.drop_duplicates("step", keep="last").sort_values("step", ignore_index=True)
+        rows = pd.DataFrame(self.figures(stage))
+        if rows.empty:
+            return rows
+        every = list(dict.fromkeys([*rows.columns, "reward", "valid", "optimal"]))
+        return (
+            rows.reindex(columns=every)
+            .replace([np.inf, -np.inf], np.nan)
+            .drop_duplicates("step", keep="last")
+            .sort_values("step", ignore_index=True)
+        )
+
+    def figures(self, stage: int) -> list[dict[str, Any]]:
+        """The training steps as they were written, those that were repeated twice."""
+        return self._lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]
 
     def validation(self, stage: int | None) -> pd.DataFrame | None:
         """One row a held-out board; stage None is the base before training."""
         folder = self.dir / "baseline" if stage is None else self.stage_dir(stage)
-        return self._table(folder / "validation.parquet")
+        table = self._table(folder / "validation.parquet", COLUMNS)
+        if table is not None and table.empty:
+            self._problem(folder / "validation.parquet", "holds no boards")
+            return None
+        return table
 
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""
-        return self._table(self.stage_dir(stage) / "completions.parquet")
+        return self._table(self.stage_dir(stage) / "completions.parquet", COMPLETION_COLUMNS)
+
+    def recorded_steps(self, stage: int) -> int:
+        """How many training steps of the stage, from its first on, both the figures and the completions hold."""
+        sampled, figures = self.completions(stage), self.metrics(stage)
+        known = set() if sampled is None or figures.empty else {*sampled["training_step"]} & {*figures["step"]}
+        return next(step for step in range(len(known) + 1) if step + 1 not in known)
 
     def measurements(self, stage: int) -> StageMeasurements:
         """Everything that bears on the proposal after a stage. Raises SessionError if the stage has not been validated."""
@@ -181,21 +255,46 @@ class Session:
     def _model(self, path: Path, kind: type[Model]) -> Model | None:
         return self._read(path, lambda: kind.model_validate_json(path.read_text(encoding="utf-8")))
 
-    def _table(self, path: Path) -> pd.DataFrame | None:
-        return self._read(path, lambda: pd.read_parquet(path))
+    def _table(self, path: Path, columns: Mapping[str, str]) -> pd.DataFrame | None:
+        """The table with the types of ``columns``, all of which it has."""
+
+        def read() -> pd.DataFrame:
+            table = pd.read_parquet(path)
+            if missing := [name for name in columns if name not in table]:
+                raise SessionError(f"it has no column {missing[0]!r}")
+            return table.astype(columns)
+
+        return self._read(path, read)
+
+    def _lines(self, path: Path, kind: type[BaseModel], offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """The lines after byte ``offset`` that are of this kind, and the offset to go on from; others are left out, and a problem."""
+        lines, end = self._read(path, lambda: read_lines(path, offset)) or ([], offset)
+        sound = []
+        for line in lines:
+            try:
+                sound.append(kind.model_validate(line).model_dump(exclude_unset=True))
+            except ValidationError as error:
+                self._problem(path, f"has a line that is none of its kind: {in_short(error)}")
+        return sound, end
 
     def _read(self, path: Path, read: Callable[[], Read]) -> Read | None:
         """What ``read`` gives; None if the file is not there, None and a line in ``problems`` if it is damaged."""
-        if not path.exists():
-            return None
         try:
-            return read()
-        except (ValueError, OSError) as error:  # pydantic's and Arrow's errors are ValueErrors
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
-            problem = f"{path.relative_to(self.dir)} cannot be read: {reason}"
-            if problem not in self.problems:
-                self.problems.append(problem)
+            return read() if path.exists() else None
+        except Exception as error:  # no list of what a damaged file makes its reader raise is ever complete
+            self._problem(path, f"cannot be read: {in_short(error)}")
             return None
+
+    def _problem(self, path: Path, what: str) -> None:
+        problem = f"{path.relative_to(self.dir)} {what}"
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def in_short(error: Exception) -> str:
+    """What an error says in its first line, or what it is called."""
+    told = first_error(error) if isinstance(error, ValidationError) else (str(error).splitlines() or [""])[0]
+    return told[:300] or type(error).__name__
 
 
 class SessionStore:
@@ -203,18 +302,20 @@ class SessionStore:
 
     def __init__(self, root: Path | None = None) -> None:
         self.root = (root or Path(os.environ.get("FROZENLAB_SESSIONS") or PROJECT / "sessions")).resolve()
+        self.unreadable: dict[str, str] = {}
+        """Of the last listing: what could not be listed, and why (id -> a sentence that names it)."""
 
     def sessions(self) -> list[Session]:
         """Every readable session, newest first; recorded ones that ship with the project come along wherever the root is, their forks last,
         which are there to be held against what they were forked from."""
         folders = {path.parent.name: path.parent for path in (PROJECT / "sessions").glob(f"{RECORDED}*/session.json")}
         folders |= {path.parent.name: path.parent for path in self.root.glob("*/session.json") if SESSION_ID.fullmatch(path.parent.name)}
-        found = []
-        for folder in folders.values():
+        found, self.unreadable = [], {}
+        for name, folder in folders.items():
             try:
                 found.append(Session(folder))
-            except SessionError:
-                continue
+            except SessionError as error:
+                self.unreadable[name] = str(error)
         return sorted(found, key=lambda session: (session.read_only and session.spec.parent is not None, -session.created))
 
     def open(self, session_id: str) -> Session:

@@ -23,7 +23,9 @@ from pathlib import Path
 import psutil
 
 from core.engineer.human import AwaitsProposal
+from core.sessions.files import open_to_append
 from core.sessions.recorder import Recorder
+from core.sessions.soundness import refuse_links
 from core.sessions.store import STOP_FILE, Session
 from core.training.settings import StageStopped
 
@@ -41,7 +43,8 @@ class SessionHeldError(RuntimeError):
 
 
 def main(folder: Path) -> int:
-    """Runs or resumes the session in ``folder``; returns the exit status: as :func:`run_recorded` does, or HELD."""
+    """Runs or resumes the session in ``folder``; returns the exit status: as :func:`run_recorded` does, or HELD. Raises LinkError."""
+    refuse_links(folder)
     session = Session(folder)
     if int(os.environ.get("RANK", "0")):
         from core.sessions.follower import follow
@@ -63,7 +66,7 @@ def main(folder: Path) -> int:
 def sole_worker(session: Session, wait: float = LOCK_WAIT) -> Iterator[None]:
     """Keeps all other workers from the session. Raises SessionHeldError if one works on it and does not end within ``wait`` seconds."""
     deadline = time.monotonic() + wait
-    with (session.dir / LOCK_FILE).open("w") as lock:
+    with open_to_append(session.dir / LOCK_FILE) as lock:
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -79,18 +82,21 @@ def sole_worker(session: Session, wait: float = LOCK_WAIT) -> Iterator[None]:
 def run_recorded(session: Session, recorder: Recorder) -> int:
     """The loop with its end written down, however it ends: 0 done, 3 stopped, 4 waiting for a person's proposal, 1 failed."""
     try:
+        recorder.begin()
         from core.sessions.loop import run  # imports torch, which takes seconds: the session is seen running before
 
-        run(session, recorder)
-    except StageStopped:
-        recorder.stopped()
-        return 3
-    except AwaitsProposal:
-        recorder.waiting()
-        return 4
+        try:
+            run(session, recorder)
+        except StageStopped:
+            recorder.stopped()
+            return 3
+        except AwaitsProposal:
+            recorder.waiting()
+            return 4
     except Exception as error:  # whatever it is belongs in the session's record
-        traceback.print_exc()
-        recorder.failed(f"{type(error).__name__}: {error}")
+        recorder.failed(error)
+        with suppress(OSError):  # the log lies on the disk that may be full
+            traceback.print_exc()
         return 1
     return 0
 

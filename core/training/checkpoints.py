@@ -1,19 +1,50 @@
-"""The checkpoints of a stage: the trainer's own while it runs, the policy it leaves when it is done."""
+"""The checkpoints of a stage: the trainer's own while it runs, the policy it leaves when it is done. Light: pages look at them too.
+
+A checkpoint that is complete is *sealed*: its files are on the disk, and ``seal.json``, which is written last, holds their SHA-256 sums. So
+one that was being written when the worker died, or was torn by whatever since, is told from one that training can go on from.
+"""
 
 from __future__ import annotations
 
+import fnmatch
+import hashlib
+import json
 import shutil
+import zipfile
 from pathlib import Path
 
-from core.policy.folders import weights_file
+from safetensors import SafetensorError, safe_open
+
+from core.lake.files import sync, write_text
+from core.policy.folders import WEIGHTS, weights_file
 
 RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state.json")
 """What a checkpoint holds beside the policy, needed only to go on training from it. Each process has random numbers of its own."""
+SEAL = "seal.json"
 
 
-def newest_checkpoint(work: Path) -> Path | None:
-    """The furthest checkpoint in a trainer's folder that is complete; one that was being written when the worker died is not."""
-    return max(filter(can_go_on, work.glob("checkpoint-*")), key=steps_of, default=None)
+def seal(checkpoint: Path) -> None:
+    """Calls a checkpoint complete, and drops those before it from the trainer's folder."""
+    (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle with this machine's paths; nobody reads it
+    files = sorted(path for path in checkpoint.iterdir() if path.is_file() and path.name != SEAL)
+    for file in files:
+        sync(file)
+    write_text(checkpoint / SEAL, json.dumps({file.name: checksum(file) for file in files}, indent=1))
+    sync(checkpoint.parent)
+    for older in checkpoint.parent.glob("checkpoint-*"):
+        if older != checkpoint:
+            shutil.rmtree(older)
+
+
+def checksum(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def newest_checkpoint(work: Path, last: int) -> Path | None:
+    """The furthest checkpoint in a trainer's folder that is complete, and not past the step count ``last``."""
+    reached = sorted((path for path in work.glob("checkpoint-*") if steps_of(path) <= last), key=steps_of, reverse=True)
+    return next((path for path in reached if (path / SEAL).is_file() and damage(path, to_go_on=True) is None), None)
 
 
 def steps_of(checkpoint: Path) -> int:
@@ -22,17 +53,57 @@ def steps_of(checkpoint: Path) -> int:
 
 
 def keep_checkpoint(checkpoint: Path, place: Path) -> None:
-    """Moves a finished checkpoint to its place and clears the trainer's folder."""
-    (checkpoint / "training_args.bin").unlink(missing_ok=True)  # a pickle with this machine's paths; nobody reads it
+    """Moves a finished checkpoint to its place and clears the trainer's folder; what was in that place goes too."""
     if place.exists():
-        shutil.rmtree(place)
+        place.rename(checkpoint.parent / "replaced")
     checkpoint.rename(place)
+    sync(place.parent)
     shutil.rmtree(checkpoint.parent)
 
 
-def can_go_on(policy_folder: Path) -> bool:
-    """Whether training can go on from a checkpoint as if it had never paused."""
-    return weights_file(policy_folder) is not None and all(any(policy_folder.glob(name)) for name in RESUME_FILES)
+def damage(policy_folder: Path, *, to_go_on: bool = False) -> str | None:
+    """What is wrong with a checkpoint: the name of a file, and in words what about it; None if nothing is.
+
+    One without a seal, which an older FrozenLab left, is as good as its files can be read.
+
+    Args:
+        to_go_on: whether training is to go on from it as if it had never paused, for which the policy alone is not enough.
+    """
+    there = {path.name for path in policy_folder.glob("*")}
+    try:
+        sums = json.loads((policy_folder / SEAL).read_text(encoding="utf-8")) if SEAL in there else {}
+        needed = [name for name in sorted(sums or there) if to_go_on or not for_resume(name)]
+    except (OSError, ValueError, TypeError):
+        return f"{SEAL} cannot be read"
+    for name in needed:
+        file = policy_folder / name
+        if not file.is_file():
+            return f"{name} is missing"
+        if sums and checksum(file) != sums[name]:
+            return f"{name} is not what was written: torn, or changed since"
+        if not readable(file):
+            return f"{name} cannot be read"
+    missing = [name for name in RESUME_FILES if to_go_on and not fnmatch.filter(there, name)]
+    if weights_file(policy_folder) is None:
+        missing.insert(0, WEIGHTS)
+    return f"{missing[0]} is missing" if missing else None
+
+
+def for_resume(name: str) -> bool:
+    return any(fnmatch.fnmatch(name, pattern) for pattern in RESUME_FILES)
+
+
+def readable(file: Path) -> bool:
+    """Whether a file of a checkpoint is whole as far as its format tells; no tensor is read."""
+    try:
+        if file.suffix == ".safetensors":
+            with safe_open(file, "np"):
+                return True
+        if file.suffix == ".json":
+            json.loads(file.read_text(encoding="utf-8"))
+        return file.suffix not in (".pt", ".pth") or zipfile.is_zipfile(file)
+    except (SafetensorError, OSError, ValueError):
+        return False
 
 
 def drop_resume_files(policy_folder: Path) -> None:

@@ -44,6 +44,7 @@ def train_stage(
     stage: int,
     folder: Path,
     previous: Path | None,
+    recorded: int,
     report: StepReport,
     stopping: Callable[[], bool],
 ) -> None:
@@ -54,6 +55,7 @@ def train_stage(
         stage: number of the stage, 0-based; the step count runs on over the stages.
         folder: of the stage; a part-trained stage in it is taken up again.
         previous: the ``policy`` folder of the stage before, None for the first.
+        recorded: steps of the stage that have been reported and are known still; it goes on from no checkpoint past them.
         stopping: asked after each step.
 
     Raises:
@@ -62,7 +64,7 @@ def train_stage(
     settings = run.settings
     first_step = stage * settings.steps
     work = folder / "trainer"
-    interrupted = newest_checkpoint(work)
+    interrupted = newest_checkpoint(work, first_step + recorded)
     done = steps_of(interrupted) - first_step if interrupted else 0
     left = instances[done * settings.boards_per_step :]
     if interrupted and not left:  # it ended between the last step and the line that keeps it

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
-import torch
 from accelerate import PartialState
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
 
 from core import seeds
 from core.lake.instance import Instance
@@ -19,17 +18,21 @@ from core.policy.answer import judge_answer
 from core.policy.evaluation import answer_row
 from core.policy.generation import sample
 from core.policy.policy import Policy
+from core.training.checkpoints import seal
 from core.training.reward import reward
 from core.training.settings import Schedule, TrainingSettings
 
 RECORDED_BOARDS = 4
 """Boards a step whose completions are kept for people to look at."""
 CHECKPOINT_EVERY = 10
+RECORDS = 16 * 2**20
+"""Bytes that are enough for the tables and logs of a stage."""
 SCHEDULES: dict[Schedule, str] = {"linear": "linear", "constant": "constant_with_warmup"}
 """What the transformers library calls them."""
 
-StepReport = Callable[[dict[str, float], list[dict[str, Any]]], None]
-"""Told after each step: its figures, and the rows of its recorded completions."""
+StepReport = Callable[[dict[str, float], list[dict[str, Any]], bool], None]
+"""Told after each step: its figures, the rows of its recorded completions, and whether a checkpoint follows, from which a stage that is
+interrupted goes on: what was told until then has to be kept."""
 
 
 class StageRun(TrainerCallback, ABC):
@@ -52,6 +55,11 @@ class StageRun(TrainerCallback, ABC):
         self.figures: dict[str, float] = {}
         self.step_began = 0.0
 
+    def room(self) -> int:
+        """Bytes of disk that a stage takes: two checkpoints while the second is written, and what is recorded."""
+        learnt = sum(weight.nbytes for weight in self.policy.model.parameters() if weight.requires_grad)
+        return 2 * (3 * learnt) + RECORDS  # the optimizer keeps two numbers for each
+
     @abstractmethod
     def trainer(self, folder: Path) -> Trainer:
         """The TRL trainer of this stage, working in ``folder``."""
@@ -69,7 +77,6 @@ class StageRun(TrainerCallback, ABC):
             "ignore_data_skip": True,  # the dataset already begins with the first board that is left
             "save_strategy": "steps",
             "save_steps": CHECKPOINT_EVERY,
-            "save_total_limit": 1,
             "logging_steps": 1,
             "disable_tqdm": True,
             "report_to": "none",
@@ -140,9 +147,9 @@ class StageRun(TrainerCallback, ABC):
     # --- what the trainer calls back -----------------------------------------------------------------------------
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """What a step draws from torch's own generator hangs on the step alone, so that a resumed stage goes on bit by bit: TRL shuffles
-        its samples so, and a language model, or a vLLM engine in this process, writes so."""
-        torch.manual_seed(seeds.derive(self.seed, "training/step", state.global_step, PartialState().process_index))
+        """What a step draws from the generators that all of a process share hangs on the step alone, so that a resumed stage goes on bit by
+        bit: TRL shuffles its samples so, and a language model, or a vLLM engine in this process, writes so."""
+        set_seed(seeds.derive(self.seed, "training/step", state.global_step, PartialState().process_index))
         self.step_began = time.monotonic()
         self.rows, self.figures = [], {}
 
@@ -154,7 +161,13 @@ class StageRun(TrainerCallback, ABC):
         step = state.global_step - self.first_step
         trained = {name: float(logs[theirs]) for name, theirs in self.FIGURES.items() if theirs in logs}
         figures = {"step": step} | self.figures | trained | {"seconds": time.monotonic() - self.step_began}
-        self.report(figures, [row | {"training_step": step} for row in self.rows])
+        self.report(figures, [row | {"training_step": step} for row in self.rows], control.should_save)
+
+    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
+        processes = PartialState()
+        processes.wait_for_everyone()  # each adds its own random numbers to the checkpoint
+        if processes.is_main_process:
+            seal(Path(str(args.output_dir)) / f"checkpoint-{state.global_step}")
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         if state.global_step == self.first_step + self.settings.steps or self.stopping():

@@ -94,8 +94,7 @@ def test_stop_and_resume_end_where_an_uninterrupted_run_ends(whole: Session, tmp
     assert finish(session, lambda event: (event["kind"], event.get("stage"), event.get("step")) == moment) == 3
     assert session.state().status == "stopped"
     assert finish(session) == 0
-    for mine, theirs in zip(tensors(session), tensors(whole), strict=True):
-        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-5)  # a checkpoint read back may round one last bit otherwise
+    assert weights(session) == weights(whole)
     assert [len(session.metrics(stage)) for stage in range(2)] == [3, 3]
     assert [len(session.completions(stage)) for stage in range(2)] == [48, 48]
     assert session.proposal(1).config_after == whole.proposal(1).config_after

@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from core.lake.files import write_text
+from core.sessions.disk import free_reserve, in_words, reserve
+from core.sessions.files import open_to_append
 from core.sessions.forks import fork
 from core.sessions.launcher import spawn
+from core.sessions.soundness import refuse_links
 from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, Status, own_process
 from core.sessions.store import STOP_FILE, Session
 from core.sessions.studies.cluster import ClusterError, RayWorkers
@@ -186,16 +189,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, help="cells that run at a time (default: as many as there is room for)")
     parser.add_argument("--cluster", metavar="ADDRESS", help="of a Ray cluster that they run on (default: they run here)")
     options = parser.parse_args(arguments)
+    refuse_links(options.folder.resolve())
     study = Study(options.folder.resolve())
     signal.signal(signal.SIGTERM, lambda *_: (study.dir / STOP_FILE).touch())
-    with (study.dir / ".runner.lock").open("w") as lock:
+    with open_to_append(study.dir / ".runner.lock") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print(f"{study.id} has a runner already", file=sys.stderr)
             return 2
         workers = RayWorkers(study, options.cluster, Path(lock.name)) if options.cluster else LocalWorkers()
-        return Runner(study, options.jobs, workers).run()
+        runner = Runner(study, options.jobs, workers)
+        try:
+            reserve(study.dir)
+            return runner.run()
+        except Exception as error:  # such as a full disk: pages tell it from the state
+            runner.state.error = in_words(error, study.dir)
+            free_reserve(study.dir)
+            runner.write("failed")
+            raise
+        finally:
+            free_reserve(study.dir)
 
 
 if __name__ == "__main__":
