@@ -11,6 +11,16 @@ function colorsOf(host, colors) {
   return { ...colors[dark ? "dark" : "light"], agents: colors.agents, name: dark ? "dark" : "light" };
 }
 
+// Streamlit rewrites the variables of the theme on an element outside; the style and class of what lies around `root` say when.
+function watchTheme(observer, root) {
+  observer.disconnect();
+  for (let node = root.host ?? root; node; node = node.parentElement ?? node.getRootNode().host) {
+    observer.observe(node, { attributes: true, attributeFilter: ["style", "class"] });
+  }
+}
+
+const NUMBERS_FROM = 18; // pixels a cell: numbers in smaller ones cannot be read
+
 function frameFor(width, height, rows, cols, margin) {
   const cell = Math.min(width / (cols + 2 * margin), height / (rows + 2 * margin));
   const left = (width - cell * cols) / 2, top = (height - cell * rows) / 2;
@@ -78,6 +88,7 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
     ctx.globalAlpha /= 0.45;
     return;
   }
+  if (frame.cell < NUMBERS_FROM) return;
   ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
@@ -94,6 +105,7 @@ function drawAgent(ctx, frame, [r, c], i, colors, font) {
   ctx.lineWidth = Math.max(1.5, frame.cell * 0.05);
   ctx.strokeStyle = colors.outline;
   ctx.stroke();
+  if (frame.cell < NUMBERS_FROM) return;
   ctx.font = `700 ${frame.cell * 0.34}px ${font}`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
@@ -117,13 +129,15 @@ function drawGhost(ctx, frame, [r, c], i, colors) {
   ctx.restore();
 }
 
-function drawTrail(ctx, frame, points, i, team, colors, alpha, dashed) {
+// `open`: the trail grows still; its ends are flat, so that it goes on seamlessly where another trail has ended.
+function drawTrail(ctx, frame, points, i, team, colors, alpha, { dashed = false, open = false } = {}) {
   if (points.length < 2) return;
   // Agents that share a corridor keep apart: each trail runs a little beside the middle of the cells.
   const shift = (i - (team - 1) / 2) * Math.min(0.1, 0.4 / team) * frame.cell;
   ctx.save();
   ctx.globalAlpha *= alpha;
-  ctx.lineJoin = ctx.lineCap = "round";
+  ctx.lineJoin = "round";
+  ctx.lineCap = open ? "butt" : "round";
   ctx.lineWidth = Math.max(2, frame.cell * (dashed ? 0.05 : 0.085));
   ctx.strokeStyle = agentColor(colors, i);
   if (dashed) ctx.setLineDash([frame.cell * 0.02, frame.cell * 0.13]);
@@ -140,6 +154,17 @@ function positionAt(path, time, ease) {
   return [path[step][0] + (path[next][0] - path[step][0]) * part, path[step][1] + (path[next][1] - path[step][1]) * part];
 }
 
-function trailUntil(path, time, ease) {
-  return [...path.slice(0, Math.min(Math.floor(time), path.length - 1) + 1), positionAt(path, time, ease)];
+// A picture of one cell that is drawn once and then stamped: letters and rings are laid out anew for no frame.
+function stampOf(frame, ratio, paint) {
+  const canvas = document.createElement("canvas");
+  const side = frame.cell * 1.2;
+  canvas.width = canvas.height = Math.max(1, Math.ceil(side * ratio));
+  const ctx = canvas.getContext("2d");
+  ctx.scale(ratio, ratio);
+  paint(ctx, { cell: frame.cell, x: () => side / 2, y: () => side / 2 });
+  return { canvas, side: canvas.width / ratio, middle: side / 2 };
+}
+
+function stamp(ctx, frame, [r, c], { canvas, side, middle }) {
+  ctx.drawImage(canvas, frame.x(c) - middle, frame.y(r) - middle, side, side);
 }

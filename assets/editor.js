@@ -34,9 +34,7 @@ class Editor {
     this.grid.onpointerdown = (event) => this.press(event);
     this.grid.addEventListener("focusin", this.focused);
     this.grid.onkeydown = (event) => this.key(event);
-    this.restyled.disconnect();
-    let node = this.root.host ?? this.root;
-    for (; node; node = node.parentElement) this.restyled.observe(node, { attributes: true, attributeFilter: ["style", "class"] });
+    watchTheme(this.restyled, this.root);
     this.paintTheme();
     for (const stepper of this.root.querySelectorAll(".stepper")) {
       const [less, more] = stepper.querySelectorAll("button");

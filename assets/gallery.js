@@ -21,10 +21,7 @@ class Gallery {
     this.data = data;
     this.box = this.root.querySelector(".gallery");
     this.box.style.setProperty("--thumb", `${data.size / 16}rem`);
-    this.restyled.disconnect();
-    for (let node = this.root.host ?? this.root; node; node = node.parentElement) {
-      this.restyled.observe(node, { attributes: true, attributeFilter: ["style", "class"] });
-    }
+    watchTheme(this.restyled, this.root);
     if (this.batch !== data.batch) {
       this.batch = data.batch;
       this.box.replaceChildren(...data.items.map((item, index) => {

@@ -1,22 +1,16 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
-// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault}], ghost, steps, begin, margin, height, autoplay, colors}
+// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault}], ghost, steps, begin, margin, height, autoplay, busy,
+// colors}
 // paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]], agents} | null; null paths stand still.
 
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
-const players = new WeakMap();
-let active = null; // the player that the keyboard drives when nothing has the focus
+const TRAIL = 0.6; // opacity
+const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside; one for all components
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const linear = (part) => part;
 const eased = (part) => part + (part * part * (3 - 2 * part) - part) * 0.6;
 const floored = () => 0;
-
-export default function ({ data, parentElement }) {
-  const player = players.get(parentElement) ?? new Player(parentElement);
-  players.set(parentElement, player);
-  player.show(data);
-  return () => player.close();
-}
 
 class Player {
   constructor(root) {
@@ -33,6 +27,8 @@ class Player {
   show(data) {
     this.data = data;
     this.wire();
+    this.find(".busy").hidden = !data.busy;
+    this.find(".busy span").textContent = data.busy ?? "";
     const signature = JSON.stringify([data.board, data.tracks, data.ghost]);
     if (signature !== this.signature) {
       this.signature = signature;
@@ -58,16 +54,13 @@ class Player {
     this.find(".speed").onchange = () => this.box.focus();
     this.find(".trails").onclick = () => this.press("trails");
     this.find(".ghost").onclick = () => this.press("ghost");
-    this.box.onpointerdown = () => { active = this; };
+    this.box.onpointerdown = () => { driven.active = this; };
     this.resized.disconnect();
     this.resized.observe(this.box);
-    // Streamlit rewrites the variables of the theme on an element outside; the page's own style says when.
-    this.restyled.disconnect();
-    let node = this.root.host ?? this.root;
-    for (; node; node = node.parentElement) this.restyled.observe(node, { attributes: true, attributeFilter: ["style", "class"] });
+    watchTheme(this.restyled, this.root);
     document.removeEventListener("keydown", this.typed);
     document.addEventListener("keydown", this.typed);
-    active ??= this;
+    driven.active ??= this;
   }
 
   close() {
@@ -76,7 +69,7 @@ class Player {
     this.resized.disconnect();
     this.restyled.disconnect();
     document.removeEventListener("keydown", this.typed);
-    if (active === this) active = null;
+    if (driven.active === this) driven.active = null;
     if (this.playing) this.signature = ""; // a player that comes back starts anew
   }
 
@@ -96,16 +89,21 @@ class Player {
       add("span", "label", track.label, head);
       if (track.badge) add("span", `badge ${track.outcome}`, track.badge, head);
       const stage = add("div", "stage", "");
-      const canvas = add("canvas", "", "", stage);
+      const sheet = add("div", "sheet", "", stage);
+      const canvas = add("canvas", "", "", sheet);
       canvas.setAttribute("role", "img");
       canvas.setAttribute("aria-label", `${track.label}: ${track.badge ?? ""} ${track.caption}`);
-      const rings = (track.fault?.marks ?? []).map(() => add("div", "ring", "", stage));
-      const caption = add("figcaption", "", track.caption);
-      return { track, figure, stage, canvas, rings, caption };
+      const rings = (track.fault?.marks ?? []).map(() => add("div", "ring", "", sheet));
+      add("figcaption", "", track.caption);
+      const paths = track.paths ?? board.agents.map((agent) => [agent.start]);
+      const arrivals = paths.map((path, i) => arrival(path, board.agents[i].goal));
+      const ghosted = Boolean(ghost) && JSON.stringify(ghost) !== JSON.stringify(track.paths);
+      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, rings };
     });
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
     this.find(".scrub").max = steps;
+    this.done = this.says = null;
     this.find(".ghost").hidden = !ghost;
     this.find(".marks").replaceChildren(...this.views.filter((view) => view.track.fault && steps).map(({ track }) => {
       const mark = document.createElement("i");
@@ -119,23 +117,35 @@ class Player {
     if (!this.views) return;
     this.colors = colorsOf(this.box, this.data.colors);
     this.font = getComputedStyle(this.box).fontFamily;
-    const { board, margin } = this.data;
+    const { board, ghost, margin } = this.data;
+    const [rows, cols] = [board.rows.length, board.rows[0].length];
+    const ratio = window.devicePixelRatio || 1;
+    this.width = this.find(".scrub").clientWidth;
     for (const view of this.views) {
       const { clientWidth: width, clientHeight: height } = view.stage;
-      const ratio = window.devicePixelRatio || 1;
       const shape = [width, height, ratio, this.colors.name, this.signature].join();
       if (!width || !height || view.shape === shape) continue;
       view.shape = shape;
-      view.canvas.width = Math.round(width * ratio);
-      view.canvas.height = Math.round(height * ratio);
-      view.frame = frameFor(width, height, board.rows.length, board.rows[0].length, margin);
+      // The canvas is as large as the board, not as the room it has: what is empty need not be drawn.
+      const { cell } = frameFor(width, height, rows, cols, margin);
+      const [wide, high] = [cell * (cols + 2 * margin), cell * (rows + 2 * margin)];
+      view.sheet.style.width = `${wide}px`;
+      view.sheet.style.height = `${high}px`;
+      view.frame = frameFor(wide, high, rows, cols, margin);
       view.ratio = ratio;
-      view.floor = document.createElement("canvas");
-      view.floor.width = view.canvas.width;
-      view.floor.height = view.canvas.height;
-      const ctx = view.floor.getContext("2d");
-      ctx.scale(ratio, ratio);
-      drawFloor(ctx, view.frame, board, this.colors, this.font);
+      const sheetOf = (canvas) => {
+        canvas.width = Math.round(wide * ratio);
+        canvas.height = Math.round(high * ratio);
+        return canvas.getContext("2d");
+      };
+      view.ctx = sheetOf(view.canvas);
+      view.floor = sheetOf(document.createElement("canvas"));
+      view.floor.scale(ratio, ratio);
+      drawFloor(view.floor, view.frame, board, this.colors, this.font);
+      view.still = sheetOf(document.createElement("canvas"));
+      view.stands = "";
+      view.agents = board.agents.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawAgent(ctx, at, [0, 0], i, this.colors, this.font)));
+      view.ghosts = ghost?.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawGhost(ctx, at, [0, 0], i, this.colors)));
       view.rings.forEach((ring, n) => {
         const [r, c] = view.track.fault.marks[n];
         ring.style.left = `${view.frame.x(c)}px`;
@@ -147,50 +157,77 @@ class Player {
   }
 
   draw() {
-    const { steps, ghost, board } = this.data;
+    const { ghost } = this.data;
     const ease = calm() ? floored : this.playing ? eased : linear;
+    const step = Math.floor(this.time + 1e-6);
     for (const view of this.views) {
       if (!view.frame) continue;
-      const { paths, fault } = view.track;
-      const ctx = view.canvas.getContext("2d");
+      const { ctx, frame, paths, ratio, track: { fault } } = view;
+      const failed = Boolean(fault) && this.time >= fault.time - 1e-6;
+      // What follows the first fault does not count: it is drawn faint.
+      const alpha = failed && this.time > fault.time + 0.05 ? 0.45 : 1;
+      this.drawStill(view, step, alpha);
       ctx.setTransform(1, 0, 0, 1, 0, 0);
       ctx.globalAlpha = 1;
       ctx.clearRect(0, 0, view.canvas.width, view.canvas.height);
-      ctx.drawImage(view.floor, 0, 0);
-      ctx.scale(view.ratio, view.ratio);
-      const failed = Boolean(fault) && this.time >= fault.time - 1e-6;
-      const shown = paths ?? board.agents.map((agent) => [agent.start]);
-      const team = shown.length;
-      shown.forEach((path, i) => {
-        if (this.arrived(path, board.agents[i].goal)) drawGoal(ctx, view.frame, board.agents[i].goal, i, this.colors, this.font, true);
-      });
-      if (this.ghost && ghost && JSON.stringify(ghost) !== JSON.stringify(paths)) {
-        ghost.forEach((path, i) => drawTrail(ctx, view.frame, path, i, team, this.colors, 0.6, true));
-        ghost.forEach((path, i) => drawGhost(ctx, view.frame, positionAt(path, this.time, ease), i, this.colors));
+      ctx.drawImage(view.still.canvas, 0, 0);
+      ctx.scale(ratio, ratio);
+      if (this.ghost && view.ghosted) ghost.forEach((path, i) => stamp(ctx, frame, positionAt(path, this.time, ease), view.ghosts[i]));
+      ctx.globalAlpha = alpha;
+      const places = paths.map((path) => positionAt(path, this.time, ease));
+      if (this.trails) {
+        places.forEach((place, i) => {
+          const from = paths[i][step];
+          if (from && (from[0] !== place[0] || from[1] !== place[1])) {
+            drawTrail(ctx, frame, [from, place], i, paths.length, this.colors, TRAIL, { open: true });
+          }
+        });
       }
-      // What follows the first fault does not count: it is drawn faint.
-      ctx.globalAlpha = failed && this.time > fault.time + 0.05 ? 0.45 : 1;
-      if (this.trails) shown.forEach((path, i) => drawTrail(ctx, view.frame, trailUntil(path, this.time, ease), i, team, this.colors, 0.6, false));
-      const places = spread(shown.map((path) => positionAt(path, this.time, ease)));
-      places.forEach((place, i) => drawAgent(ctx, view.frame, place, i, this.colors, this.font));
+      spread(places).forEach((place, i) => stamp(ctx, frame, place, view.agents[i]));
       view.figure.classList.toggle("failed", failed);
     }
-    const step = Math.floor(this.time + 1e-6);
-    const clock = this.find(".clock");
-    if (clock.textContent !== `step ${step} / ${steps}`) clock.textContent = `step ${step} / ${steps}`;
-    const scrub = this.find(".scrub");
-    scrub.value = this.time;
-    scrub.style.setProperty("--done", steps ? this.time / steps : 0);
-    scrub.setAttribute("aria-valuetext", `step ${step} of ${steps}`);
+    this.drawBar(step);
+  }
+
+  // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
+  drawStill(view, step, alpha) {
+    const { ghost, board } = this.data;
+    const stands = [step, alpha, this.trails, this.ghost].join();
+    if (view.stands === stands) return;
+    view.stands = stands;
+    const { still: ctx, frame, paths } = view;
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.globalAlpha = 1;
+    ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
+    ctx.drawImage(view.floor.canvas, 0, 0);
+    ctx.scale(view.ratio, view.ratio);
+    board.agents.forEach((agent, i) => {
+      if (step >= view.arrivals[i]) drawGoal(ctx, frame, agent.goal, i, this.colors, this.font, true);
+    });
+    if (this.ghost && view.ghosted) ghost.forEach((path, i) => drawTrail(ctx, frame, path, i, paths.length, this.colors, 0.6, { dashed: true }));
+    ctx.globalAlpha = alpha;
+    if (this.trails) paths.forEach((path, i) => drawTrail(ctx, frame, path.slice(0, step + 1), i, paths.length, this.colors, TRAIL));
+  }
+
+  // The browser lays the page out anew for what is written here, so only what has changed is written.
+  drawBar(step) {
+    const { steps } = this.data;
+    const done = Math.round((this.time / (steps || 1)) * (this.width || 1)); // pixels
+    if (this.done !== done) {
+      this.done = done;
+      this.find(".scrub").value = this.time;
+      this.find(".scrub").style.setProperty("--done", steps ? this.time / steps : 0);
+    }
+    const says = [step, steps, this.playing, this.trails, this.ghost].join();
+    if (this.says === says) return;
+    this.says = says;
+    this.find(".scrub").value = this.time;
+    this.find(".clock").textContent = `step ${step} / ${steps}`;
+    this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
     this.find(".trails").setAttribute("aria-pressed", this.trails);
     this.find(".ghost").setAttribute("aria-pressed", this.ghost);
-  }
-
-  arrived(path, goal) {
-    const at = Math.min(Math.floor(this.time + 1e-6), path.length - 1);
-    return path.slice(at).every(([r, c]) => r === goal[0] && c === goal[1]);
   }
 
   play(on) {
@@ -245,10 +282,8 @@ class Player {
 
   key(event) {
     const inside = event.composedPath().includes(this.box);
-    const elsewhere = document.activeElement && document.activeElement !== document.body;
-    if (event.ctrlKey || event.metaKey || event.altKey || (!inside && (elsewhere || active !== this))) return;
     const target = event.composedPath()[0];
-    if (inside && (target.tagName === "SELECT" || (target.tagName === "BUTTON" && event.key === " "))) return;
+    if (inside ? target.tagName === "SELECT" || (target.tagName === "BUTTON" && event.key === " ") : driven.active !== this || belongs(event)) return;
     const actions = {
       " ": () => this.play(!this.playing),
       ArrowRight: () => this.step(1),
@@ -256,18 +291,31 @@ class Player {
       Home: () => this.seek(0),
       End: () => this.seek(this.data.steps),
     };
-    if (!actions[event.key] || !this.data.steps) return;
+    if (!actions[event.key] || !this.data.steps || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     actions[event.key]();
   }
 }
 
+// The time from which the path stays on the goal.
+function arrival(path, goal) {
+  let time = path.length;
+  while (time && path[time - 1][0] === goal[0] && path[time - 1][1] === goal[1]) time--;
+  return time < path.length ? time : Infinity;
+}
+
 // Agents on one cell (a vertex conflict) are drawn a little apart, so that both are seen.
 function spread(places) {
-  return places.map(([r, c], i) => {
-    const crowd = places.flatMap(([r2, c2], j) => (Math.hypot(r - r2, c - c2) < 0.3 ? [j] : []));
-    if (crowd.length < 2) return [r, c];
-    const angle = (2 * Math.PI * crowd.indexOf(i)) / crowd.length;
-    return [r + 0.16 * Math.sin(angle), c - 0.16 * Math.cos(angle)];
+  return places.map((place, i) => {
+    let crowd = 0, rank = 0;
+    for (let j = 0; j < places.length; j++) {
+      if (Math.abs(place[0] - places[j][0]) < 0.3 && Math.abs(place[1] - places[j][1]) < 0.3) {
+        crowd++;
+        if (j < i) rank++;
+      }
+    }
+    if (crowd < 2) return place;
+    const angle = (2 * Math.PI * rank) / crowd;
+    return [place[0] + 0.16 * Math.sin(angle), place[1] - 0.16 * Math.cos(angle)];
   });
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import Any
 
 import streamlit as st
@@ -14,9 +15,9 @@ from core.lake.generator import GenerationError
 from core.lake.rules import Paths, judge, judge_paths, walk
 from core.lake.solver import Solution, solve
 from core.sessions.planner import Planner, PlannerError
-from core.sessions.store import SessionStore
-from core.ui import choices, nav, theme, tree
-from core.ui.board import Track, board_editor, board_picture, board_player
+from core.sessions.store import Checkpoint, SessionStore
+from core.ui import choices, keys, nav, theme, tree
+from core.ui.board import Track, board_editor, board_player
 from core.ui.gif import board_gif
 from core.ui.share import decode, encode
 
@@ -24,8 +25,14 @@ nav.ensure_nav()
 state = st.session_state
 
 FIRST_SOLVE = "Solving. The first time on a machine the solver is compiled, which takes about half a minute."
+QUICK_CELLS, QUICK_TEAM = 100, 5
+"""Boards up to here are solved at once; larger ones are shown before they are solved."""
+COSTS_OPEN = (
+    "The best sum of costs is open: the search for it is sure to end on boards up to 10×10 with 5 agents, and gave up on this one. "
+    "The best makespan is proven."
+)
 MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
-FIRST_PLAN = "The model plans. The first time it is loaded, which takes some seconds."
+FIRST_PLAN = "The model plans"
 RULES = {
     "parse_error": "A plan names one path for every agent in the model's dialect; this answer does not.",
     "truncated": "The model has a limit of words for one answer; it was reached before every agent had its whole path.",
@@ -58,16 +65,13 @@ def solution_of(code: str) -> Solution:
     return solve(decode(code), sum_of_costs=True)
 
 
-def optimum_of(board: Board) -> Solution:
-    """The solution of the board on the page. While a new board is solved it stands still on the page already."""
-    known = state.get("play_solution")
-    if known is None or known[0] != board:
-        with st.spinner(FIRST_SOLVE, show_time=True):
-            if source != "Draw":
-                with stage:
-                    board_picture(board, size=420)
-            known = state.play_solution = board, solution_of(encode(board))
-    return known[1]
+def known_solution(board: Board) -> Solution | None:
+    """The solution of the board on the page; None where it takes its time, and the page shows the board first."""
+    quick = board.height * board.width <= QUICK_CELLS and board.team <= QUICK_TEAM
+    if quick and state.get("play_solution", (None,))[0] != board:
+        state.play_solution = board, solution_of(encode(board))
+    known, solution = state.get("play_solution", (None, None))
+    return solution if known == board else None
 
 
 # --- the board on the page: from the address, else as it was left, else the first ---------------------------------------
@@ -87,7 +91,14 @@ theme.question(
 )
 if problem:
     st.warning(problem)
-controls, hero = theme.bench(1, 2.6)
+st.html(f"<style>{nav.asset('play.css')}</style>")
+with st.container(key="play_presented" if state.get("presenter") else "play_bench"):
+    controls, hero = theme.bench(1, 2.6)
+with hero:
+    top = st.container(horizontal=True, vertical_alignment="center", key="play_top")
+    facts_slot = top.container()
+    actions = top.container(horizontal=True, width="content")
+    stage = st.container()
 
 
 # --- choosing a board ---------------------------------------------------------------------------------------------------
@@ -111,13 +122,13 @@ def random_controls() -> None:
     kind = conflict.selectbox(
         "Conflict", kinds, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
     )
-    number, button = st.columns([1, 1], vertical_alignment="bottom")
-    number.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
-    button.button("Another", on_click=another, width="stretch", shortcut="N")
+    st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
+    actions.button("Another", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
     if state.pop("play_draw", False):
         try:
             with st.spinner(FIRST_SOLVE, show_time=True):
-                load(choices.random_board(state.play_size, state.play_agents, state.play_holes / 100, kinds[kind], state.play_seed))
+                ratio, seed = state.play_holes / 100, state.play_seed
+                load(choices.random_board(state.play_size, state.play_agents, ratio, kinds[kind], seed).board)
         except GenerationError as error:
             st.warning(f"No such board: {error}")
 
@@ -237,13 +248,11 @@ with board_place:
     else:
         draw_controls()
 
-with hero:
-    facts_slot = st.container()
-    if source == "Draw":
+if source == "Draw":
+    with stage:
         state.play_board = board_editor(state.play_base, key="play_editor", revision=state.play_revision, height=480)
-    elif state.play_base != state.play_board:
-        load(state.play_board)
-    stage = st.empty()
+elif state.play_base != state.play_board:
+    load(state.play_board)
 
 board: Board = state.play_board
 code = encode(board)
@@ -253,31 +262,36 @@ if st.query_params.get("board") != code:
 
 # --- the optimum --------------------------------------------------------------------------------------------------------
 
+solution = known_solution(board)
+figures = [
+    (f"{board.height}×{board.width}", "map", "Rows and columns"),
+    (str(board.team), "agent" if board.team == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
+    (f"{board.hole_ratio:.0%}", "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
+]
+if solution is None:
+    figures.append(("…", "optimal plan", "It is being looked for"))
+elif solution.status == "solved":
+    figures += [
+        (str(solution.makespan), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
+        (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
+        (MUST_WAIT[solution.needs_wait], "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
+    ]  # fmt: skip
+elif solution.bounds:
+    least, most = solution.bounds
+    figures.append((f"{least} to {most}", "best makespan", f"A plan of {most} steps is known; none can have fewer than {least}"))
+else:
+    figures.append(("none" if solution.status == "unsolvable" else "unknown", "optimal plan", "What the exact solver found"))
 with facts_slot:
-    solution = optimum_of(board)
-    figures = [
-        (f"{board.height}×{board.width}", "map", "Rows and columns"),
-        (str(board.team), "agent" if board.team == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
-        (f"{board.hole_ratio:.0%}", "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
-    ]
-    if solution.status == "solved":
-        figures += [
-            (str(solution.makespan), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
-            (str(solution.sum_of_costs or "–"), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),
-            (MUST_WAIT[solution.needs_wait], "must wait", "Whether every plan of the best makespan makes an agent wait on its way"),
-        ]  # fmt: skip
-    elif solution.bounds:
-        least, most = solution.bounds
-        figures.append((f"{least} to {most}", "best makespan", f"A plan of {most} steps is known; none can have fewer than {least}"))
-    else:
-        figures.append(("none" if solution.status == "unsolvable" else "unknown", "optimal plan", "What the exact solver found"))
     theme.facts(figures)
-    if solution.status == "unsolvable":
+with hero, stage:
+    if solution is not None and solution.status == "solved" and solution.sum_of_costs is None:
+        st.caption(COSTS_OPEN)
+    if solution is not None and solution.status == "unsolvable":
         st.warning("This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.")
-    elif solution.status == "undecided":
+    elif solution is not None and solution.status == "undecided":
         st.warning("The solver found no plan within its budget, and no proof that there is none. Plans are still judged.")
 
-optimum = solution.makespan
+optimum = solution.makespan if solution else None
 tracks: list[Track] = []
 completion: str | None = None
 
@@ -285,11 +299,16 @@ completion: str | None = None
 # --- who plans ----------------------------------------------------------------------------------------------------------
 
 
-def model_controls() -> None:
+Wanted = tuple[str, str, int, float, int]
+"""What a plan is asked for: the board's code, the checkpoint's folder, how many answers, their temperature and seed."""
+
+
+def model_controls() -> tuple[str, Checkpoint, Wanted] | None:
+    """The name of the model, the model, and what is wanted of it; None if there is no model."""
     models = choices.models(store)
     if not models:
         st.info("There is no model on this machine yet.")
-        return
+        return None
     model = st.selectbox(
         "Model", models, key="play_model", persist_state="session", help="The shipped model, and every checkpoint of every session"
     )
@@ -298,28 +317,11 @@ def model_controls() -> None:
         help="Greedy takes the most probable word each time. Sampled draws several answers, as training does.",
     )  # fmt: skip
     many = way == "Sampled"
-    count = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
+    answers = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
     temperature = st.slider("Temperature", 0.1, 1.5, 1.0, 0.1, key="play_temperature", persist_state="session") if many else 0.0
-    asked = st.button("Let the model plan", type="primary", width="stretch", shortcut="M")
-    follow = st.toggle(
-        "Plan every board I show", key="play_follow", persist_state="session", help="Asks the model anew whenever the board changes"
-    )
-    wanted = (code, str(models[model].path), count, temperature)
-    if asked or (follow and source != "Draw" and state.get("play_wanted") != wanted):
-        try:
-            with st.spinner(FIRST_PLAN, show_time=True):
-                state.play_answers = Planner.shared().plan(
-                    models[model].path,
-                    board,
-                    language=models[model].language,
-                    optimal_makespan=optimum,
-                    temperature=temperature,
-                    completions=count,
-                    seed=state.get("play_seed", 0),
-                )
-            state.play_wanted, state.play_answered, state.play_chosen = wanted, model, 0
-        except PlannerError as error:
-            st.error(f"The model could not be asked: {error}")
+    actions.button("Let the model plan", type="primary", key="play_plan", on_click=lambda: state.update(play_asked=True), help="Key: M")
+    st.toggle("Plan every board I show", key="play_follow", persist_state="session", help="Asks the model anew whenever the board changes")
+    return model, models[model], (encode(board), str(models[model].path), answers, temperature, state.get("play_seed", 0))
 
 
 def your_controls() -> None:
@@ -345,13 +347,22 @@ with plan_place:
     if state.get("play_planner") not in options:
         state.play_planner = "Model"
     planner = st.segmented_control("Who plans", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
-    if planner == "Model":
-        model_controls()
-    elif planner == "You":
+    model = model_controls() if planner == "Model" else None
+    if planner == "You":
         your_controls()
-    elif saved is not None:
+    elif planner == "Recorded" and saved is not None:
         st.caption(saved.origin)
 
+
+def due(model: tuple[str, Checkpoint, Wanted]) -> bool:
+    """Whether the model is to plan: it was asked to, or follows the page and has not been asked this."""
+    follows = state.play_follow and source != "Draw" and state.get("play_wanted") != model[2]
+    return bool(state.get("play_asked") or follows)
+
+
+planning = model if model is not None and due(model) else None
+if state.pop("play_answers_new", False):
+    state.play_chosen = 0
 answers = state.get("play_answers") if planner == "Model" and state.get("play_wanted", ("",))[0] == code else None
 if answers:
     chosen = min(state.get("play_chosen", 0), len(answers) - 1)
@@ -359,13 +370,17 @@ if answers:
     name = state.play_answered.rsplit(" (", 1)[0]
     tracks.append(Track(name if len(answers) == 1 else f"{name}, answer {chosen + 1}", answer.paths, answer.verdict))
     completion = answer.completion
+elif planning:
+    tracks.append(Track(planning[0].rsplit(" (", 1)[0], None))
 elif saved is not None and planner == "Recorded":
     tracks.append(Track(saved.label, saved.paths, saved.verdict or judge_paths(board, saved.paths or (), optimum)))
     completion = saved.completion
-if solution.plan is not None:
+if solution is not None and solution.plan is not None:
     tracks.append(Track("Solver" if solution.bounds else "Exact solver", walk(board, solution.plan), judge(board, solution.plan, optimum)))
-if source == "Draw" and planner == "Model" and not answers:
+if source == "Draw" and planner == "Model" and not answers and not planning:
     tracks = []
+if model is not None and state.get("play_wanted") == model[2] and state.get("play_failed") and not planning:
+    plan_place.error(f"The model could not be asked: {state.play_failed}")
 
 
 # --- watching ------------------------------------------------------------------------------------------------------------
@@ -389,7 +404,10 @@ def export_controls() -> None:
 
 with hero:
     if source != "Draw" or tracks:
-        with stage.container():
+        with stage:
+            ghost = walk(board, solution.plan) if solution is not None and solution.plan else None
+            busy = FIRST_SOLVE if solution is None else FIRST_PLAN if planning else ""
+            board_player(board, tracks, key="play_player", ghost=ghost, height=600, autoplay=len(tracks) > 1 and not busy, busy=busy)
             if answers and len(answers) > 1:
                 valid, best = (sum(test(answer.verdict) for answer in answers) for test in (lambda v: v.valid, lambda v: bool(v.optimal)))
                 signs = ["★" if answer.verdict.optimal else "✓" if answer.verdict.valid else "✗" for answer in answers]
@@ -397,10 +415,6 @@ with hero:
                     f"{valid} of {len(answers)} answers are valid (✓), {best} optimal (★). Choose one to watch:",
                     range(len(answers)), format_func=lambda i: f"{i + 1} {signs[i]}", key="play_chosen", required=True,
                 )  # fmt: skip
-            ghost = walk(board, solution.plan) if solution.plan else None
-            board_player(board, tracks, key="play_player", ghost=ghost, height=600, autoplay=len(tracks) > 1)
-    else:
-        stage.empty()
     first = tracks[0].verdict if tracks else None
     if first is not None and first.fault is not None:
         st.caption(f"**The rule.** {RULES[first.fault]}")
@@ -425,18 +439,8 @@ with hero:
 # --- how a solver finds it ----------------------------------------------------------------------------------------------
 
 
-@st.fragment
-def how_it_is_found(board: Board, solution: Solution) -> None:
-    """Steps through the constraint tree of Conflict-Based Search on the board of the page."""
-
-    def go(step: int) -> None:
-        state.play_search_step = step
-
-    def follow_node() -> None:
-        points = state.play_search_tree["selection"]["points"]
-        if points:
-            go(state.play_search.last_step_of(points[0]["customdata"], now))
-
+def how_it_is_found(solution: Solution) -> None:
+    """The constraint tree of Conflict-Based Search on the board of the page, to be stepped through in the browser."""
     st.subheader("How a solver finds it: Conflict-Based Search", anchor=False)
     st.caption(tree.IDEA)
     bar = st.container(horizontal=True, vertical_alignment="bottom")
@@ -447,43 +451,56 @@ def how_it_is_found(board: Board, solution: Solution) -> None:
     found: tree.Search | None = state.get("play_search")
     if found is None or (found.board, found.objective) != (board, objective):
         found = state.play_search = tree.Search.of(board, objective)
-        go(0)
-    last = len(found.steps) - 1
-    now = state.setdefault("play_search_step", 0)
-    bar.button("Root", icon=":material/first_page:", key="play_search_first", on_click=go, args=(0,), disabled=now == 0)
-    bar.button("Back", icon=":material/chevron_left:", key="play_search_back", on_click=go, args=(now - 1,), disabled=now == 0)
-    bar.button("Next", icon=":material/chevron_right:", key="play_search_next", on_click=go, args=(now + 1,), disabled=now == last)
-    end = "Solution" if found.steps[last].action == "solved" else "End"
-    bar.button(end, icon=":material/last_page:", key="play_search_last", on_click=go, args=(last,), disabled=now == last)
-    if last:
-        bar.slider(f"Step of {last}", 0, last, key="play_search_step")
-
-    step = found.steps[now]
-    picture, plan = st.columns([1.4, 1], gap="large")
-    with picture:
-        st.markdown(tree.told(found, now) + (f"\n\n{tree.ending(found, solution)}" if now == last else ""))
-        theme.facts(
-            [
-                (str(step.node.id), "node", "Counted in the order in which they come up"),
-                (str(step.node.cost) if step.node.paths else "–", tree.COSTS[objective], "Of this node's plan, conflicts and all"),
-                (str(len(step.node.constraints())), "forbidden", "Constraints that hold at this node: its own and those above it"),
-                (str(step.open), "open", "Nodes that wait to be expanded after this step"),
-                (str(len(found.states(now))), "nodes", "In the tree so far"),
-            ]
-        )
-        drawn = tree.tree_chart(found, now)
-        st.plotly_chart(
-            drawn.figure, key="play_search_tree", alt=drawn.alt, config={"displayModeBar": False},
-            on_select=follow_node, selection_mode="points",
-        )  # fmt: skip
-        st.caption("Newest children are taken first where costs are equal. Click a node to see the last step that dealt with it.")
-    with plan:
-        track = Track(f"Node {step.node.id}", step.node.paths, step.node.verdict)
-        board_player(board, [track], key="play_search_player", height=460, at_end=True)
+    if len(found.nodes) == 1 and found.steps[-1].action == "solved":
+        bar.button("Show a board on which they meet", key="play_search_board", on_click=let_them_meet)
+    tree.search_player(found, solution, key="play_search_player", reveal=state.pop("play_search_reveal", False))
 
 
-if row.toggle(
-    "How a solver finds it", key="play_search_shown", persist_state="session",
+def let_them_meet() -> None:
+    """Puts the first drawn board on the page whose tree is worth watching."""
+    state.update(play_source="Random", play_size=5, play_agents=3, play_holes=20, play_kind="must wait")
+    for seed in count():
+        drawn = choices.random_board(5, 3, 0.2, True, seed).board
+        if tree.Search.of(drawn, "sum_of_costs").worth_watching:
+            state.play_seed, state.play_search_reveal = seed, True
+            return load(drawn)
+
+
+def reveal() -> None:
+    state.play_search_reveal = state.play_search_shown
+
+
+shown = row.toggle(
+    "How a solver finds it", key="play_search_shown", persist_state="session", on_change=reveal,
     help="Step by step through the constraint tree of Conflict-Based Search on this board",
-):  # fmt: skip
-    how_it_is_found(board, solution)
+)  # fmt: skip
+if shown and solution is not None:
+    how_it_is_found(solution)
+keys.shortcuts({"n": "play_another", "m": "play_plan"}, key="play_keys")
+
+
+# --- what takes its time: the page is there already, with the board on it ------------------------------------------------
+
+if solution is None:
+    state.play_solution = board, solution_of(code)
+    st.rerun()
+if model is not None and planning:
+    name, checkpoint, wanted = model
+    state.play_wanted, state.play_answered, state.play_answers_new = wanted, name, True
+    state.play_answers, state.play_failed, state.play_asked = None, "", False
+    *_, completions, temperature, seed = wanted
+    try:
+        state.play_answers = Planner.shared().plan(
+            checkpoint.path,
+            board,
+            language=checkpoint.language,
+            optimal_makespan=optimum,
+            temperature=temperature,
+            completions=completions,
+            seed=seed,
+        )
+    except PlannerError as error:
+        state.play_failed = str(error)
+    st.rerun()
+if model is not None and model[1].language is None:
+    Planner.shared().warm_up(model[1].path)

@@ -3,6 +3,8 @@
 Reads one JSON request a line on stdin, writes one JSON reply a line on stdout, and ends when stdin does. A request is
 ``{"checkpoint": folder, "language": settings or null, "board": {...}, "temperature": t, "completions": n, "seed": s}``; the reply is
 ``{"completions": [{"text", "paths", "fault"}, ...]}``, of which one of the last two is null, or ``{"error": reason}``.
+
+The folder of a lab model as argument is loaded before the first request comes.
 """
 
 from __future__ import annotations
@@ -31,6 +33,12 @@ def loaded(folder: str, language: LanguageSettings | None, _modified: float) -> 
     return load_policy(folder, language)
 
 
+def warm_up(folder: str) -> None:
+    """Loads a lab model and has it plan once, which loads what it needs for that. What is wrong with it is told when it is asked."""
+    board = Board.from_text("S F\nF G")
+    reply({"checkpoint": folder, "language": None, "board": board.to_dict(), "temperature": 0.0, "completions": 1, "seed": 0})
+
+
 def reply(request: dict[str, Any]) -> dict[str, Any]:
     """Plans the board of one request; whatever is wrong with it comes back as ``error``."""
     try:
@@ -50,6 +58,8 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     sys.stdout = sys.stderr  # nothing that a library prints may get between the replies
     torch.set_num_threads(1)
+    for folder in sys.argv[1:]:
+        warm_up(folder)
     for line in sys.stdin:
         answers.write(json.dumps(reply(json.loads(line))) + "\n")
 

@@ -85,10 +85,13 @@ class Planner:
             answers.append(PlannedAnswer(written["text"], answer.paths, judge_answer(board, answer, optimal_makespan)))
         return answers
 
-    def warm_up(self) -> None:
-        """Starts the process without waiting, so that the first request finds it ready."""
-        with self._lock:
-            self._started()
+    def warm_up(self, checkpoint: Path) -> None:
+        """Starts the process, if there is none, and has it load a lab model, without waiting: the first request finds both ready."""
+        if self._lock.acquire(blocking=False):  # else somebody plans: nothing is to be warmed up
+            try:
+                self._started(checkpoint)
+            finally:
+                self._lock.release()
 
     def close(self) -> None:
         with self._lock:
@@ -97,10 +100,10 @@ class Planner:
                 self._process.wait()
                 self._process = None
 
-    def _started(self) -> subprocess.Popen[str]:
+    def _started(self, checkpoint: Path | None = None) -> subprocess.Popen[str]:
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "core.policy.serve"],
+                [sys.executable, "-m", "core.policy.serve", *([str(checkpoint)] if checkpoint else [])],
                 cwd=PROJECT,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -26,11 +26,16 @@ from core.ui.theme import DARK, LIGHT, OUTCOME_WORDS, Palette, palette
 
 EDITOR_SIDES = (3, 10)
 """Smallest and largest side the editor offers; a board that is larger already stays so."""
-_COLORS = {"light": asdict(LIGHT), "dark": asdict(DARK), "agents": AGENT_COLORS}
+COLORS = {"light": asdict(LIGHT), "dark": asdict(DARK), "agents": AGENT_COLORS}
+"""What the drawing code in the browser takes its colours from."""
+PLAYER_CODE = asset("focus.js") + asset("board_draw.js") + asset("player.js")
 
 
 _player = st.components.v2.component(
-    "frozenlab_player", html=asset("player.html"), css=asset("board.css"), js=asset("board_draw.js") + asset("player.js")
+    "frozenlab_player",
+    html=asset("player.html"),
+    css=asset("board.css"),
+    js=PLAYER_CODE + asset("player_component.js"),
 )
 _editor = st.components.v2.component(
     "frozenlab_editor",
@@ -64,7 +69,7 @@ def board_player(
     ghost: Paths | None = None,
     height: int = 460,
     autoplay: bool = False,
-    at_end: bool = False,
+    busy: str = "",
 ) -> None:
     """Draws ``board`` once a track, side by side, and animates all of them under one timeline.
 
@@ -76,37 +81,40 @@ def board_player(
         ghost: the optimal plan, which the reader can lay over every other plan.
         height: of each board at most, in CSS pixels at a root size of 16 px (it grows with presenter mode, and shrinks with the window).
         autoplay: starts when new data arrive (never for readers who asked for reduced motion).
-        at_end: new data are first shown at the first fault, or where there is none at the last step; else at the start.
+        busy: what goes on just now, in words that stand over the boards.
     """
     tracks = tracks or [Track("", None)]
-    shown = [complete(board, track.paths) for track in tracks]
-    everything = [path for paths in [*shown, ghost] if paths for path in paths]
-    faults = [_mark(board, paths, track.verdict) for track, paths in zip(tracks, shown, strict=True)]
+    shown = [plain_track(board, track) for track in tracks]
+    everything = [path for paths in [*(track["paths"] for track in shown), ghost] if paths for path in paths]
     steps = max((len(path) - 1 for path in everything), default=0)
     _player(
         key=key,
         data={
-            "board": _plain(board),
-            "tracks": [
-                {
-                    "label": track.label,
-                    "badge": OUTCOME_WORDS[track.verdict.outcome] if track.verdict else None,
-                    "outcome": (track.verdict.outcome if track.verdict.valid else "fault") if track.verdict else None,
-                    "caption": fault_sentence(track.verdict) if track.verdict else "",
-                    "paths": paths,
-                    "fault": fault,
-                }
-                for track, paths, fault in zip(tracks, shown, faults, strict=True)
-            ],
+            "board": plain_board(board),
+            "tracks": shown,
             "ghost": ghost,
             "steps": steps,
-            "begin": min((fault["time"] for fault in faults if fault), default=steps) if at_end else 0,
+            "begin": 0,
             "margin": 0.85 if any(not board.contains(cell) for path in everything for cell in path) else 0.08,
             "height": height,
             "autoplay": autoplay,
-            "colors": _COLORS,
+            "busy": busy,
+            "colors": COLORS,
         },
     )
+
+
+def plain_track(board: Board, track: Track) -> dict[str, Any]:
+    """A track as the player takes it."""
+    paths, verdict = complete(board, track.paths), track.verdict
+    return {
+        "label": track.label,
+        "badge": OUTCOME_WORDS[verdict.outcome] if verdict else None,
+        "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
+        "caption": fault_sentence(verdict) if verdict else "",
+        "paths": paths,
+        "fault": _mark(board, paths, verdict),
+    }
 
 
 def fault_sentence(verdict: Verdict) -> str:
@@ -140,7 +148,7 @@ def _names(agents: Sequence[int]) -> str:
     return f"agent {numbers[0]}" if len(numbers) == 1 else f"agents {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers else "no agent"
 
 
-def _plain(board: Board) -> dict[str, Any]:
+def plain_board(board: Board) -> dict[str, Any]:
     return {"rows": board.rows, "agents": [asdict(agent) for agent in board.agents]}
 
 
@@ -188,10 +196,10 @@ def board_editor(board: Board, *, key: str, revision: int = 0, height: int = 460
         key=key,
         data={
             "base": base,
-            "board": _plain(current),
+            "board": plain_board(current),
             "sides": [EDITOR_SIDES[0], max(EDITOR_SIDES[1], board.height, board.width)],
             "height": height,
-            "colors": _COLORS,
+            "colors": COLORS,
         },
         default={"edit": None},
         on_edit_change=lambda: None,
@@ -238,10 +246,10 @@ def board_gallery(
         key=key,
         data={
             "batch": batch,
-            "items": [{"board": _plain(board), "caption": caption} for board, caption in boards],
+            "items": [{"board": plain_board(board), "caption": caption} for board, caption in boards],
             "selected": selected,
             "size": size,
-            "colors": _COLORS,
+            "colors": COLORS,
         },
         default={"picked": None},
         on_picked_change=picked_one,

@@ -17,6 +17,7 @@ from core.lake.config import EnvironmentConfig
 from core.lake.formats import FORMATS, Entry, Source
 from core.lake.formats.entry import plan_of
 from core.lake.generator import GenerationError, generate, infeasible, random_instances
+from core.lake.instance import Instance
 from core.lake.rules import Paths, Verdict, walk
 from core.policy.folders import policy_folder, weights_file
 from core.sessions.store import Checkpoint, Session, SessionStore
@@ -34,8 +35,8 @@ g F F F F F
 """What the page opens with."""
 
 
-def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | None, seed: int) -> Board:
-    """One solvable board; ``needs_wait`` None keeps the natural mix. The same arguments give the same board.
+def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | None, seed: int) -> Instance:
+    """One solvable board with its best plan; ``needs_wait`` None keeps the natural mix. The same arguments give the same board.
 
     Raises:
         GenerationError: there is no such board, or none was found; the message says why.
@@ -44,9 +45,9 @@ def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | N
         reason = infeasible(size, agents, hole_ratio, None)
         if reason:
             raise GenerationError(reason)
-        return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed)).board
+        return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed))
     config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait))
-    return generate(config, 1, seed)[0].board
+    return generate(config, 1, seed)[0]
 
 
 @dataclass(frozen=True)

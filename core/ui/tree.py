@@ -1,34 +1,43 @@
-"""How Conflict-Based Search finds a plan, step by step: the picture of its constraint tree and the words beside it. Pure, no widgets."""
+"""How Conflict-Based Search finds a plan, step by step: its constraint tree and the words beside it.
+
+The page hands the whole search to the browser (:func:`search_player`), which steps through it without asking the server again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-import plotly.graph_objects as go
+import streamlit as st
 
 from core.lake.board import Board
 from core.lake.cbs import Constraint, Node, Objective, Step, search
+from core.lake.formats.entry import plan_of
 from core.lake.solver import Solution
-from core.ui.board import fault_sentence
-from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, Chart
+from core.ui.board import COLORS, PLAYER_CODE, Track, fault_sentence, plain_board, plain_track
+from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
+from core.ui.nav import asset
 
 MAX_NODES = 300
 """Nodes after which the search gives up on the page: a tree that can still be looked at, in under a second on any board."""
 COSTS: dict[Objective, str] = {"sum_of_costs": "sum of costs", "makespan": "makespan"}
-STATES = {
-    "open": dict(symbol="circle", color="#D9EAF8", line=dict(width=2, color=AFTER_COLOR)),
-    "expanded": dict(symbol="circle", color=BEFORE_COLOR, line=dict(width=1, color=BEFORE_COLOR)),
-    "ended": dict(symbol="x", color=BEFORE_COLOR, line=dict(width=0)),
-    "optimal plan": dict(symbol="circle", color=CHECK_COLOR, line=dict(width=1, color=CHECK_COLOR)),
-}
-"""What has become of a node, and how it is drawn."""
+STATES = {"open": "open", "expanded": "expanded", "ended": "ended", "optimal": "optimal plan"}
+"""What has become of a node: as the browser calls it -> in words."""
+_TREE_COLORS = {"open": AFTER_COLOR, "expanded": BEFORE_COLOR, "optimal": CHECK_COLOR, "now": REWARD_COLOR}
 IDEA = (
     "The idea: let every agent take its own shortest path. Where two of them collide, split the world in two: in the one half the first "
     "agent is forbidden to be there then, in the other half the second. Plan anew, and always go on with the cheapest half."
 )
-_BECOMES = {"generated": "open", "pruned": "ended", "expanded": "expanded", "solved": "optimal plan"}
+WORTH_WATCHING = range(7, 26)
+"""So many nodes show what the search does, and fit on a screen with their costs."""
+
+_search = st.components.v2.component(
+    "frozenlab_search",
+    html=asset("search.html").replace("PLAYER", asset("player.html")),
+    css=asset("board.css") + asset("search.css"),
+    js=PLAYER_CODE + asset("search.js"),
+)
 
 
 @dataclass(frozen=True)
@@ -71,87 +80,59 @@ class Search:
                 across[node_id] = sum(across[child] for child in children[node_id]) / len(children[node_id])
         return list(zip(across, depths, strict=True))
 
-    def states(self, now: int) -> dict[int, str]:
-        """What has become of each node that is there after step ``now``, by its id."""
-        found: dict[int, str] = {}
-        for step in self.steps[: now + 1]:
-            found[step.node.id] = _BECOMES.get(step.action, found.get(step.node.id, "ended"))
-        return found
-
-    def last_step_of(self, node_id: int, now: int) -> int:
-        """The last step up to ``now`` that was done to a node."""
-        return max(i for i, step in enumerate(self.steps[: now + 1]) if step.node.id == node_id)
+    @property
+    def worth_watching(self) -> bool:
+        """Whether there is something to see, and an end to it."""
+        return len(self.nodes) in WORTH_WATCHING and self.steps[-1].action == "solved"
 
 
-def tree_chart(found: Search, now: int) -> Chart:
-    """The constraint tree after step ``now``, at the places it will have in the end. ``customdata`` of each point is the node's id."""
-    states = found.states(now)
-    current = found.steps[now].node
-    places = found.places
-    width, depth = max(x for x, _ in places) + 1, max(y for _, y in places) + 1
-    size = max(5.0, min(32.0, 560 / width, 300 / depth))
+def search_player(found: Search, solution: Solution, *, key: str, reveal: bool = False) -> None:
+    """The constraint tree as it grows and the plan of the node that each step is about, with buttons, a slider and arrow keys to step.
 
-    def lines(ids: Sequence[int], color: str, thickness: float) -> go.Scatter:
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for node_id in ids:
-            parent = found.nodes[node_id].parent
-            if parent is not None:
-                x += [places[parent.id][0], places[node_id][0], None]
-                y += [places[parent.id][1], places[node_id][1], None]
-        return go.Scatter(x=x, y=y, mode="lines", line=dict(color=color, width=thickness), hoverinfo="skip", showlegend=False)
-
-    figure = go.Figure([lines(list(states), "rgba(128, 148, 170, 0.55)", 1.4), lines(_lineage(current), REWARD_COLOR, 3)])
-    x, y = places[current.id]
-    figure.add_trace(
-        go.Scatter(
-            x=[x], y=[y], mode="markers", name="this step", hoverinfo="skip",
-            marker=dict(symbol="circle-open", size=size + 10, color=REWARD_COLOR, line=dict(width=3)),
-        )
-    )  # fmt: skip
-    for state, marker in STATES.items():
-        ids = [node_id for node_id, its in states.items() if its == state]
-        points: list[tuple[float | None, int | None]] = [places[i] for i in ids] or [(None, None)]  # or it would miss in the legend
-        figure.add_trace(
-            go.Scatter(
-                x=[x for x, _ in points],
-                y=[y for _, y in points],
-                mode="markers+text" if size >= 20 and state != "ended" else "markers",
-                name=state,
-                marker=dict(marker, size=size * (0.6 if state == "ended" else 1)),
-                text=[str(found.nodes[i].cost) for i in ids],
-                textfont=dict(color="#FFFFFF" if state == "optimal plan" else "#0B1626", size=13),
-                customdata=ids,
-                hovertext=[_hover(found.nodes[i], state, found.objective) for i in ids],
-                hovertemplate="%{hovertext}<extra></extra>",
-            )
-        )
-    figure.update_xaxes(visible=False, range=[-0.9, width - 0.1])
-    figure.update_yaxes(visible=False, range=[depth - 0.4, -0.6])
-    figure.update_layout(
-        height=440, margin=dict(l=0, r=0, t=30, b=0), dragmode=False, clickmode="event+select", hoverlabel=dict(align="left"),
-        legend=dict(
-            orientation="h", yanchor="bottom", y=1.0, x=0, xanchor="left", itemclick=False, itemdoubleclick=False, itemsizing="constant"
-        ),
-    )  # fmt: skip
-    figure.update_traces(selected=dict(marker=dict(opacity=1)), unselected=dict(marker=dict(opacity=1)), selector=dict(type="scatter"))
-    counts = ", ".join(f"{list(states.values()).count(state)} {state}" for state in STATES if state in states.values())
-    return Chart(figure, f"Constraint tree after step {now}: {counts}. This step is about node {current.id}, cost {current.cost}.")
+    Args:
+        solution: what the exact solver says of the board, for a search that has given up.
+        reveal: whether the window scrolls to it.
+    """
+    last = len(found.steps) - 1
+    told_all = [told(found, now) for now in range(last + 1)]
+    told_all[last] = "\n".join(filter(None, (told_all[last], ending(found, solution))))
+    _search(
+        key=key,
+        data={
+            "board": plain_board(found.board),
+            "nodes": [_plain_node(node, place, found) for node, place in zip(found.nodes, found.places, strict=True)],
+            "steps": [
+                {"action": step.action, "node": step.node.id, "open": step.open, "told": words}
+                for step, words in zip(found.steps, told_all, strict=True)
+            ],
+            "measure": COSTS[found.objective],
+            "names": STATES,
+            "reveal": reveal,
+            "colors": COLORS,
+            "tree": _TREE_COLORS,
+        },
+    )
 
 
-def _lineage(node: Node) -> list[int]:
-    """The ids from ``node`` up to the root."""
-    ids = [node.id]
-    while node.parent is not None:
-        node = node.parent
-        ids.append(node.id)
-    return ids
+def _plain_node(node: Node, place: tuple[float, int], found: Search) -> dict[str, Any]:
+    """A node as the browser takes it; its paths as letters, which are a tenth as long as cells."""
+    track = plain_track(found.board, Track(f"Node {node.id}", node.paths, node.verdict))
+    del track["paths"]
+    return track | {
+        "parent": None if node.parent is None else node.parent.id,
+        "x": place[0],
+        "depth": place[1],
+        "cost": node.cost,
+        "moves": None if node.paths is None else plan_of(node.paths),
+        "forbids": len(node.constraints()),
+        "hover": _hover(node, found.objective),
+    }
 
 
-def _hover(node: Node, state: str, objective: Objective) -> str:
+def _hover(node: Node, objective: Objective) -> list[str]:
     rule = forbids(node.constraint) if node.constraint else "nothing is forbidden"
     cost = f"{COSTS[objective]} {node.cost}" if node.paths else "no path is left"
-    return f"<b>Node {node.id}</b>, {state}<br>{rule}<br>{cost}<br>{_conflict(node)}"
+    return [rule, cost, *filter(None, [_conflict(node)])]
 
 
 def _conflict(node: Node) -> str:
@@ -201,7 +182,7 @@ def ending(found: Search, solution: Solution) -> str:
     """How the search ends, and what the exact solver says; empty where the tree tells it all."""
     last = found.steps[-1]
     if last.action == "solved" and last.node.parent is None:
-        return "On this board nobody meets anybody, so there is no tree to grow. Choose a board on which agents must wait, or more agents."
+        return "On this board nobody meets anybody, so there is no tree to grow."
     if last.action != "gave_up":
         return ""
     explodes = (

@@ -97,6 +97,66 @@ def test_readers_who_want_calm_get_no_motion(app: App, browser: Browser, watch: 
     assert not watch.errors and not watch.left
 
 
+def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    player(page)
+    page.get_by_text("How a solver finds it").click()
+    expect(page.locator(".search")).to_be_visible()
+    page.keyboard.press("n")
+    page.wait_for_url(lambda url: encode(CROSSING) not in url)
+    drawn = board_of(page)
+    page.get_by_role("spinbutton", name="Seed").focus()
+    page.keyboard.press("n")
+    page.get_by_role("radio", name="Greedy").click()
+    page.keyboard.press("m")
+    expect(page.locator(".player figure").filter(has_text="Lab model")).to_have_count(1)
+    assert board_of(page) == drawn, "the key was typed into the field"
+
+
+def test_a_search_is_stepped_through_without_the_server(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.get_by_text("How a solver finds it").click()
+    search = page.locator(".search")
+    expect(search.get_by_text("its own shortest path")).to_be_in_viewport()
+    expect(search.get_by_text("Node 0", exact=True)).to_be_in_viewport()
+    expect(search.locator(".steps")).to_be_in_viewport(ratio=1)
+    expect(search.locator(".tree")).to_be_in_viewport(ratio=1)
+    expect(search.locator(".stage")).to_be_in_viewport(ratio=1)
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.evaluate("""() => {
+      window.sent = 0;
+      const send = WebSocket.prototype.send;
+      WebSocket.prototype.send = function (message) { window.sent++; return send.call(this, message); };
+    }""")
+    search.get_by_role("button", name="Next").click()
+    expect(search.locator(".told")).to_contain_text("Node 0 is the cheapest that is open")
+    search.press("ArrowRight")
+    expect(search.locator(".told")).to_contain_text("Child of node 0")
+    expect(search.locator(".tree g:not([hidden])")).to_have_count(2)
+    search.get_by_role("button", name="End", exact=True).click()
+    expect(search.locator(".told")).to_contain_text("is optimal")
+    expect(search.locator(".head .badge")).to_have_text("valid")
+    search.locator(".tree g").first.click()
+    expect(search.get_by_text("Node 0", exact=True)).to_be_visible()
+    assert page.evaluate("window.sent") == 0
+
+
+def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(app: App, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    for address in (f"{app.url}/play", f"{app.url}/play?presenter=true"):
+        page.goto(address)
+        player(page)
+        expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
+        expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
+    page.goto(f"{app.url}/play")
+    expect(page.locator(".player .bar")).to_be_in_viewport(ratio=1)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app.url}/play")
+    player(page)
+    expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
+    expect(page.locator(".player .stage")).to_be_in_viewport(ratio=0.7)
+
+
 def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(app: App, page: Page) -> None:
     page.goto(f"{app.url}/play?board={encode(CROSSING)}")
     page.get_by_role("radio", name="Draw").click()

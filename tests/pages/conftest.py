@@ -7,8 +7,14 @@ from pathlib import Path
 import pytest
 
 from core.sessions import launcher
+from core.sessions.planner import Planner
 from core.sessions.spec import SessionSpec
 from core.sessions.store import Session, SessionStore
+
+
+@pytest.fixture(autouse=True)
+def no_planning_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Planner, "warm_up", lambda self, checkpoint: None)
 
 
 @pytest.fixture

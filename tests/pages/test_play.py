@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.lake.board import Agent, Board, read_board
 from core.lake.rules import judge, walk
-from core.lake.solver import solve_all
+from core.lake.solver import Solution, solve_all
 from core.sessions.planner import PlannedAnswer, Planner, PlannerError
 from core.ui import choices
 from core.ui.share import encode
@@ -275,30 +275,89 @@ def test_a_team_without_letters_is_shown_all_the_same(page: AppTest) -> None:
 HEAD_ON = read_board("S g F G s\nH H F H H")
 
 
-def test_the_constraint_tree_is_stepped_through(page: AppTest) -> None:
+def searches(at: AppTest) -> list[dict]:
+    """What the search players of the page were given."""
+    found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
+    return [data for data in found if "measure" in data]
+
+
+def test_the_browser_gets_the_whole_search(page: AppTest) -> None:
     page.query_params["board"] = encode(HEAD_ON)
     page.run()
+    assert not searches(page)
     page.toggle(key="play_search_shown").set_value(True).run()
-
-    def told() -> str:
-        assert not page.exception
-        return " ".join(element.value for element in page.markdown)
-
-    assert "its own shortest path" in told()
-    assert players(page)[1]["tracks"][0]["fault"] == {"time": 2, "marks": [[0, 2]]} and players(page)[1]["begin"] == 2
-    page.button(key="play_search_next").click().run()
-    assert "Node 0 is the cheapest that is open" in told()
-    page.button(key="play_search_last").click().run()
-    assert "optimal, with a sum of costs of 9" in told() and players(page)[1]["tracks"][0]["outcome"] == "valid"
-    page.slider(key="play_search_step").set_value(2).run()
-    assert "Child of node 0" in told()
+    assert not page.exception
+    (search,) = searches(page)
+    root, *_ = search["nodes"]
+    assert root["parent"] is None and root["moves"] == ["RRR", "LLL"] and root["fault"] == {"time": 2, "marks": [[0, 2]]}
+    first, second, *_, last = search["steps"]
+    assert "its own shortest path" in first["told"] and "Node 0 is the cheapest that is open" in second["told"]
+    assert last["action"] == "solved" and "optimal, with a sum of costs of 9" in last["told"]
+    assert search["nodes"][last["node"]]["outcome"] == "valid" and search["reveal"]
     page.segmented_control(key="play_search_objective").set_value("makespan").run()
-    assert page.session_state["play_search_step"] == 0 and "with a makespan of" in told()
+    (search,) = searches(page)
+    assert "with a makespan of" in search["steps"][0]["told"] and not search["reveal"], "the window scrolls once"
 
 
 def test_a_search_that_cannot_end_says_so(page: AppTest) -> None:
     page.query_params["board"] = encode(read_board("S g F F s F F G"))
     page.run()
     page.toggle(key="play_search_shown").set_value(True).run()
-    page.button(key="play_search_last").click().run()
-    assert not page.exception and any("The tree has no end." in element.value for element in page.markdown)
+    (search,) = searches(page)
+    assert not page.exception and "The tree has no end." in search["steps"][-1]["told"]
+
+
+def test_where_nobody_meets_there_is_a_board_on_which_they_do(page: AppTest) -> None:
+    page.run()
+    page.toggle(key="play_search_shown").set_value(True).run()
+    (search,) = searches(page)
+    assert len(search["nodes"]) == 1 and "nobody meets anybody" in search["steps"][-1]["told"]
+    page.button(key="play_search_board").click().run()
+    assert not page.exception
+    (search,) = searches(page)
+    assert 7 <= len(search["nodes"]) <= 25 and search["steps"][-1]["action"] == "solved"
+    shown = board(page)
+    page.number_input(key="play_seed").set_value(page.session_state["play_seed"] + 1).run()
+    page.number_input(key="play_seed").set_value(page.session_state["play_seed"] - 1).run()
+    assert board(page) == shown, "the controls say how it was drawn"
+
+
+def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the page has shown by the time the model is asked."""
+    seen: list[dict] = []
+    monkeypatch.setattr("core.ui.board._player", lambda *, data, key: seen.append(data))
+    answers = Planner.plan
+
+    def plan(self: Planner, checkpoint: Path, board: Board, **settings: Any) -> list[PlannedAnswer]:
+        seen.append({"plans": encode(board)})
+        return answers(self, checkpoint, board, **settings)
+
+    monkeypatch.setattr(Planner, "plan", plan)
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+    page.toggle(key="play_follow").set_value(True).run()
+    page.segmented_control(key="play_way").set_value("Sampled").run()
+    at = [n for n, data in enumerate(seen) if "plans" in data]
+    assert len(at) == 2
+    for n in at:
+        before, after = seen[n - 1], seen[n + 1]
+        assert before["busy"] == "The model plans" and len(before["tracks"]) == 2 and not before["autoplay"]
+        assert before["board"] == after["board"] and not after["busy"] and after["autoplay"]
+    assert seen[at[0] - 1]["tracks"][0]["paths"] is None, "nothing is planned yet"
+    assert seen[at[1] - 1]["tracks"][0]["paths"], "what was planned stays until there is more"
+
+
+def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict] = []
+    monkeypatch.setattr("core.ui.board._player", lambda *, data, key: seen.append(data))
+    page.query_params["board"] = encode(Board(("F" * 12,) * 12, (Agent((0, 0), (11, 11)),)))
+    page.run()
+    assert not page.exception
+    assert seen[0]["busy"].startswith("Solving") and not seen[-1]["busy"] and seen[-1]["tracks"][0]["outcome"] == "optimal"
+
+
+def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.lake.solver.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL")))
+    page.query_params["board"] = encode(read_board("S F G\nH F F\ng F s"))
+    page.run()
+    assert not page.exception and any("gave up on this one" in caption.value for caption in page.caption)

@@ -5,7 +5,7 @@ import pytest
 from core.lake.board import Board, read_board
 from core.lake.cbs import Constraint
 from core.lake.solver import Solution, solve
-from core.ui.tree import MAX_NODES, STATES, Search, ending, forbids, told, tree_chart
+from core.ui.tree import MAX_NODES, Search, ending, forbids, told
 
 HEAD_ON = read_board("S g F G s\nH H F H H")
 NO_WAY_PAST = read_board("S g F F s F F G")
@@ -24,19 +24,6 @@ def test_the_whole_tree_has_room(found: Search) -> None:
     for node, (x, depth) in zip(found.nodes, found.places, strict=True):
         children = [found.places[child.id] for child in found.nodes if child.parent == node]
         assert not children or (x == sum(x for x, _ in children) / 2 and {y for _, y in children} == {depth + 1})
-
-
-def test_the_chart_holds_the_nodes_of_its_step_and_keeps_their_places(found: Search) -> None:
-    places: dict[int, tuple[float, float]] = {}
-    for now in range(len(found.steps)):
-        chart = tree_chart(found, now)
-        drawn = {trace.name: trace for trace in chart.figure.data if trace.name in STATES}
-        points = [point for trace in drawn.values() for point in zip(trace.customdata or (), trace.x, trace.y, strict=False)]
-        assert {i for i, *_ in points} == {step.node.id for step in found.steps[: now + 1]}
-        for i, x, y in points:
-            assert places.setdefault(i, (x, y)) == (x, y)
-        assert f"node {found.steps[now].node.id}" in chart.alt
-    assert list(drawn["optimal plan"].customdata) == [found.steps[-1].node.id]
 
 
 def test_every_step_is_told_in_words(found: Search) -> None:
@@ -75,5 +62,6 @@ def test_a_search_that_gives_up_stays_small() -> None:
     assert any("this branch ends here" in told(endless, i) for i, step in enumerate(endless.steps) if step.action == "pruned")
 
 
-def test_a_click_leads_to_the_last_step_that_dealt_with_a_node(found: Search) -> None:
-    assert found.last_step_of(0, 0) == 0 and found.last_step_of(0, len(found.steps) - 1) == 1
+def test_a_search_is_worth_watching_if_it_branches_and_ends(found: Search) -> None:
+    assert len(found.nodes) >= 3 and found.worth_watching is (7 <= len(found.nodes) <= 25)
+    assert not Search.of(EASY, "sum_of_costs").worth_watching and not Search.of(NO_WAY_PAST, "sum_of_costs").worth_watching

@@ -1,0 +1,20 @@
+"""Keys that press buttons: one listener for the page, in place of Streamlit's shortcuts, which rest while any widget has the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from core.ui.nav import asset
+
+_keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=asset("focus.js") + asset("keys.js"))
+
+
+def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:
+    """Lets each key (a small letter) press a button, named by its ``key``, wherever the focus is, unless there one writes text.
+
+    Shift makes no difference; a key whose button is not on the page, or disabled, does nothing.
+    """
+    with st.container(key=key):
+        _keys(key=f"{key}-listener", data={"keys": dict(buttons)})
