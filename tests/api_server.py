@@ -19,12 +19,14 @@ class Server(BaseHTTPRequestHandler):
     script: list[Behaviour]
     seen: list[dict[str, Any]]
     keys: list[str | None]
+    headers_seen: list[dict[str, str]]
     url: str
 
     def do_POST(self) -> None:
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.seen.append(request)
         self.keys.append(self.headers["Authorization"])
+        self.headers_seen.append(dict(self.headers))
         self.script[min(len(self.seen), len(self.script)) - 1](self, request)
 
     def stream(self, *pieces: str, pause: float = 0.0) -> None:
@@ -61,6 +63,16 @@ def fails(status: int, text: str = "no") -> Behaviour:
     return fail
 
 
+def redirects(url: str) -> Behaviour:
+    def redirect(server: Server, _: dict[str, Any]) -> None:
+        server.send_response(307)
+        server.send_header("Location", url)
+        server.send_header("Content-Length", "0")
+        server.end_headers()
+
+    return redirect
+
+
 def hangs_up(server: Server, _: dict[str, Any]) -> None:
     server.connection.close()
 
@@ -76,7 +88,7 @@ def fills_in_the_schema(server: Server, request: dict[str, Any]) -> None:
 @contextmanager
 def serving(*script: Behaviour) -> Iterator[type[Server]]:
     """The server while it runs; its class holds what it has seen, and ``url``."""
-    handler = type("Scripted", (Server,), {"script": list(script), "seen": [], "keys": []})
+    handler = type("Scripted", (Server,), {"script": list(script), "seen": [], "keys": [], "headers_seen": []})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     Thread(target=server.serve_forever, daemon=True).start()
     handler.url = f"http://127.0.0.1:{server.server_port}/v1"

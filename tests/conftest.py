@@ -11,3 +11,10 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.tiny_models import build
 
     return build(tmp_path_factory.mktemp("tiny") / "qwen3")
+
+
+@pytest.fixture(autouse=True)
+def no_allowed_hosts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests neither see nor change which servers the person at this machine has allowed to be asked."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "config"))
+    monkeypatch.delenv("FROZENLAB_API_HOSTS", raising=False)

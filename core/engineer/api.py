@@ -1,8 +1,8 @@
 """An engineer behind any OpenAI-compatible server: vLLM, transformers serve, or a company's API.
 
 Whatever the server does, asking ends in a text or in a one-line :class:`ProposalError`: it is given some tries with growing pauses, a
-deadline for the whole answer, and a length at which we stop reading. The key is read from the environment when it is needed, and written
-nowhere.
+deadline for the whole answer, and a length at which we stop reading. The key is read from the environment when it is needed, written
+nowhere, and sent to hosts alone that were allowed on this machine (``hosts``).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 import openai
 from openai.types.chat import ChatCompletionChunk
 
+from core.engineer import hosts
 from core.engineer.language import answer_schema, conversation, parse_answer, render_request
 from core.engineer.proposal_dialect import ProposalError
 from core.engineer.schema import ApiSettings, Attempt, Context, EngineerName, Proposal, Written
@@ -26,6 +27,11 @@ MOST_CHARACTERS = 100_000
 """A longer answer is no proposal."""
 NO_KEY = "none"
 """What a server that asks for no key is sent in place of one."""
+OPENAI = "api.openai.com"
+NEEDED_HEADERS = {
+    "host", "authorization", "content-type", "content-length", "transfer-encoding", "accept", "accept-encoding", "connection", "user-agent",
+}  # fmt: skip
+"""All that a server that is not OpenAI's is sent."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +63,10 @@ class ApiEngineer:
         return parse_answer(context, config, raw)
 
     def request(self, asked: dict[str, Any]) -> Written:
-        """One answer, read as it comes. Raises OpenAIError, and ProposalError for one that takes too long or does not end."""
+        """One answer, read as it comes. Raises OpenAIError, and ProposalError for one that takes too long or does not end, or if the server
+        may not be asked."""
         settings = self.settings
-        client = openai.OpenAI(
-            base_url=settings.base_url,
-            api_key=os.environ.get(settings.key_variable) or NO_KEY,
-            timeout=settings.timeout,
-            max_retries=TRIES - 1,
-        )
+        client = connect(settings)
         deadline = time.monotonic() + settings.timeout
         written, text = Written(""), []
         chunks: openai.Stream[ChatCompletionChunk] = client.chat.completions.create(stream=True, **asked)
@@ -78,6 +80,35 @@ class ApiEngineer:
                 if time.monotonic() > deadline:
                     raise ProposalError(f"{settings.model} was not done after {settings.timeout:g} s")
         return written._replace(text="".join(text), cost=settings.cost(written.prompt_tokens, written.tokens))
+
+
+def connect(settings: ApiSettings) -> openai.OpenAI:
+    """What asks the server, and no other one: redirections are not followed, and a proxy is used for encrypted connections only. Raises
+    ProposalError if the server may not be asked."""
+    try:
+        hosts.check(settings)
+    except hosts.HostError as error:
+        raise ProposalError(f"{settings.model} was not asked: {error}") from None
+    foreign = hosts.host_of(settings) != OPENAI
+    transport = openai.DefaultHttpxClient(
+        follow_redirects=False,
+        trust_env=settings.base_url.startswith("https:"),
+        event_hooks={"request": [only_what_is_needed] if foreign else []},
+    )
+    return openai.OpenAI(
+        base_url=settings.base_url,
+        api_key=os.environ.get(settings.key_variable) or NO_KEY,
+        timeout=settings.timeout,
+        max_retries=TRIES - 1,
+        http_client=transport,
+    )
+
+
+def only_what_is_needed(request: Any) -> None:
+    """Takes out of an httpx request what the library adds for OpenAI: organisation, project and headers from the environment, and what this
+    machine is."""
+    for name in set(request.headers) - NEEDED_HEADERS:
+        del request.headers[name]
 
 
 def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, Any]:

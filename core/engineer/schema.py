@@ -5,9 +5,10 @@ These are the models of ``context.json`` and ``proposal.json``; they import noth
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from core.lake.config import EnvironmentConfig, Knob, KnobChange, Layout, Setting
 
@@ -99,11 +100,11 @@ class ApiSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    base_url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")]
+    base_url: Annotated[str, Field(pattern=r"^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s@\\]*)?$")]
     """Of an OpenAI-compatible server, up to and including ``/v1``; no user or password in it."""
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    key_variable: Annotated[str, Field(pattern=r"^[A-Z][A-Z0-9_]{0,63}$")] = "FROZENLAB_API_KEY"
-    """The environment variable that holds the key."""
+    key_variable: Annotated[str, Field(max_length=64)] = "FROZENLAB_API_KEY"
+    """The environment variable that holds the key. Its name ends in ``_API_KEY``: a spec of somebody else may name no other secret."""
     guidance: bool = True
     """Whether it is told the paper's two lessons."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
@@ -113,6 +114,13 @@ class ApiSettings(BaseModel):
     input_price: Annotated[float, Field(ge=0)] | None = None
     """Of a million tokens of the prompt, in whatever currency; None: not known."""
     output_price: Annotated[float, Field(ge=0)] | None = None
+
+    @field_validator("key_variable")
+    @classmethod
+    def _check_key_variable(cls, name: str) -> str:
+        if not re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name):
+            raise ValueError("a key is read from a variable whose name ends in _API_KEY and from no other one")
+        return name
 
     def cost(self, prompt_tokens: int | None, tokens: int | None) -> float | None:
         """Of one answer; None where a price or a count is not known."""

@@ -34,6 +34,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Server
     monkeypatch.setenv("FROZENLAB_API_KEY", KEY)
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.02)
+    monkeypatch.setattr("core.engineer.hosts.allowed", lambda settings: True)
     with ExitStack() as servers:
         yield lambda *script: servers.enter_context(serving(*script))
 

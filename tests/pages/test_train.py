@@ -52,17 +52,17 @@ def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> No
 
 
 def test_an_engineer_behind_an_api_is_told_where_and_with_which_key(launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("MY_KEY", raising=False)
+    monkeypatch.delenv("MY_API_KEY", raising=False)
     app = open_page("train")
     app.selectbox(key="form_engineer").set_value("api").run()
     assert "Which model is the engineer?" in app.info[0].value and not app.error
     app.text_input(key="form_api_model").set_value("Qwen/Qwen3-4B")
-    app.text_input(key="form_api_key").set_value("MY_KEY").run()
-    assert "MY_KEY is not set on this machine" in words(app)
+    app.text_input(key="form_api_key").set_value("MY_API_KEY").run()
+    assert "MY_API_KEY is not set on this machine" in words(app)
     app.button(key="form_start").click().run()
     (spec,) = launched
     assert spec.engineer == "api"
-    assert spec.api == ApiSettings(base_url="http://127.0.0.1:8000/v1", model="Qwen/Qwen3-4B", key_variable="MY_KEY")
+    assert spec.api == ApiSettings(base_url="http://127.0.0.1:8000/v1", model="Qwen/Qwen3-4B", key_variable="MY_API_KEY")
 
 
 @pytest.mark.parametrize(("name", "method"), [("quick", "imitation"), ("study", "expert-iteration"), ("long", "grpo")])

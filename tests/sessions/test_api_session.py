@@ -25,7 +25,7 @@ def spec(url: str) -> SessionSpec:
     return SessionSpec(
         title="asked over HTTP",
         engineer="api",
-        api=ApiSettings(base_url=url, model="m", key_variable="LAB_TEST_KEY", timeout=20),
+        api=ApiSettings(base_url=url, model="m", key_variable="LAB_TEST_API_KEY", timeout=20),
         stages=2,
         initial_config=EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2),
         training=TrainingSettings(steps=1, boards_per_step=2, completions_per_board=2),
@@ -41,9 +41,10 @@ def finished(session: Session, seconds: float = 120) -> Session:
 
 
 def test_it_goes_on_after_a_refusal_and_the_key_is_written_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LAB_TEST_KEY", KEY)
+    monkeypatch.setenv("LAB_TEST_API_KEY", KEY)
     refusal = fails(401, f"Incorrect API key provided: {KEY}")
     with serving(refusal, refusal, fills_in_the_schema) as server:
+        monkeypatch.setenv("FROZENLAB_API_HOSTS", server.url.split("/")[2])
         session = finished(launcher.start(spec(server.url), SessionStore(tmp_path)))
     assert session.state().status == "done", (session.dir / "worker.log").read_text()
     assert set(server.keys) == {f"Bearer {KEY}"}

@@ -1,0 +1,83 @@
+"""Which servers an engineer may be asked at: those that the person at this machine has allowed.
+
+A spec, and so the address in it, may come from somebody else, and what is sent there may carry a key. So a server is asked only if its host
+was allowed here once: on the page that asks about it, by ``--allow-host``, or in ``FROZENLAB_API_HOSTS`` (names between commas) where there
+is no home folder to remember it in. A server on this very machine needs no leave as long as it gets no key.
+"""
+
+from __future__ import annotations
+
+import os
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from core.engineer.schema import ApiSettings
+from core.lake.files import write_text
+
+VARIABLE = "FROZENLAB_API_HOSTS"
+USUAL_PORTS = {"https": 443, "http": 80}
+
+
+class HostError(ValueError):
+    """A server may not be asked; the message says why, and what would allow it."""
+
+
+def check(settings: ApiSettings) -> None:
+    """Raises HostError if the server may not be asked, or if its key would travel in the clear."""
+    if in_the_clear(settings):
+        raise HostError(
+            f"{settings.key_variable} would go to {host_of(settings)} unencrypted: a key goes by https only, or to this machine"
+        )
+    if not allowed(settings):
+        host = host_of(settings)
+        raise HostError(f"{host} has not been allowed on this machine yet: --allow-host {host} allows it, or the page that asks about it")
+
+
+def in_the_clear(settings: ApiSettings) -> bool:
+    """Whether a key would leave this machine unencrypted."""
+    return has_key(settings) and not settings.base_url.startswith("https:") and not on_this_machine(settings)
+
+
+def allowed(settings: ApiSettings) -> bool:
+    """Whether the server may be asked without asking anybody first."""
+    return host_of(settings) in hosts() or (on_this_machine(settings) and not has_key(settings))
+
+
+def has_key(settings: ApiSettings) -> bool:
+    """Whether there is a key that the server would be sent."""
+    return bool(os.environ.get(settings.key_variable))
+
+
+def host_of(settings: ApiSettings) -> str:
+    """``api.openai.com``, or with a port that is not the usual one ``127.0.0.1:8000``."""
+    address = urlsplit(settings.base_url)
+    host = address.netloc.lower()
+    return host.removesuffix(f":{USUAL_PORTS[address.scheme]}")
+
+
+def on_this_machine(settings: ApiSettings) -> bool:
+    name = urlsplit(settings.base_url).hostname or ""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"
+
+
+def hosts() -> set[str]:
+    """Those that were allowed, as :func:`host_of` writes them."""
+    path = remembered()
+    named = [*os.environ.get(VARIABLE, "").split(","), *(path.read_text(encoding="utf-8").splitlines() if path.is_file() else [])]
+    return {name.strip().lower() for name in named if name.strip()}
+
+
+def allow(host: str) -> None:
+    """Remembers a host, for every session from now on; a line of the file that is deleted is a host that is asked about again."""
+    path = remembered()
+    known = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    write_text(path, "".join(f"{name}\n" for name in dict.fromkeys([*known, host.lower()])))
+
+
+def remembered() -> Path:
+    """The file of the hosts, one a line: ``~/.config/frozenlab/api-hosts``."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "frozenlab" / "api-hosts"

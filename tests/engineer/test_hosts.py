@@ -1,0 +1,130 @@
+"""Where a key may go: only to hosts that were allowed on this machine, and by https."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.engineer import hosts
+from core.engineer.api import ApiEngineer, connect
+from core.engineer.proposal_dialect import ProposalError
+from core.engineer.schema import ApiSettings
+from tests.api_server import Server, redirects, says, serving
+
+KEY = "sk-not-for-strangers"
+
+
+@pytest.fixture(autouse=True)
+def own_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("FROZENLAB_API_KEY", KEY)
+
+
+@pytest.fixture
+def server() -> Iterator[type[Server]]:
+    with serving(says("{}")) as running:
+        yield running
+
+
+def settings(url: str, **others: str) -> ApiSettings:
+    return ApiSettings(base_url=url, model="m", timeout=5, **others)
+
+
+@pytest.mark.parametrize("name", ["AWS_SECRET_ACCESS_KEY", "HOME", "GITHUB_TOKEN", "_API_KEY", "X_API_KEY\n", "x_API_KEY", ""])
+def test_a_spec_names_no_other_secret(name: str) -> None:
+    with pytest.raises(ValueError, match="ends in _API_KEY"):
+        settings("https://api.example/v1", key_variable=name)
+
+
+def test_a_key_goes_nowhere_unasked(server: type[Server]) -> None:
+    engineer = ApiEngineer(settings(server.url))
+    with pytest.raises(ProposalError, match="has not been allowed on this machine"):
+        engineer.request({"model": "m", "messages": []})
+    assert not server.seen, "not even a request without the key"
+    hosts.allow(hosts.host_of(engineer.settings))
+    assert engineer.request({"model": "m", "messages": []}).text == "{}"
+    assert server.keys == [f"Bearer {KEY}"]
+
+
+def test_a_server_on_this_machine_that_gets_no_key_needs_no_leave(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FROZENLAB_API_KEY")
+    assert ApiEngineer(settings(server.url)).request({"model": "m", "messages": []}).text == "{}"
+    assert KEY not in str(server.keys)
+    assert not hosts.allowed(settings("https://api.example/v1")), "any other host is asked about all the same: it would read the prompts"
+
+
+def test_no_key_travels_unencrypted() -> None:
+    hosts.allow("gpu-node:8000")
+    for url in ("http://gpu-node:8000/v1", "http://127.0.0.1.evil.example/v1", "http://2130706433/v1"):
+        with pytest.raises(hosts.HostError, match="unencrypted"):
+            hosts.check(settings(url))
+    hosts.check(settings("https://gpu-node:8000/v1"))
+
+
+def test_an_unencrypted_server_may_be_asked_without_a_key() -> None:
+    hosts.allow("gpu-node:8000")
+    hosts.check(settings("http://gpu-node:8000/v1", key_variable="NOT_SET_API_KEY"))
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://API.example/v1", "api.example"),
+        ("https://api.example:443/v1", "api.example"),
+        ("https://api.example:8443", "api.example:8443"),
+        ("http://127.0.0.1:8000/v1", "127.0.0.1:8000"),
+        ("https://[2001:db8::1]:8000/v1", "[2001:db8::1]:8000"),
+    ],
+)
+def test_a_host_has_one_name(url: str, host: str) -> None:
+    assert hosts.host_of(settings(url)) == host
+    assert connect_refused(url)
+    hosts.allow(host.upper())
+    assert not connect_refused(url)
+
+
+def connect_refused(url: str) -> bool:
+    try:
+        connect(settings(url))
+    except ProposalError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "url", ["https://good.example\\.evil.example/v1", "https://good.example?.evil.example", "https://good.example#x", "https://"]
+)
+def test_an_address_that_could_be_read_in_two_ways_is_none(url: str) -> None:
+    with pytest.raises(ValueError, match="base_url"):
+        settings(url)
+
+
+def test_hosts_can_be_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(hosts.VARIABLE, "a.example, b.example:8000")
+    assert hosts.hosts() == {"a.example", "b.example:8000"}
+    hosts.allow("c.example")
+    hosts.allow("c.example")
+    assert hosts.hosts() == {"a.example", "b.example:8000", "c.example"}
+    assert hosts.remembered().read_text() == "c.example\n"
+
+
+def test_a_redirection_is_not_followed(server: type[Server]) -> None:
+    with serving(redirects(f"{server.url}/chat/completions")) as first:
+        hosts.allow(hosts.host_of(settings(first.url)))
+        hosts.allow(hosts.host_of(settings(server.url)))
+        with pytest.raises(Exception, match="307"):
+            ApiEngineer(settings(first.url)).request({"model": "m", "messages": []})
+    assert first.keys and not server.seen
+
+
+def test_what_the_environment_says_of_openai_stays_here(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
+    hosts.allow(hosts.host_of(settings(server.url)))
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-mine")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: secret")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    ApiEngineer(settings(server.url)).request({"model": "m", "messages": []})
+    (headers,) = server.headers_seen
+    assert not {"openai-organization", "openai-project", "x-gateway", "x-stainless-os"} & {name.lower() for name in headers}
