@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 if TYPE_CHECKING:
     import subprocess
 
-    from core.engineer.schema import Proposal
+    from core.engineer.schema import ApiSettings, Proposal
     from core.lake.config import EnvironmentConfig
     from core.sessions.benchmark import Report, Tally
     from core.sessions.replays import Replay, ReplayTask
@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; returns the exit status."""
     options = parser().parse_args(arguments)
     try:
+        allow_hosts(getattr(options, "allow_host", []))
         return options.run(options) or 0
     except (ValueError, OSError, RuntimeError) as error:  # each of our own errors is one of these and says what is wrong
         print(f"frozenlab: {str(error).splitlines()[0] if str(error) else type(error).__name__}", file=sys.stderr)
@@ -73,12 +74,11 @@ def parser() -> argparse.ArgumentParser:
     session.add_argument("--engineer", metavar="E", help="another engineer: policy, base, rules, bandit, uniform, random or fixed")
     session.add_argument("--out", type=Path, help="the session folder to make (default: a new one among the sessions)")
 
-    for name, run, text in (
-        ("resume", run_resume, "go on with a session that stopped, in the foreground"),
-        ("stop", run_stop, "ask a running session to stop at its next step"),
-        ("status", run_status, "what a session is doing"),
-    ):
-        command(name, run, text).add_argument("id", help="session id, or the path of a session folder")
+    resume = command("resume", run_resume, "go on with a session that stopped, in the foreground")
+    stop = command("stop", run_stop, "ask a running session to stop at its next step")
+    status = command("status", run_status, "what a session is doing")
+    for sub in (resume, stop, status):
+        sub.add_argument("id", help="session id, or the path of a session folder")
 
     generate = command("generate", run_generate, "draw solved boards from an environment config")
     generate.add_argument("config", help="a JSON or TOML file, or the name of a preset")
@@ -151,6 +151,12 @@ def parser() -> argparse.ArgumentParser:
     study.add_argument("--id", help="what to call it (default: date and title)")
     study.add_argument("--background", action="store_true", help="come back at once; the same command with its id shows how far it is")
 
+    for sub in (session, resume, propose, fork, replay, study):
+        sub.add_argument(
+            "--allow-host", metavar="HOST", action="append", default=[],
+            help="let this server be asked as an engineer, as in api.openai.com or 127.0.0.1:8000; remembered on this machine",
+        )  # fmt: skip
+
     export = command("export", run_export, "take a checkpoint out, for use elsewhere")
     export.add_argument("model", help="as for evaluate")
     export.add_argument("out", type=Path, metavar="OUT", help="a new folder")
@@ -158,6 +164,23 @@ def parser() -> argparse.ArgumentParser:
 
     command("doctor", run_doctor, "what this machine can run, and what is missing for the rest")
     return top
+
+
+def allow_hosts(names: Sequence[str]) -> None:
+    """Remembers the servers that may be asked from now on."""
+    from core.engineer import hosts
+
+    for name in names:
+        hosts.allow(name)
+
+
+def refuse_unknown(servers: Iterable[ApiSettings | None]) -> None:
+    """Raises InputError if one of the servers that would be asked has not been allowed."""
+    from core.engineer import hosts
+
+    for server in filter(None, servers):
+        if reason := hosts.refusal(server):
+            raise InputError(reason)
 
 
 # --- the app and its sessions ---------------------------------------------------------------------------------------
@@ -233,6 +256,7 @@ def run_session(options: argparse.Namespace) -> int:
         raise InputError(f"{options.spec or options.preset}: {first_error(error)}") from None
     if spec.language and (lacking := shortfalls(spec)):
         raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
+    refuse_unknown([spec.api])
     if options.out:
         session = claim(spec, SessionStore(options.out.resolve().parent), options.out.resolve().name)
     else:
@@ -247,7 +271,7 @@ def run_replay(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from core.sessions.replay_cost import estimate
-    from core.sessions.replays import create, open_replay, replays_folder
+    from core.sessions.replays import create, open_replay, replays_folder, servers
     from core.sessions.store import STOP_FILE, SessionStore, worker_environment
 
     store = SessionStore()
@@ -258,6 +282,7 @@ def run_replay(options: argparse.Namespace) -> int:
         raise InputError(f"{there.id} is running; the Replay page shows how far it is")
     task = there.task if there else replay_task(options, store)
     session = there.session if there else find_session(options.what.rpartition(":")[0])
+    refuse_unknown(servers(task, session))
     known = {(answer.arm, answer.sample) for answer in there.answers()} if there else set()
     if asked := estimate(task, session, known):
         print(asked.sentence, file=sys.stderr)
@@ -480,7 +505,7 @@ def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Prop
 
 
 def run_fork(options: argparse.Namespace) -> int:
-    from core.sessions.forks import fork
+    from core.sessions.forks import fork, forked_spec
     from core.sessions.store import SessionStore
 
     name, _, number = options.stage.rpartition(":")
@@ -488,6 +513,7 @@ def run_fork(options: argparse.Namespace) -> int:
         raise InputError(f"{options.stage!r} names no stage: it is SESSION:1, SESSION:2, ...")
     session, stage = find_session(name), int(number) - 1
     changes = {key: value for key in ("engineer", "title") if (value := getattr(options, key)) is not None}
+    refuse_unknown([forked_spec(session, stage, **changes).api])
     forked = fork(session, stage, SessionStore(), options.id, given=other_way(session, stage, options), **changes)
     return run_in_foreground(forked, options.json)
 
@@ -519,6 +545,7 @@ def run_resume(options: argparse.Namespace) -> int:
     if session.why_read_only or state.live or state.status in ("done", "waiting"):
         raise InputError(f"{session.id} {session.why_read_only or f'is {state.status}'}; it cannot be resumed")
     refuse_links(session.dir)
+    refuse_unknown([session.spec.api])
     (session.dir / STOP_FILE).unlink(missing_ok=True)
     return run_in_foreground(session, options.json)
 

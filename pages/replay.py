@@ -32,6 +32,7 @@ from core.sessions.replays import (
     askable,
     obstacle,
     replays,
+    servers,
     shipped,
     spec_of,
     task_for,
@@ -158,10 +159,14 @@ def go_on(replay: Replay, answered: int) -> None:
     state, missing = replay.state(), replay.task.total - answered
     if not missing:
         return
+    try:
+        may = api_form.may_ask(servers(replay.task, replay.session), "replay")
+    except (ReplayError, SessionError):  # the session is gone: whoever asks for the rest is told so
+        may = True
     with st.container(horizontal=True, vertical_alignment="center"):
         why = f": {markup.plain(state.error)}" if state.error else "."
         st.markdown(f"This replay {state.status}, with {answered} of {replay.task.total} answers{why}")
-        st.button("Ask for the rest", key="replay-go-on", icon=":material/play_arrow:", on_click=resume, args=(replay,))
+        st.button("Ask for the rest", key="replay-go-on", icon=":material/play_arrow:", on_click=resume, args=(replay,), disabled=not may)
 
 
 # --- the form --------------------------------------------------------------------------------------------------------
@@ -187,11 +192,13 @@ def form(session: Session) -> None:
             st.warning(f"This cannot be asked: {markup.plain(reason)}.")
             return
     with hero:
+        may = api_form.may_ask(servers(task, session), "replay")
         words, button = st.columns([4, 1], vertical_alignment="center")
         words.markdown(effort(task, session))
         button.button(
-            "Ask", type="primary", key="replay-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(task,)
-        )
+            "Ask", type="primary", key="replay-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(task,),
+            disabled=not may,
+        )  # fmt: skip
         arms_table(task.arms, session)
         if all(arm.api is None for arm in task.arms):
             st.caption("The same from the command line:")
@@ -518,7 +525,8 @@ def nothing_yet() -> None:
                 task = task_for(session, stage, arms, "sections")
                 st.info("Nothing has been asked anew yet. This asks what the engineer would have proposed, had it seen less.")
                 words = f"Ask about stage {stage + 1} of {session.title}"
-                st.button(words, type="primary", key="replay-first", on_click=start, args=(task,))
+                may = api_form.may_ask(servers(task, session), "replay")
+                st.button(words, type="primary", key="replay-first", on_click=start, args=(task,), disabled=not may)
                 return
     sessions.nothing_yet("There is no stage yet that anybody could be asked about.")
 

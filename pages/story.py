@@ -12,7 +12,7 @@ from core.engineer.schema import ENGINEERS, SECTIONS, Context, ProposalRecord
 from core.sessions import launcher
 from core.sessions.forks import trains_anew
 from core.sessions.store import Session, SessionError
-from core.ui import evidence, markup, nav, sessions, theme
+from core.ui import api_form, evidence, markup, nav, sessions, theme
 from core.ui.answers import raw_answers, repairs
 from core.ui.board_list import pick_board, show_board
 from core.ui.branches import Branch, branches_figure, family, parted
@@ -208,7 +208,8 @@ def your_turn(session: Session, stage: int, context: Context, after: pd.DataFram
         return
     desk = Desk(f"turn-{session.id}-{stage}", drawn.config, context, after, session.spec.guard)
     proposal, _ = decide(desk)
-    if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:"):
+    may = api_form.may_ask([session.spec.api], "turn")
+    if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", disabled=not may):
         go_to_train(lambda: launcher.propose(session, proposal, sessions.store()), session.id)
 
 
@@ -228,7 +229,10 @@ def what_if(session: Session, stage: int, context: Context, record: ProposalReco
         name = title.text_input(
             "Title of the fork", f"{session.title}, what if after stage {stage + 1}"[:120], max_chars=120, key="fork-title"
         )
-        asked = action.button("Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch")
+        may = api_form.may_ask([session.spec.api if engineer in (None, "api") else None], "fork")
+        asked = action.button(
+            "Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch", disabled=not may
+        )
         if not differs and engineer is None:
             st.caption("So far this is what happened anyway: change something first.")
         if trains_anew(session, stage):

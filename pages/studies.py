@@ -146,9 +146,11 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
         st.markdown(
             f"**{spec.requests} requests** to the API, one a stage; {paid(spec)}. An answer that cannot be used is asked for once more."
         )
+    may = api_form.may_ask(spec.servers, "study")
     asked = st.button(
-        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, jobs)
-    )
+        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, jobs),
+        disabled=not may,
+    )  # fmt: skip
     if asked and ERROR not in st.session_state:
         st.rerun()
     sessions.said_why(ERROR)
@@ -211,10 +213,11 @@ def go_on(study: Study) -> None:
     state = study.state()
     if state.status == "done":
         return
+    may = api_form.may_ask(study.spec.servers, "study-go-on")
     with st.container(horizontal=True, vertical_alignment="center"):
         why = f": {markup.plain(state.error)}" if state.error else "."
         st.markdown(f"This study {state.status if state.status != 'queued' else 'waits'}{why}")
-        st.button("Go on", key="study-go-on", icon=":material/play_arrow:", on_click=resume, args=(study,))
+        st.button("Go on", key="study-go-on", icon=":material/play_arrow:", on_click=resume, args=(study,), disabled=not may)
 
 
 # --- what came out ---------------------------------------------------------------------------------------------------

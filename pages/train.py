@@ -291,7 +291,8 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
             f"{markup.plain(busy.title)} is running on this machine, which does one job at a time. Stop it or wait until it is done.",
             icon=":material/hourglass_top:",
         )
-    if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", disabled=bool(wrong)):
+    may = api_form.may_ask([spec.api], "form")
+    if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", disabled=bool(wrong) or not may):
         st.session_state.pop(NEW, None)
         sessions.start(spec)
         st.session_state[NEW] = True  # it was not started: the form stays
@@ -537,6 +538,8 @@ def try_resume(session: Session) -> None:
 
 def controls(session: Session, state: State) -> bool:
     """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
+    ended = state.status in ("stopped", "failed", "crashed") and not session.read_only
+    may = api_form.may_ask([session.spec.api] if ended else [], "resume")
     with st.container(horizontal=True, vertical_alignment="center"):
         sessions.status_badge(session, state)
         began = "" if state.live else f" · began {sessions.ago(session.created)}"
@@ -544,8 +547,8 @@ def controls(session: Session, state: State) -> bool:
         live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
         if state.live and not session.read_only and not session.stop_asked and st.button("Stop", key="stop", icon=":material/stop:"):
             confirm_stop(session)
-        if state.status in ("stopped", "failed", "crashed") and not session.read_only:
-            st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,))
+        if ended:
+            st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), disabled=not may)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
     sessions.said_why("train_error")
     return live

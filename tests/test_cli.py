@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from core.cli import main
+from core.engineer import hosts
+from core.engineer.schema import ApiSettings
 from core.lake.config import EnvironmentConfig
 from core.sessions.footprint import gpus
 from core.sessions.presets import PRESETS
@@ -289,6 +291,26 @@ def test_an_api_is_not_paid_before_somebody_agrees(
     assert not (tmp_path / "replays").exists()
     told = answer(capsys, *asked, "--yes")
     assert [(arm["n"], arm["unusable"]) for arm in told["arms"]] == [(1, 1), (1, 1)], "nobody is there to answer"
+
+
+@pytest.mark.parametrize("command", ["run", "resume", "fork", "replay", "study"])
+def test_a_server_that_was_not_allowed_is_not_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    api = ApiSettings(base_url="https://api.evil.example/v1", model="m")
+    spec = small_spec().changed(engineer="api", api=api)
+    build_session(tmp_path / "sessions", spec, status="stopped")
+    (tmp_path / "spec.json").write_text(spec.model_dump_json())
+    (tmp_path / "study.json").write_text(engineers_study(2, session=spec, engineers=("rules", "api"), api=api).model_dump_json())
+    what = {"run": str(tmp_path / "spec.json"), "resume": "built", "study": str(tmp_path / "study.json")}.get(command, "built:1")
+    before = sorted((tmp_path / "sessions").iterdir())
+    said = "api.evil.example has not been allowed on this machine yet: --allow-host api.evil.example allows it"
+    assert said in reason(capsys, command, what)
+    assert [path for path in sorted((tmp_path / "sessions").iterdir()) if path.name != ".launch.lock"] == before
+    assert main([command, "nothing:1", "--allow-host", "api.evil.example"]) == 2, "the host is remembered all the same"
+    assert hosts.refusal(api) is None
 
 
 @pytest.mark.skipif(bool(gpus()), reason="there is a GPU")

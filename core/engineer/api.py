@@ -85,10 +85,8 @@ class ApiEngineer:
 def connect(settings: ApiSettings) -> openai.OpenAI:
     """What asks the server, and no other one: redirections are not followed, and a proxy is used for encrypted connections only. Raises
     ProposalError if the server may not be asked."""
-    try:
-        hosts.check(settings)
-    except hosts.HostError as error:
-        raise ProposalError(f"{settings.model} was not asked: {error}") from None
+    if reason := hosts.refusal(settings):
+        raise ProposalError(f"{settings.model} was not asked: {reason}")
     foreign = hosts.host_of(settings) != OPENAI
     transport = openai.DefaultHttpxClient(
         follow_redirects=False,

@@ -19,19 +19,14 @@ VARIABLE = "FROZENLAB_API_HOSTS"
 USUAL_PORTS = {"https": 443, "http": 80}
 
 
-class HostError(ValueError):
-    """A server may not be asked; the message says why, and what would allow it."""
-
-
-def check(settings: ApiSettings) -> None:
-    """Raises HostError if the server may not be asked, or if its key would travel in the clear."""
+def refusal(settings: ApiSettings) -> str | None:
+    """Why the server may not be asked, and what would allow it; None: it may."""
+    host = host_of(settings)
     if in_the_clear(settings):
-        raise HostError(
-            f"{settings.key_variable} would go to {host_of(settings)} unencrypted: a key goes by https only, or to this machine"
-        )
+        return f"{settings.key_variable} would go to {host} unencrypted: a key goes by https, or to this machine"
     if not allowed(settings):
-        host = host_of(settings)
-        raise HostError(f"{host} has not been allowed on this machine yet: --allow-host {host} allows it, or the page that asks about it")
+        return f"{host} has not been allowed on this machine yet: --allow-host {host} allows it, or the page that asks about it"
+    return None
 
 
 def in_the_clear(settings: ApiSettings) -> bool:

@@ -9,17 +9,18 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from core.engineer.schema import Proposal
+from core.engineer import hosts
+from core.engineer.schema import ApiSettings, Proposal
 from core.lake.files import write_text
 from core.sessions.disk import NOTHING, DiskFullError, check_room
 from core.sessions.evaluations import Evaluation, Task, create, evaluations
 from core.sessions.files import open_to_append
-from core.sessions.forks import fork
-from core.sessions.replays import Replay, ReplayTask, replays
+from core.sessions.forks import fork, forked_spec
+from core.sessions.replays import Replay, ReplayTask, replays, servers, session_of
 from core.sessions.replays import create as create_replay
 from core.sessions.soundness import LinkError, refuse_links
 from core.sessions.spec import SessionSpec
@@ -42,7 +43,7 @@ class LaunchError(RuntimeError):
 
 def start(spec: SessionSpec, store: SessionStore) -> Session:
     """Creates a session and starts its worker. Raises LaunchError while something else runs: the machine does one heavy job at a time."""
-    with launching(store):
+    with launching(store, [spec.api]):
         session = store.create(spec)
         spawn(session)
     return session
@@ -72,7 +73,7 @@ def start_study(spec: StudySpec, store: SessionStore, jobs: int | None, study_id
         jobs: sessions that run at a time; None: as many as there is room for.
         cluster: the address of a Ray cluster that they run on; None: they run here.
     """
-    with launching(store):
+    with launching(store, spec.servers):
         study = create_study(spec, store, study_id)
         spawn(study, *runner_options(jobs, cluster))
     return study
@@ -80,7 +81,7 @@ def start_study(spec: StudySpec, store: SessionStore, jobs: int | None, study_id
 
 def resume_study(study: Study, store: SessionStore, jobs: int | None, cluster: str | None = None) -> None:
     """Starts the runner of a study again, which goes on where it stands. Arguments and errors are those of :func:`start_study`."""
-    with launching(store):
+    with launching(store, study.spec.servers):
         spawn(study, *runner_options(jobs, cluster))
 
 
@@ -90,7 +91,7 @@ def runner_options(jobs: int | None, cluster: str | None) -> list[str]:
 
 def start_replay(task: ReplayTask, store: SessionStore) -> Replay:
     """Starts to ask anew, as ``frozenlab replay`` does in the foreground. Raises LaunchError as :func:`start` does."""
-    with launching(store):
+    with launching(store, servers(task, session_of(task, store))):
         replay = create_replay(task, store)
         spawn(replay)
     return replay
@@ -99,7 +100,7 @@ def start_replay(task: ReplayTask, store: SessionStore) -> Replay:
 def resume_replay(replay: Replay, store: SessionStore) -> None:
     """Starts a worker that asks for the answers that a replay lacks. Raises LaunchError as :func:`start` does, SessionError if the stage
     that it asks about is gone."""
-    with launching(store):
+    with launching(store, servers(replay.task, replay.session)):
         replay.session.measurements(replay.task.stage)  # before the replay is called queued
         spawn(replay)
 
@@ -107,7 +108,7 @@ def resume_replay(replay: Replay, store: SessionStore) -> None:
 def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal | None = None, **changes: Any) -> Session:
     """Forks a session after ``stage`` (0-based) and starts the fork's worker. Raises LaunchError as :func:`start` does, SessionError as
     :func:`core.sessions.forks.fork` does."""
-    with launching(store):
+    with launching(store, [forked_spec(parent, stage, **changes).api]):
         session = fork(parent, stage, store, given=given, **changes)
         spawn(session)
     return session
@@ -116,7 +117,7 @@ def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal
 def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
     """Gives a session the proposal of a person for which it waits, and starts its worker again. Raises LaunchError as :func:`start` does,
     or if it waits for none."""
-    with launching(store):
+    with launching(store, [session.spec.api]):
         state = session.state()
         if state.status != "waiting":
             raise LaunchError(f"{session.id} does not wait for a proposal, it is {state.status}")
@@ -128,7 +129,7 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
 def resume(session: Session, store: SessionStore) -> None:
     """Starts a worker that takes the session up where it stands. Raises LaunchError if it is running, done or read-only, or if it waits for
     a proposal."""
-    with launching(store):
+    with launching(store, [session.spec.api]):
         status = session.state().status
         if session.why_read_only:
             raise LaunchError(f"{session.id} {session.why_read_only}, it cannot be changed")
@@ -159,8 +160,12 @@ def end_after_grace(state: WorkerState) -> None:
 
 
 @contextmanager
-def launching(store: SessionStore) -> Iterator[None]:
-    """One launch at a time over all pages and shells, and none while a session, an evaluation, a study or a replay runs."""
+def launching(store: SessionStore, asks: Iterable[ApiSettings | None] = ()) -> Iterator[None]:
+    """One launch at a time over all pages and shells; none while a session, an evaluation, a study or a replay runs, and none that ``asks``
+    a server that was not allowed."""
+    for server in filter(None, asks):
+        if reason := hosts.refusal(server):
+            raise LaunchError(reason)
     store.root.mkdir(parents=True, exist_ok=True)
     try:
         check_room(store.root, NOTHING, "anything new")

@@ -101,9 +101,7 @@ class Replay:
     @property
     def session(self) -> Session:
         """The session that is asked about. Raises SessionError if it is not there any more."""
-        if self.task.folder is not None:
-            return Session(Path(self.task.folder))
-        return SessionStore(self.dir.parents[1]).open(self.task.session)
+        return session_of(self.task, SessionStore(self.dir.parents[1]))
 
     def state(self) -> WorkerState:
         return read_state(self.dir)
@@ -189,6 +187,16 @@ def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, fo
         return ReplayTask.model_validate(told | {"stage": stage, "arms": tuple(arms)} | fields)
     except ValidationError as error:
         raise ReplayError(first_error(error)) from None
+
+
+def session_of(task: ReplayTask, store: SessionStore) -> Session:
+    """The session that is asked about. Raises SessionError if it is not there any more."""
+    return store.open(task.session) if task.folder is None else Session(Path(task.folder))
+
+
+def servers(task: ReplayTask, session: Session) -> list[ApiSettings]:
+    """Those that are asked for the arms whose engineer is behind an API."""
+    return [api for arm in task.arms if (api := spec_of(arm, session).api) is not None]
 
 
 def spec_of(arm: Arm, session: Session) -> SessionSpec:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
+
+from core.engineer import hosts
+from core.engineer.schema import ApiSettings
+from core.ui import markup
+
+ERROR = "api_host_error"
 
 
 def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
@@ -23,7 +30,8 @@ def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
     variable, timeout, told = st.columns([1.4, 0.5, 0.5], vertical_alignment="bottom")
     fields["key_variable"] = variable.text_input(
         "Environment variable with the key", "FROZENLAB_API_KEY", key=f"{key}_key",
-        help="Set it before the lab is opened, or as a line of .streamlit/secrets.toml. The key is read when it is needed, stored nowhere.",
+        help="Its name ends in _API_KEY. Set it before the lab is opened, or as a line of .streamlit/secrets.toml. The key is read when it "
+        "is needed, stored nowhere.",
     )  # fmt: skip
     fields["timeout"] = timeout.number_input(
         "Seconds", 1.0, 3600.0, 180.0, 10.0, format="%.0f", key=f"{key}_timeout", help="For an answer."
@@ -39,3 +47,32 @@ def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
     if not os.environ.get(fields["key_variable"]):
         st.caption(f"{fields['key_variable']} is not set on this machine: the server will be asked without a key.")
     return fields
+
+
+def may_ask(servers: Iterable[ApiSettings | None], key: str) -> bool:
+    """Whether what is about to start may ask these servers. Asks here about each one that nobody has allowed on this machine yet.
+
+    Args:
+        key: what the keys of the buttons begin with.
+    """
+    if ERROR in st.session_state:
+        st.error(markup.plain(st.session_state.pop(ERROR)))
+    refused = {hosts.host_of(server): server for server in filter(None, servers) if hosts.refusal(server)}
+    for host, server in refused.items():
+        if hosts.in_the_clear(server):
+            st.error(markup.plain(f"{hosts.refusal(server)}."))
+            continue
+        gets = f" and the key in {server.key_variable}" if hosts.has_key(server) else ""
+        with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"{key}-host-{host}"):
+            st.markdown(
+                f"**May {markup.plain(host)} be asked?** It gets the prompts{markup.plain(gets)}. Allow only servers that you know."
+            )
+            st.button("Allow", key=f"{key}-allow-{host}", icon=":material/key:", on_click=allow, args=(host,), help="For good.")
+    return not refused
+
+
+def allow(host: str) -> None:
+    try:
+        hosts.allow(host)
+    except OSError as error:
+        st.session_state[ERROR] = f"{host} could not be remembered in {hosts.remembered()}: {error.strerror}."

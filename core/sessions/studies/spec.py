@@ -94,18 +94,18 @@ class StudySpec(BaseModel):
     @property
     def requests(self) -> int:
         """Sent to engineers behind an API, if each answer can be used: one after every stage of each of their cells."""
-        return len(self._asked) * len(self.seeds) * self.session.stages
+        return len(self.servers) * len(self.seeds) * self.session.stages
 
     @property
     def highest_cost(self) -> float | None:
         """Of these requests, if each has PROMPT_TOKENS and each answer is as long as it may be; None where an arm's price is not known."""
-        costs = [api.cost(PROMPT_TOKENS, api.max_tokens) for api in self._asked]
+        costs = [api.cost(PROMPT_TOKENS, api.max_tokens) for api in self.servers]
         known = [cost for cost in costs if cost is not None]
         return sum(known) * len(self.seeds) * self.session.stages if len(known) == len(costs) else None
 
     @property
-    def _asked(self) -> list[ApiSettings]:
-        """Of the arms whose engineer is behind an API."""
+    def servers(self) -> list[ApiSettings]:
+        """That are asked in the arms whose engineer is behind an API."""
         return [api for arm in self.arms if (api := self.spec_of(arm, self.seeds[0]).api) is not None]
 
     def sections_of(self) -> dict[str, frozenset[Section]]:

@@ -1,0 +1,105 @@
+"""Before anything asks a server that was not allowed on this machine, its page asks whether it may."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from core.engineer import hosts
+from core.engineer.schema import ApiSettings
+from core.lake.files import write_text
+from core.sessions import launcher, replays
+from core.sessions.launcher import LaunchError
+from core.sessions.replays import arms_of_engineers, task_for
+from core.sessions.state import WorkerState
+from core.sessions.store import SessionStore
+from core.sessions.studies.spec import engineers_study
+from core.sessions.studies.store import create as create_study
+from tests.builders import build_session, small_spec
+from tests.pages.apptest import open_page, words
+
+HOST = "api.evil.example"
+API = ApiSettings(base_url=f"https://{HOST}/v1", model="m")
+
+
+@pytest.fixture(autouse=True)
+def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Sessions, a study and a replay of somebody else, which all ask a server."""
+    monkeypatch.setattr(replays, "PROJECT", sessions_folder / "project")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
+    monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
+    store = SessionStore(sessions_folder)
+    session = build_session(sessions_folder, small_spec(stages=2, sizes=(3, 4), engineer="api", api=API), status="stopped")
+    study = create_study(engineers_study(2, engineers=("rules", "api"), api=API), store, "mine")
+    write_text(study.dir / "state.json", WorkerState(status="stopped").model_dump_json())
+    replay = replays.create(task_for(session, 0, arms_of_engineers(["rules", "api"], "api", API), "engineers"), store, "mine")
+    write_text(replay.dir / "state.json", WorkerState(status="stopped").model_dump_json())
+    return sessions_folder
+
+
+def train_form() -> AppTest:
+    app = open_page("train")
+    app.session_state["train_new"] = True
+    app.run()
+    app.selectbox(key="form_engineer").set_value("api").run()
+    app.text_input(key="form_api_model").set_value("m")
+    app.text_input(key="form_api_url").set_value(API.base_url).run()
+    return app
+
+
+def replay_form() -> AppTest:
+    app = open_page("replay", session="built", stage="1")
+    app.selectbox(key="replay-kind").select("engineers").run()
+    return app
+
+
+def study_form() -> AppTest:
+    app = open_page("studies")
+    for key, value in {"kind": "engineers", "engineers": ["policy", "api"], "api_model": "m", "api_url": API.base_url}.items():
+        app.session_state[f"study-{key}"] = value
+    return app.button(key="study-new").click().run()
+
+
+STARTS = {
+    "train-form": (train_form, "form_start"),
+    "train-resume": (lambda: open_page("train", session="built"), "resume"),
+    "story-fork": (lambda: open_page("story", session="built", stage="1"), "fork-go"),
+    "studies-form": (study_form, "study-start"),
+    "studies-go-on": (lambda: open_page("studies", study="mine"), "study-go-on"),
+    "replay-form": (replay_form, "replay-start"),
+    "replay-go-on": (lambda: open_page("replay", replay="mine"), "replay-go-on"),
+}
+
+
+@pytest.mark.parametrize("place", STARTS)
+def test_a_server_that_is_new_here_is_asked_about(place: str) -> None:
+    opened, start = STARTS[place]
+    app = opened()
+    assert not app.exception
+    assert f"May {HOST.replace('.', chr(92) + '.')} be asked?" in words(app) and "FROZENLAB\\_API\\_KEY" in words(app)
+    assert app.button(key=start).disabled
+    allow = next(button for button in app.button if button.key and button.key.endswith(f"-allow-{HOST}"))
+    allow.click().run()
+    assert hosts.hosts() == {HOST}
+    app = opened()
+    assert "be asked?" not in words(app) and not app.button(key=start).disabled
+
+
+def test_whatever_the_page_does_nothing_starts(folder: Path) -> None:
+    store = SessionStore(folder)
+    session, study, replay = store.open("built"), launcher.studies(store)[0], launcher.replays(store)[0]
+    before = sorted(folder.rglob("*"))
+    for start in (
+        lambda: launcher.start(session.spec, store),
+        lambda: launcher.resume(session, store),
+        lambda: launcher.start_fork(session, 0, store),
+        lambda: launcher.start_study(study.spec, store, 1),
+        lambda: launcher.resume_study(study, store, 1),
+        lambda: launcher.start_replay(replay.task, store),
+        lambda: launcher.resume_replay(replay, store),
+    ):
+        with pytest.raises(LaunchError, match=f"{HOST} has not been allowed on this machine yet: --allow-host {HOST} allows it"):
+            start()
+    assert sorted(folder.rglob("*")) == before
