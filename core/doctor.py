@@ -36,6 +36,7 @@ def examine() -> dict[str, Any]:
         check("packages", not missing, listed(packages), f"missing: {', '.join(missing)}; run make install"),
         check("lab model", model.is_file(), "shipped" if model.is_file() else "not found", "fetch assets/lab-model from the repository"),
         check("processor cores", True, str(os.cpu_count()), ""),
+        check("bfloat16", True, bfloat16(), ""),
         check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
         check("GPU", bool(gpu), gpu or "none", "only Hugging Face language models need one"),
         check("vLLM", vllm is not None, vllm or "not installed", 'on a GPU machine: pip install -e ".[gpu]"'),
@@ -58,6 +59,15 @@ def why_not(preset: str, lab_model: bool) -> str | None:
         return None if lab_model else "the lab model does not run here: see the checks above"
     reasons = shortfalls(spec)
     return "; ".join(reasons) or None
+
+
+def bfloat16() -> str:
+    """What the processor makes of matrix products in 16 bits."""
+    try:
+        from core.training.optimizers import fast_bfloat16
+    except ImportError:  # without torch, which is missing among the packages
+        return "unknown"
+    return "the processor has instructions for it" if fast_bfloat16() else "the processor has no instructions for it, so float32 is used"
 
 
 def check(what: str, ok: bool, found: str, advice: str) -> dict[str, Any]:

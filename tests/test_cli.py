@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core import doctor
 from core.cli import main
 from core.engineer import hosts
 from core.engineer.schema import ApiSettings
@@ -328,6 +329,12 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
     assert report["presets"]["quick"] is None
     if not gpus():
         assert "it needs a GPU" in report["presets"]["paper"]
+
+
+@pytest.mark.parametrize(("fast", "found"), [(True, "the processor has instructions for it"), (False, "so float32 is used")])
+def test_doctor_says_what_the_processor_makes_of_bfloat16(fast: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.training.optimizers.fast_bfloat16", lambda: fast)
+    assert doctor.bfloat16().endswith(found)
 
 
 def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

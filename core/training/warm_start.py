@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ from core.policy.lab_policy import LabPolicy
 from core.policy.vocabulary import ENGINEER, PLAN
 from core.training.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
 from core.training.demonstrations import ID_OF, Example, guise, padded, plan_example, to_example
-from core.training.optimizers import MuonAndAdamW
+from core.training.optimizers import MuonAndAdamW, fast_bfloat16
 
 TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}
 """Agents -> share of the solved boards."""
@@ -63,6 +63,8 @@ class WarmStartSettings:
     gradient_norm: float = 1.0
     compiled: bool = True
     """Compile the network first: a minute that pays off within three."""
+    bfloat16: bool = field(default_factory=fast_bfloat16)
+    """Whether matrix products are computed in 16 bits: faster where the processor has instructions for them, else many times slower."""
     insight_weight: float = 0.3
     """Of the auxiliary targets in the loss; see :mod:`core.training.auxiliary`."""
     seed: int = 0
@@ -109,8 +111,8 @@ def train(
         pool = draw(solved, proposals, min(POOL, settings.presentations - shown), settings.demonstration_share, rng)
         for batch in batches(pool, settings, rng):
             rate = learning_rate(shown / settings.presentations, settings)
-            hidden, targets = completion_states(trunk, [lesson.example for lesson in batch])
-            with torch.autocast("cpu", dtype=torch.bfloat16):
+            with torch.autocast("cpu", torch.bfloat16, enabled=settings.bfloat16):
+                hidden, targets = completion_states(trunk, [lesson.example for lesson in batch])
                 logits = model.lm_head(hidden)
             each = cross_entropy(logits.float(), targets, reduction="none")
             insight_loss = head.loss(hidden.float(), [lesson.insight for lesson in batch])
@@ -176,8 +178,7 @@ def completion_states(trunk: Callable[..., BaseModelOutputWithPast], batch: Sequ
         # The token at place p is predicted at place p - 1.
         targets[row, len(example.prompt) - 1 : example.length - 1] = torch.tensor(example.completion)
     learnt = targets != IGNORED
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        hidden = trunk(input_ids=ids, use_cache=False).last_hidden_state
+    hidden = trunk(input_ids=ids, use_cache=False).last_hidden_state
     return hidden[learnt], targets[learnt]
 
 

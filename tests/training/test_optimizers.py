@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+import torch
+from torch import nn
+
+from core.training.optimizers import Muon, MuonAndAdamW, fast_bfloat16, orthogonal
+
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)
+MUON = {"lr": 0.01, "weight_decay": 0.1, "adjust_lr_fn": "match_rms_adamw"}
+
+
+def matrices() -> list[nn.Parameter]:
+    torch.manual_seed(0)
+    return [nn.Parameter(torch.randn(shape)) for shape in ((16, 16), (48, 16), (16, 48))]
+
+
+def stepped(kind: type[torch.optim.Muon], steps: int) -> tuple[list[nn.Parameter], torch.optim.Muon]:
+    weights = matrices()
+    optimizer = kind(weights, **MUON)
+    for _ in range(steps):
+        for weight in weights:
+            weight.grad = torch.randn_like(weight)
+        optimizer.step()
+    return weights, optimizer
+
+
+@pytest.mark.parametrize("shape", [(16, 16), (48, 16), (16, 48)])
+def test_an_orthogonal_update_moves_as_far_in_every_direction(shape: tuple[int, int]) -> None:
+    torch.manual_seed(0)
+    update = orthogonal(torch.randn(shape) * 1e-3, COEFFICIENTS, steps=5)
+    values = torch.linalg.svdvals(update)
+    assert update.shape == shape and update.dtype == torch.float32
+    assert values.min() > 0.5 and values.max() < 1.3
+    assert torch.equal(orthogonal(torch.zeros(shape), COEFFICIENTS, steps=5), torch.zeros(shape))
+
+
+def test_muon_steps_as_that_of_torch_does_to_within_the_rounding_of_bfloat16() -> None:
+    (ours, _), (theirs, _), begun = stepped(Muon, 3), stepped(torch.optim.Muon, 3), matrices()
+    for mine, other, start in zip(ours, theirs, begun, strict=True):
+        moved, expected = (mine - start).detach().flatten(), (other - start).detach().flatten()
+        assert nn.functional.cosine_similarity(moved, expected, dim=0) > 0.999
+        assert float(moved.norm()) == pytest.approx(float(expected.norm()), rel=0.01)
+
+
+def test_a_matrix_without_a_gradient_stays_as_it_is() -> None:
+    weight = nn.Parameter(torch.ones(2, 2))
+    Muon([weight], **MUON).step()
+    assert torch.equal(weight, torch.ones(2, 2))
+
+
+def test_a_checkpoint_of_the_optimizer_goes_on_where_it_was() -> None:
+    torch.manual_seed(0)
+    model, grads = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8)), [torch.randn(8, 8) for _ in range(2)]
+
+    def step(optimizer: MuonAndAdamW, grad: torch.Tensor) -> None:
+        for weight in model.parameters():
+            weight.grad = grad[: len(weight)] if weight.ndim == 2 else grad[0]
+        optimizer.step()
+
+    first = MuonAndAdamW(model, 0.01)
+    step(first, grads[0])
+    kept, weights = deepcopy(first.state_dict()), {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    step(first, grads[1])
+    straight = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    model.load_state_dict(weights)
+    again = MuonAndAdamW(model, 0.5)
+    again.load_state_dict(kept)
+    step(again, grads[1])
+    assert all(torch.equal(tensor, straight[name]) for name, tensor in model.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    ("has", "fast"),
+    [
+        ({"avx512_bf16": True, "amx_bf16": False}, True),
+        ({"avx512_bf16": False, "amx_bf16": True}, True),
+        ({"avx2": True, "avx512_f": True, "avx512_bf16": False, "amx_bf16": False}, False),
+        ({"neon": True, "bf16": True}, False),
+    ],
+)
+def test_bfloat16_is_fast_where_the_processor_has_instructions_for_it(
+    has: dict[str, bool], fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: has)
+    assert fast_bfloat16() is fast
