@@ -479,7 +479,7 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
         repairs(record.guard)
         if record.proposal.claims:
             with st.expander(f"{len(record.proposal.claims)} claims, none of them tested: no stage was trained on this", expanded=True):
-                claims = markup.claims_table(claim_outcomes(record.proposal.claims, None), seen)
+                claims = markup.claims_table(claim_outcomes(record.proposal.claims, after, None), seen)
                 if session is not None and context is not None:
                     evidence.cited(claims, key="replay-claims")
                     evidence.open_boards(session, stage, context)

@@ -11,17 +11,20 @@ import streamlit as st
 from core.engineer.schema import ENGINEERS, SECTIONS, Context, ProposalRecord
 from core.sessions import launcher
 from core.sessions.forks import trains_anew
+from core.sessions.state import State
 from core.sessions.store import Session, SessionError
 from core.ui import api_form, evidence, markup, nav, sessions, theme
 from core.ui.answers import raw_answers, repairs
 from core.ui.board_list import pick_board, show_board
 from core.ui.branches import Branch, branches_figure, family, parted
+from core.ui.claims import changes_figure, facts
 from core.ui.config_map import SHADE_HELP, SHADES, map_figure, stops
+from core.ui.contents import Contents
 from core.ui.decide import Desk, decide
 from core.ui.figures import Series, faults_by_size, overall, overall_by_size, percent, rates_by_size, rates_over_stages, size_label
-from core.ui.ledger import show_ledger
-from core.ui.story import WHO, board_by_board, claim_outcomes, knob_rows, showcase, was_it_right, what_changed
-from core.ui.timeline import marks, stage_name, timeline
+from core.ui.ledger import LEDGER_ANCHOR, show_ledger
+from core.ui.story import WHO, board_by_board, claim_outcomes, judgement, knob_rows, showcase, was_it_right, what_changed
+from core.ui.timeline import marks, rates_by_stage, stage_name, timeline
 
 OFFLINE = tuple(name for name in ENGINEERS if name != "api")
 """Engineers that a fork can have without being told where they are."""
@@ -53,20 +56,47 @@ def headline(session: Session, stage: int | None, before: pd.DataFrame | None, a
         return
     change = board_by_board(before, after)
     led = f"{stage_name(stage)} took valid plans from {percent(change.before)} to <b>{percent(change.after)}</b>."
+    note = f"{change.sentence} Now {now.interval} of all boards like these would be valid (95 % interval)."
     record = session.proposal(stage)
-    said = ""
-    if record is not None:
-        who = WHO[record.engineer]
-        said = f" Then {who} {escape(what_changed(record))}."
+    if record is None:
+        answer(led, note)
+    elif is_last(session, stage):
+        answer(led, f"{note} It was the last stage: what {WHO[record.engineer]} proposed after it was never trained on.")
+    else:
+        said = f" Then {WHO[record.engineer]} {escape(what_changed(record))}."
         if record.proposal is not None and record.proposal.claims:
-            said += f" <b>{was_it_right(claim_outcomes(record.proposal.claims, following))}</b>"
-    answer(led + said, f"{change.sentence} Now {now.interval} of all boards like these would be valid (95 % interval).")
+            said += f" <b>{was_it_right(claim_outcomes(record.proposal.claims, after, following))}</b>"
+        answer(led + said, note)
+
+
+def is_last(session: Session, stage: int) -> bool:
+    """Whether nothing is trained on what is proposed after the stage."""
+    return stage + 1 == session.spec.stages
+
+
+def was_right(record: ProposalRecord, after: pd.DataFrame, following: pd.DataFrame | None) -> None:
+    """What the proposal predicted beside what came; nothing where no stage has tested it."""
+    if record.proposal is None or following is None:
+        return
+    outcomes = claim_outcomes(record.proposal.claims, after, following)
+    told = judgement(outcomes)
+    if told is None:
+        return
+    contents.heading(
+        "Was it right?", "right",
+        help="The change of the valid rate that each map size was predicted, and the one that the next stage brought on the same boards.",
+    )  # fmt: skip
+    drawn, figures = st.columns([1.9, 1], gap="large", vertical_alignment="center")
+    with drawn:
+        theme.chart(changes_figure(outcomes), "changes")
+    with figures:
+        theme.facts(facts(told))
 
 
 def results(label: str, before: pd.DataFrame | None, after: pd.DataFrame, before_label: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader("Results by map size", anchor=False)
+        contents.heading("Results by map size", "results", short="Results")
         earlier = None if before is None else Series(before_label, before)
         theme.chart(rates_by_size(earlier, Series(label, after)), "rates")
     with right:
@@ -87,7 +117,7 @@ def follow_bar() -> None:
 
 
 def boards(label: str, before: pd.DataFrame | None, after: pd.DataFrame, before_label: str) -> None:
-    st.subheader("The boards behind the numbers", anchor=False)
+    contents.heading("The boards behind the numbers", "boards", short="Boards")
     pick, stage = st.columns([1, 2.1], gap="large")
     with pick:
         row = board_list(before, after)
@@ -136,7 +166,7 @@ def filtered(before: pd.DataFrame | None, after: pd.DataFrame, size: int | None,
 
 def what_it_saw(session: Session, context: Context, record: ProposalRecord | None) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.subheader("What the engineer saw", anchor=False, help="Click the id of a line to see the boards behind it.")
+        contents.heading("What the engineer saw", "saw", help="Click the id of a line to see the boards behind it.")
         address = {"session": session.id, "stage": str(context.stage + 1)}
         st.page_link(nav.path("replay"), label="Ask others, or ask again", query_params=address, icon=":material/replay:")
     claims = record.proposal.claims if record is not None and record.proposal is not None else ()
@@ -163,8 +193,12 @@ def what_it_saw(session: Session, context: Context, record: ProposalRecord | Non
             st.code(context.prompt, language=None, wrap_lines=True)
 
 
-def what_it_said(context: Context | None, record: ProposalRecord, following: pd.DataFrame | None, stage: int) -> None:
-    st.subheader("What it said", anchor=False)
+def what_it_said(
+    context: Context | None, record: ProposalRecord, after: pd.DataFrame, following: pd.DataFrame | None, stage: int, last: bool
+) -> None:
+    contents.heading("What it said", "said")
+    if last:
+        st.caption("It was asked once more after the last stage. Nobody trained on this answer, so nothing tested what it predicts.")
     if record.kept_because is not None:
         st.warning(f"**The previous config was kept.** {markup.plain(record.kept_because)}", icon=":material/undo:")
     if record.proposal is not None:
@@ -178,12 +212,15 @@ def what_it_said(context: Context | None, record: ProposalRecord, following: pd.
         )
         if record.proposal.claims:
             seen = None if context is None else {line.id for line in context.lines}
-            evidence.cited(markup.claims_table(claim_outcomes(record.proposal.claims, following), seen), key="claims")
+            evidence.cited(markup.claims_table(claim_outcomes(record.proposal.claims, after, following), seen), key="claims")
     raw_answers(record)
 
 
-def what_it_changed(record: ProposalRecord, after: pd.DataFrame) -> None:
-    st.subheader("What changed in the config", anchor=False)
+def what_it_changed(record: ProposalRecord, after: pd.DataFrame, last: bool) -> None:
+    if last:
+        contents.heading("What it would train on next; nobody did", "changed", short="What it would change")
+    else:
+        contents.heading("What changed in the config", "changed", short="What changed")
     rows = knob_rows(record)
     st.html(markup.config_table(rows, overall_by_size(after)))
     if layouts := markup.layouts_table(rows):
@@ -202,7 +239,12 @@ def what_it_changed(record: ProposalRecord, after: pd.DataFrame) -> None:
 
 def your_turn(session: Session, stage: int, context: Context, after: pd.DataFrame) -> None:
     """The session waits for a person: what is the next stage to train on?"""
-    st.subheader("What should it train on next?", anchor=False, help="Your proposal passes the guard and is scored like any engineer's.")
+    contents.heading(
+        "What should it train on next?",
+        "decide",
+        short="Your decision",
+        help="Your proposal passes the guard and is scored like any engineer's.",
+    )
     drawn = session.environment(stage)
     if drawn is None:
         return
@@ -216,9 +258,6 @@ def your_turn(session: Session, stage: int, context: Context, after: pd.DataFram
 def what_if(session: Session, stage: int, context: Context, record: ProposalRecord, after: pd.DataFrame) -> None:
     """Another decision after this stage, in a fork."""
     with st.expander("What if? Decide otherwise, size by size, and fork the session here", icon=":material/fork_right:"):
-        if stage + 1 == session.spec.stages:
-            st.info("This was the last stage: nothing was trained on what was proposed after it.")
-            return
         desk = Desk(f"fork-{session.id}-{stage}", record.config_before, context, after, session.spec.guard, record)
         proposal, differs = decide(desk)
         who, title, action = st.columns([1, 1.4, 0.8], vertical_alignment="bottom")
@@ -259,7 +298,9 @@ def show_branches(session: Session, found: list[Session]) -> None:
     branches = family(session, found)
     if len(branches) == 1:
         return
-    st.subheader("Branches", anchor=False, help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards.")
+    contents.heading(
+        "Branches", "branches", help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards."
+    )
     drawn, told = st.columns([1.5, 1], gap="large")
     with drawn:
         theme.chart(branches_figure(branches, session.id), "branches")
@@ -288,9 +329,10 @@ def show_map(session: Session, here: int | None) -> None:
     path = stops(session)
     if len({stop.stage for stop in path}) < 2:
         return
-    st.subheader(
-        "The path through the config space", anchor=False,
-        help="A point a stage, as large as its share of the boards; this stage is ringed. Click a point for its boards. " + SHADE_HELP,
+    contents.heading(
+        "The path through the config space", "path", short="Config space",
+        help="A point is a stage, as large as its share of the boards; arrows lead from stage to stage, and this stage is ringed. Click a "
+        "point for its boards. " + SHADE_HELP,
     )  # fmt: skip
     asked = st.query_params.get("shade")
     shade = st.segmented_control(
@@ -309,6 +351,18 @@ def follow_point() -> None:
         st.query_params["stage"], st.query_params[evidence.ASKED] = str(int(stage) + 1), f"S{int(size)}"
 
 
+def first_judged(session: Session, state: State) -> int | None:
+    """The stage (0-based) that the page opens with: the one that waits for a person, else the first whose proposal changed the config and
+    was tested by the next stage. None: no such stage."""
+    if state.status == "waiting":
+        return state.stage
+    measured = rates_by_stage(state)
+    for stage in range(session.spec.stages - 1):
+        if stage in measured and stage + 1 in measured and (record := session.proposal(stage)) is not None and record.changes:
+            return stage
+    return None
+
+
 # --- the page --------------------------------------------------------------------------------------------------------
 
 nav.ensure_nav()
@@ -324,7 +378,10 @@ with picker:
     session = sessions.session_picker(found)
 state = session.state()
 st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed}")
-stage = timeline(marks(session, state), key="story-thread").id - 1
+opening = first_judged(session, state)
+thread = marks(session, state)
+chosen = timeline(thread, key="story-thread", default=None if opening is None else opening + 1)
+stage = chosen.id - 1
 here = None if stage < 0 else stage
 after = session.validation(here)
 if after is None or after.empty:
@@ -340,27 +397,39 @@ if here is not None:
     now_label, before_label = f"after {now_label.lower()}", "before training" if earlier_stage is None else f"after {before_label.lower()}"
 
 headline(session, here, before, after, following)
+contents = Contents("story-contents")
+record = None if here is None else session.proposal(here)
+if record is not None:
+    was_right(record, after, following)
 results(now_label, before, after, before_label)
 boards(now_label, before, after, before_label)
 if here is not None:
-    context, record = session.context(here), session.proposal(here)
+    context, last = session.context(here), is_last(session, here)
     if context is not None:
         what_it_saw(session, context, record)
         evidence.open_boards(session, here, context)
         if state.status == "waiting" and state.stage == here:
             your_turn(session, here, context, after)
     if record is not None:
-        what_it_said(context, record, following, here)
-        what_it_changed(record, after)
-        if context is not None:
+        what_it_said(context, record, after, following, here, last)
+        what_it_changed(record, after, last)
+        if context is not None and not last:
             what_if(session, here, context, record, after)
 show_branches(session, found)
-show_ledger(session, found)
+if show_ledger(session, found):
+    contents.add("Predictions", LEDGER_ANCHOR)
 show_map(session, here)
 moments = [Series(stage_name(i), table) for i in (None, *range(session.spec.stages)) if (table := session.validation(i)) is not None]
 if len(moments) > 1:
-    st.subheader(
-        "The whole session, size by size", anchor=False, help="Valid rate before training (0) and after each stage, with 95 % intervals."
-    )
+    contents.heading(
+        "The whole session, size by size", "session", short="Whole session",
+        help="Valid rate before training (0) and after each stage, with 95 % intervals.",
+    )  # fmt: skip
     theme.chart(rates_over_stages(moments), "over-stages")
+measured_marks = [mark for mark in thread if mark.state == "done"]
+contents.show(
+    chosen,
+    next((mark for mark in reversed(measured_marks) if mark.id < chosen.id), None),
+    next((mark for mark in measured_marks if mark.id > chosen.id), None),
+)
 sessions.problems(session)

@@ -23,12 +23,17 @@ HELP = (
 )
 
 
-def show_ledger(session: Session, sessions: Sequence[Session]) -> None:
-    """The session's tested predictions, and beside them how every engineer's have fared in all sessions of this machine."""
+LEDGER_ANCHOR = "ledger"
+"""The name of the section in the address, behind ``#``."""
+
+
+def show_ledger(session: Session, sessions: Sequence[Session]) -> bool:
+    """The session's tested predictions, and beside them how every engineer's have fared in all sessions of this machine. False if no
+    prediction has been tested: nothing is shown then."""
     own = predictions(session)
     if own.empty:
-        return
-    st.subheader("The prediction ledger", anchor=False, help=HELP)
+        return False
+    st.subheader("The prediction ledger", anchor=LEDGER_ANCHOR, help=HELP)
     st.markdown(sentence(score(session.spec.engineer, own)))
     left, right = st.columns([1.15, 1], gap="large")
     with left:
@@ -39,6 +44,7 @@ def show_ledger(session: Session, sessions: Sequence[Session]) -> None:
         theme.chart(calibration_figure(calibration(named)), "ledger-calibration")
     with st.expander(f"All engineers, in {everybody['session'].nunique()} sessions of this machine"):
         st.dataframe(scores_table(scores(named), "engineer"), hide_index=True, width="stretch", key="ledger-engineers")
+    return True
 
 
 def sentence(told: Score) -> str:

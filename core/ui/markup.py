@@ -14,7 +14,7 @@ from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
 from core.lake.picture import AGENT_COLORS
 from core.ui.figures import Rate, percent, size_label
 from core.ui.nav import asset
-from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS, ClaimOutcome, KnobRow
+from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS, ClaimOutcome, KnobRow, signed
 from core.ui.theme import DARK, palette
 
 SECTION_HELP = {
@@ -24,9 +24,6 @@ SECTION_HELP = {
     "preserved": "map sizes that already work and still teach",
     "history": "the last proposal and what became of it",
 }
-VERDICT_SIGNS = {
-    "as expected": "✓", "better than expected": "▲", "worse than expected": "▼", "not measured yet": "…", "names no number": "–",
-}  # fmt: skip
 
 
 def styles() -> None:
@@ -101,10 +98,10 @@ def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate]) -> str:
     for size in sorted({row.size for row in rows}):
         rate = measured.get(size)
         seen = f"{percent(rate.value)} <small>of {rate.n}</small>" if rate else "–"
-        cells = "".join(_knob_cell(by_cell[size, knob]) for knob in KNOBS)
-        lines.append(f'<tr><th scope="row">{size_label(size)}</th><td class="num">{seen}</td>{cells}</tr>')
-    head: list[Head] = [("map size", ""), ("valid then", "Valid rate on the held-out boards when it decided"), *KNOB_HEADS]
-    return _table("Config before and after the proposal", head, lines, kind="fl-config", numbers=("valid then",))
+        cells = _cell("valid rate", seen, "num") + "".join(_knob_cell(by_cell[size, knob], KNOB_LABELS[knob]) for knob in KNOBS)
+        lines.append(f'<tr><th scope="row">{size_label(size)}</th>{cells}</tr>')
+    head: list[Head] = [("map size", ""), ("valid rate", "On the held-out boards of this size, when the engineer decided"), *KNOB_HEADS]
+    return _table("Config before and after the proposal", head, lines, kind="fl-config", numbers=("valid rate",))
 
 
 def layouts_table(rows: Sequence[KnobRow]) -> str:
@@ -115,13 +112,13 @@ def layouts_table(rows: Sequence[KnobRow]) -> str:
     shown = [layout for layout in LAYOUTS if any(knob == layout for _, knob in by_cell)]
     lines = []
     for size in sorted({size for size, _ in by_cell}):
-        cells = "".join(_knob_cell(by_cell[size, layout]) if (size, layout) in by_cell else "<td>–</td>" for layout in shown)
+        cells = "".join(_knob_cell(by_cell[size, layout], layout) if (size, layout) in by_cell else "<td>–</td>" for layout in shown)
         lines.append(f'<tr><th scope="row">{size_label(size)}</th>{cells}</tr>')
     head = [("map size", ""), *((layout, LAYOUT_WORDS[layout]) for layout in shown)]
     return _table("Layouts before and after the proposal", head, lines, kind="fl-layouts")
 
 
-def _knob_cell(row: KnobRow) -> str:
+def _knob_cell(row: KnobRow, label: str) -> str:
     before = "–" if row.before is None else f"{100 * row.before:.3g} %"
     after = "–" if row.after is None else f"{100 * row.after:.3g} %"
     guard = ""
@@ -133,42 +130,47 @@ def _knob_cell(row: KnobRow) -> str:
     else:
         kind = "is-up" if row.change > 0 else "is-down"
         parts = f'<span class="fl-old">{before}</span><span>→</span><b>{after}</b><span class="fl-delta {kind}">{escape(row.words)}</span>'
-    return f'<td class="fl-knob">{parts}{guard}</td>'
+    return _cell(label, parts + guard, "fl-knob")
 
 
 def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None = None) -> str:
-    """The claims, quoted, with what they cite, what they expected and what the next stage measured.
+    """The claims, quoted, with what they cite, the change that they predict and, once the next stage has tested it, the change that came.
 
     Args:
         seen: ids of the lines that the engineer saw, if that is known; a claim that cites another one is marked.
     """
+    tested = any(outcome.measured is not None for outcome in outcomes)
     head: list[Head] = [
         ("map size", ""),
         ("claim", "The claim in English; the exact words are in the raw answer"),
         ("cites", "The lines of evidence that it names"),
-        ("read", "Valid rate as the engineer read it"),
-        ("expects", "Valid rate that it expects after the next stage"),
-        ("measured next", "Valid rate on the held-out boards after the next stage, with its 95 % Wilson interval"),
-        ("verdict", "As expected: the expected rate lies inside that interval"),
+        ("predicted", "Change of the valid rate on the held-out boards of this size that it expects from the next stage, in points"),
     ]
+    if tested:
+        head += [
+            ("measured", "Change that the next stage brought on the same boards, in points, with its 95 % interval"),
+            ("off by", "Predicted less measured change, in points; in small letters: how far the prediction that nothing changes is off"),
+        ]
+    rows = [_claim_row(outcome, seen, tested) for outcome in outcomes]
     return _table(
-        "Claims of the engineer and what became of them",
-        head,
-        [_claim_row(o, seen) for o in outcomes],
-        numbers=("read", "expects", "measured next"),
+        "Claims of the engineer and what became of them", head, rows, kind="fl-claims", numbers=("predicted", "measured", "off by")
     )
 
 
-def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None) -> str:
-    claim, found = outcome.claim, outcome.measured
-    now, expected = ("–" if rate is None else percent(rate) for rate in (claim.now, claim.expected))
-    measured = f"<b>{percent(found.value)}</b> <small>{found.interval}, n = {found.n}</small>" if found else "–"
-    kind = {"better than expected": "is-up", "worse than expected": "is-down", "as expected": "is-met"}.get(outcome.verdict, "")
-    return (
-        f'<tr><th scope="row">{size_label(claim.size)}</th><td class="fl-said">{escape(claim.text)}</td>'
-        f'<td>{_cites(claim.evidence, seen)}</td><td class="num">{now}</td><td class="num">{expected}</td><td class="num">{measured}</td>'
-        f'<td class="fl-verdict {kind}">{VERDICT_SIGNS[outcome.verdict]} {escape(outcome.verdict)}</td></tr>'
-    )
+def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None, tested: bool) -> str:
+    claim, came, off = outcome.claim, outcome.measured, outcome.off
+    cells = [_cell("claim", escape(claim.text), "fl-said"), _cell("cites", _cites(claim.evidence, seen))]
+    cells.append(_cell("predicted", "no number" if outcome.predicted is None else f"<b>{signed(outcome.predicted)}</b>", "num"))
+    if tested:
+        cells.append(_cell("measured", f"<b>{signed(came.value)}</b> <small>{came.interval}, n = {came.n}</small>" if came else "–", "num"))
+        naive = f" <small>no change: {abs(100 * came.value):.1f}</small>" if came else ""
+        cells.append(_cell("off by", "–" if off is None else f"<b>{abs(100 * off):.1f}</b>{naive}", "num"))
+    return f'<tr><th scope="row">{size_label(claim.size)}</th>{"".join(cells)}</tr>'
+
+
+def _cell(label: str, html: str, kind: str = "") -> str:
+    """A cell that is told apart by its label where a narrow screen shows rows as cards."""
+    return f'<td class="{kind}" data-label="{escape(label)}">{html}</td>'
 
 
 def _cites(ids: Sequence[str], seen: Collection[str] | None) -> str:

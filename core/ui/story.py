@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Literal
 
 import pandas as pd
 
 from core.engineer.schema import Claim, EngineerName, ProposalRecord, Repair
 from core.engineer.sentences import listed
 from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig, Layout, Placement, WaitDefinition
+from core.sessions.statistics import paired_change
 from core.ui.board import Track
 from core.ui.choices import recorded
-from core.ui.figures import Rate
 
 KNOB_LABELS: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
 KNOB_HELP = {
@@ -175,54 +174,98 @@ def _sizes(sizes: Sequence[int]) -> str:
     return listed([f"{size}×{size}" for size in sizes])
 
 
-ClaimVerdict = Literal["as expected", "better than expected", "worse than expected", "not measured yet", "names no number"]
+@dataclass(frozen=True)
+class Change:
+    """How a rate moved on the same boards, with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def interval(self) -> str:
+        return f"{signed(self.low)} to {signed(self.high)}"
 
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """A claim, and what the next stage measured on its map size."""
+    """A claim, the change that it predicts for its map size, and the change that the next stage brought there."""
 
     claim: Claim
-    verdict: ClaimVerdict
-    measured: Rate | None = None
+    predicted: float | None
+    """Expected valid rate less the present one; None if it names no number."""
+    measured: Change | None = None
+    """None as long as no next stage has been validated."""
+
+    @property
+    def off(self) -> float | None:
+        """Predicted less measured change."""
+        return None if self.predicted is None or self.measured is None else self.predicted - self.measured.value
 
 
-def claim_outcomes(claims: Sequence[Claim], following: pd.DataFrame | None) -> list[ClaimOutcome]:
-    """Scores each claim against the validation after the next stage: as expected where its number lies in the 95 % interval."""
-    return [_claim_outcome(claim, following) for claim in claims]
+def claim_outcomes(claims: Sequence[Claim], now: pd.DataFrame | None, following: pd.DataFrame | None) -> list[ClaimOutcome]:
+    """Puts each claim beside the validation ``now``, when it was made, and the one after the next stage, each None if there is none."""
+    return [_claim_outcome(claim, now, following) for claim in claims]
 
 
-def _claim_outcome(claim: Claim, following: pd.DataFrame | None) -> ClaimOutcome:
-    rows = following[following["size"] == claim.size] if following is not None else None
-    if rows is None or rows.empty:
-        return ClaimOutcome(claim, "names no number" if claim.expected is None else "not measured yet")
-    measured = Rate.of(int(rows["valid"].sum()), len(rows))
-    verdict: ClaimVerdict
-    if claim.expected is None:
-        verdict = "names no number"
-    elif claim.expected < measured.low:
-        verdict = "better than expected"
-    elif claim.expected > measured.high:
-        verdict = "worse than expected"
-    else:
-        verdict = "as expected"
-    return ClaimOutcome(claim, verdict, measured)
+def _claim_outcome(claim: Claim, now: pd.DataFrame | None, following: pd.DataFrame | None) -> ClaimOutcome:
+    before, after = (None if table is None else table[table["size"] == claim.size] for table in (now, following))
+    rate = claim.now if before is None or before.empty else float(before["valid"].mean())
+    predicted = None if claim.expected is None or rate is None else claim.expected - rate
+    if before is None or after is None or before.empty or after.empty:
+        return ClaimOutcome(claim, predicted)
+    return ClaimOutcome(claim, predicted, Change(*paired_change(before, after)))
+
+
+def predictions_of(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
+    """Those that name a number which has been tested, one a map size: where it has several claims the last counts."""
+    by_size = {outcome.claim.size: outcome for outcome in outcomes if outcome.off is not None}
+    return [by_size[size] for size in sorted(by_size)]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A proposal's predictions over all map sizes that it names: means over sizes, as changes of the valid rate."""
+
+    predicted: float
+    measured: float
+    error: float
+    """How far a prediction is off, without sign."""
+    naive_error: float
+    """The same for predicting that nothing changes."""
+    skill: float | None
+    """1 less the squared error beside that of predicting no change: 1 is perfect, 0 no better, below 0 worse. None if nothing changed."""
+
+
+def judgement(outcomes: Sequence[ClaimOutcome]) -> Judgement | None:
+    """None if none of its predictions has been tested."""
+    pairs = [
+        (tested.predicted, tested.measured.value) for tested in predictions_of(outcomes) if tested.predicted is not None and tested.measured
+    ]
+    if not pairs:
+        return None
+    n, naive = len(pairs), sum(came**2 for _, came in pairs)
+    return Judgement(
+        predicted=sum(said for said, _ in pairs) / n,
+        measured=sum(came for _, came in pairs) / n,
+        error=sum(abs(said - came) for said, came in pairs) / n,
+        naive_error=sum(abs(came) for _, came in pairs) / n,
+        skill=1 - sum((said - came) ** 2 for said, came in pairs) / naive if naive else None,
+    )
+
+
+def signed(change: float) -> str:
+    """A change of a rate in points, with its sign: ``+4.5``."""
+    return f"{100 * change:+.1f}".replace("-", "\N{MINUS SIGN}").replace("+0.0", "0.0").replace("\N{MINUS SIGN}0.0", "0.0")
 
 
 def was_it_right(outcomes: Sequence[ClaimOutcome]) -> str:
-    """How the predictions fared, one count a map size: ``5 of 8 predictions held, 2 fell short, 1 was exceeded.``"""
-    by_size = {outcome.claim.size: outcome.verdict for outcome in outcomes}
-    scored = [verdict for verdict in by_size.values() if verdict in ("as expected", "better than expected", "worse than expected")]
-    if not scored:
-        return "No later stage has tested its predictions." if "not measured yet" in by_size.values() else "It predicted no numbers."
-    counts = [
-        (scored.count("as expected"), "held"),
-        (scored.count("worse than expected"), "fell short"),
-        (scored.count("better than expected"), "exceeded"),
-    ]
-    head = f"{counts[0][0]} of {len(scored)} predictions held"
-    tail = [f"{count} {word}" for count, word in counts[1:] if count]
-    return ", ".join([head, *tail]) + "."
+    """What was predicted and what came: ``It predicted +4.5 points of valid plans; +1.7 came.``"""
+    told = judgement(outcomes)
+    if told is None:
+        return "It predicted no numbers." if all(outcome.predicted is None for outcome in outcomes) else "No stage has tested that yet."
+    return f"It predicted {signed(told.predicted)} points of valid plans; {signed(told.measured)} came."
 
 
 # --- boards ----------------------------------------------------------------------------------------------------------

@@ -181,7 +181,7 @@ def test_every_page_with_a_session_is_quiet(told: App, page: Page) -> None:
 def test_home_leads_to_the_story_of_the_session_it_shows(told: App, page: Page) -> None:
     page.goto(told.url)
     page.get_by_role("button", name="Read its story").click()
-    expect(page.get_by_text("Stage 3 took valid plans")).to_be_visible()
+    expect(page.get_by_text("Stage 1 took valid plans")).to_be_visible()
     expect(page).to_have_url(re.compile(r"session=[a-z0-9-]+"))
 
 

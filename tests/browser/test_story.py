@@ -48,3 +48,17 @@ def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, told: Session
     point.click(force=True)
     expect(page.get_by_role("dialog").get_by_text(re.compile("The boards behind S"))).to_be_visible()
     expect(page).to_have_url(re.compile("evidence=S"))
+
+
+def test_the_contents_stay_in_reach_and_lead_to_sections_and_stages(app: App, told: Session, page: Page) -> None:
+    page.goto(f"{app.url}/story?session=told&stage=1")
+    contents = page.get_by_role("navigation", name="Contents of this page")
+    contents.get_by_role("link", name="What it said").click()
+    heading = page.get_by_role("heading", name="What it said")
+    expect(heading).to_be_in_viewport()
+    expect(contents).to_be_in_viewport()
+    expect(contents.get_by_role("link", name="What it said")).to_have_attribute("aria-current", "location")
+    contents.get_by_role("button", name="Next stage: Stage 2").click()
+    expect(page).to_have_url(re.compile("stage=2"))
+    expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
+    expect(contents.get_by_role("button", name="Stage before: Stage 1")).to_be_visible()

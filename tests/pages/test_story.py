@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -41,12 +43,19 @@ def test_a_stage_tells_its_results_the_change_and_whether_it_was_right(folder: P
     assert not app.exception
     before, after = (100 * whole(folder).validation(stage)["valid"].mean() for stage in (None, 0))
     assert f"Stage 1 took valid plans from {before:.0f} % to <b>{after:.0f} %</b>" in answer(app)
-    assert "predictions held" in answer(app)
+    assert re.search(r"It predicted \S+ points of valid plans; \S+ came\.", answer(app))
     said = words(app)
     proposal = whole(folder).proposal(0).proposal
     assert proposal.summary in said
     assert proposal.claims[0].evidence[0] in said
-    assert {chart.key for chart in app.get("plotly_chart")} == {"rates", "faults", "ledger-calibration", "config-map", "over-stages"}
+    assert {chart.key for chart in app.get("plotly_chart")} == {
+        "changes",
+        "rates",
+        "faults",
+        "ledger-calibration",
+        "config-map",
+        "over-stages",
+    }
 
 
 def test_it_says_how_the_session_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,17 +113,42 @@ def test_an_unusable_answer_is_told_and_shown_as_text() -> None:
     assert not any("![x](" in element.value for element in [*app.markdown, *app.warning, *app.caption])
 
 
-def test_the_newest_stage_is_shown_and_named_in_the_address() -> None:
+def test_it_opens_at_the_first_stage_that_changed_something_and_was_tested(folder: Path) -> None:
+    assert whole(folder).proposal(0).changes
     app = open_page("story", session="whole")
-    assert "Stage 3 took" in answer(app)
+    assert "Stage 1 took" in answer(app) and "It predicted" in answer(app)
     assert app.query_params["session"] == "whole"
+    assert "Stage 2 took" in answer(open_page("story", session="broken")), "after its stage 1 the config was kept"
+
+
+def test_what_is_proposed_after_the_last_stage_is_no_change() -> None:
+    app = open_page("story", session="whole", stage="3")
+    assert "was never trained on" in answer(app)
+    assert "It predicted" not in answer(app) and "Then the model itself" not in answer(app)
+    heads = [head.value for head in app.subheader]
+    assert "What it would train on next; nobody did" in heads and "What changed in the config" not in heads
+    assert "Was it right?" not in heads
+    assert not any(expander.label.startswith("What if?") for expander in app.expander)
+
+
+def test_every_section_is_in_the_contents_with_the_stages_around(folder: Path) -> None:
+    def contents(stage: str) -> dict[str, Any]:
+        parts = [json.loads(part.proto.json) for part in open_page("story", session="whole", stage=stage).get("bidi_component")]
+        return next(part for part in parts if "sections" in part)
+
+    app = open_page("story", session="whole", stage="2")
+    anchors = [head.proto.anchor for head in app.subheader if head.proto.anchor]
+    told = contents("2")
+    assert [section["anchor"] for section in told["sections"]] == anchors and len(anchors) == len(set(anchors)) == 9
+    assert [mark["id"] for mark in told["stages"]] == [1, 2, 3]
+    assert contents("0")["stages"][0] is None and contents("3")["stages"][2] is None
 
 
 @pytest.mark.parametrize("stage", ["9", "-1", "x"])
-def test_a_stage_that_does_not_exist_falls_back_to_the_newest(stage: str) -> None:
+def test_a_stage_that_does_not_exist_falls_back_to_where_the_page_opens(stage: str) -> None:
     app = open_page("story", session="whole", stage=stage)
     assert not app.exception
-    assert "Stage 3 took" in answer(app)
+    assert "Stage 1 took" in answer(app)
 
 
 def test_a_session_that_does_not_exist_is_said() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from core.engineer.schema import Claim, Context, Evidence, Repair
 from core.lake.config import EnvironmentConfig, SizeConfig
 from core.ui import markup
-from core.ui.story import ClaimOutcome, KnobRow, config_rows
+from core.ui.story import Change, ClaimOutcome, KnobRow, config_rows
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
 
@@ -14,9 +14,7 @@ def test_no_text_becomes_markup() -> None:
     pieces = [
         markup.quote(EVIL, EVIL),
         markup.evidence_sections(context, {"F4"})["failures"],
-        markup.claims_table(
-            [ClaimOutcome(Claim(size=4, knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), "not measured yet")]
-        ),
+        markup.claims_table([ClaimOutcome(Claim(size=4, knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)]),
         markup.config_table([KnobRow(4, knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}),
         markup.repairs_table([repair]),
         markup.log([(0.0, EVIL)]),
@@ -54,9 +52,17 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
     assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table
 
 
+def test_no_claim_earns_a_tick_and_the_measured_change_stands_beside_the_predicted_one() -> None:
+    claim = Claim(size=4, knob=None, before=None, after=None, expected=0.9)
+    untested, tested = (markup.claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Change(0.025, -0.06, 0.11, 40)))
+    assert "+5.0" in untested and "measured" not in untested
+    assert "<b>+2.5</b> <small>\N{MINUS SIGN}6.0 to +11.0, n = 40</small>" in tested
+    assert "<b>2.5</b> <small>no change: 2.5</small>" in tested and "✓" not in tested
+
+
 def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -> None:
     claims = [Claim(size=4, knob=None, before=None, after=None, evidence=cited) for cited in ((), ("F4", "F9"))]
-    nothing, invented = (markup.claims_table([ClaimOutcome(claim, "names no number")], {"F4"}) for claim in claims)
+    nothing, invented = (markup.claims_table([ClaimOutcome(claim, None)], {"F4"}) for claim in claims)
     assert "cites nothing" in nothing and "not seen" not in nothing
     assert '<code class="fl-chip">F4</code>' in invented and "F9: not seen" in invented
-    assert "not seen" not in markup.claims_table([ClaimOutcome(claims[1], "names no number")]), "what it saw is not known here"
+    assert "not seen" not in markup.claims_table([ClaimOutcome(claims[1], None)]), "what it saw is not known here"

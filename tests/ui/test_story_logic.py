@@ -5,7 +5,7 @@ import pytest
 
 from core.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
 from core.lake.config import EnvironmentConfig, SizeConfig, diff
-from core.ui.story import board_by_board, claim_outcomes, config_rows, showcase, sign_test, was_it_right, what_changed
+from core.ui.story import board_by_board, claim_outcomes, config_rows, judgement, showcase, sign_test, signed, was_it_right, what_changed
 
 
 def table(valid: list[bool], size: int = 4, outcomes: list[str] | None = None) -> pd.DataFrame:
@@ -81,26 +81,39 @@ def claim(expected: float | None, size: int = 4) -> Claim:
     return Claim(size=size, knob="hole_ratio", before=0.2, after=0.3, expected=expected)
 
 
-@pytest.mark.parametrize(
-    ("expected", "verdict"),
-    [(0.5, "as expected"), (0.9, "worse than expected"), (0.1, "better than expected"), (None, "names no number")],
-)
-def test_a_claim_is_scored_by_the_interval(expected: float | None, verdict: str) -> None:
-    measured = table([True] * 20 + [False] * 20)
-    assert claim_outcomes([claim(expected)], measured)[0].verdict == verdict
+def test_a_claim_is_scored_by_the_change_on_the_same_boards() -> None:
+    now, following = table([True] * 20 + [False] * 20), table([True] * 24 + [False] * 16)
+    (outcome,) = claim_outcomes([claim(0.7)], now, following)
+    assert outcome.predicted == pytest.approx(0.2) and outcome.off == pytest.approx(0.1)
+    assert outcome.measured is not None and outcome.measured.value == pytest.approx(0.1) and outcome.measured.n == 40
+    assert outcome.measured.low < 0.1 < outcome.measured.high
+    (silent,) = claim_outcomes([claim(None)], now, following)
+    assert silent.predicted is None and silent.off is None
 
 
 def test_a_claim_waits_for_its_stage() -> None:
-    assert claim_outcomes([claim(0.5)], None)[0].verdict == "not measured yet"
-    assert claim_outcomes([claim(0.5, size=9)], table([True]))[0].verdict == "not measured yet"
+    now = table([True, False])
+    assert claim_outcomes([claim(0.5)], now, None)[0].measured is None
+    assert claim_outcomes([claim(0.5, size=9)], now, now)[0].measured is None
+    assert was_it_right(claim_outcomes([claim(0.5)], now, None)) == "No stage has tested that yet."
+    assert was_it_right(claim_outcomes([claim(None)], now, None)) == "It predicted no numbers."
 
 
-def test_predictions_are_counted_once_a_size() -> None:
-    measured = table([True] * 20 + [False] * 20)
-    outcomes = claim_outcomes([claim(0.5), claim(0.5), claim(0.5, size=9)], measured)
-    assert was_it_right(outcomes) == "1 of 1 predictions held."
-    assert was_it_right(claim_outcomes([claim(0.95)], measured)) == "0 of 1 predictions held, 1 fell short."
-    assert was_it_right(claim_outcomes([claim(0.5)], None)) == "No later stage has tested its predictions."
+def test_a_proposal_is_judged_by_its_changes_once_a_size_and_beside_no_change() -> None:
+    now, following = table([True] * 20 + [False] * 20), table([True] * 24 + [False] * 16)
+    outcomes = claim_outcomes([claim(0.9), claim(0.7), claim(0.7, size=9)], now, following)
+    told = judgement(outcomes)
+    assert told is not None and told.predicted == pytest.approx(0.2), "the last claim about a size counts"
+    assert (told.error, told.naive_error, told.skill) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.0))
+    assert was_it_right(outcomes) == "It predicted +20.0 points of valid plans; +10.0 came."
+    perfect, worse = (judgement(claim_outcomes([claim(rate)], now, following)) for rate in (0.6, 0.9))
+    assert perfect is not None and perfect.skill == pytest.approx(1) and worse is not None and worse.skill == pytest.approx(-8)
+    unmoved = judgement(claim_outcomes([claim(0.6)], now, now))
+    assert unmoved is not None and unmoved.skill is None
+
+
+def test_points_carry_their_sign() -> None:
+    assert [signed(change) for change in (0.045, -0.0123, -0.0001, 0.0)] == ["+4.5", "\N{MINUS SIGN}1.2", "0.0", "0.0"]
 
 
 def test_the_showcase_is_a_board_that_turned_from_a_visible_fault_to_optimal() -> None:
