@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import chain
 
 import streamlit as st
 
@@ -23,7 +24,10 @@ LEARNED: dict[Method, str] = {
     "expert-iteration": "It was trained by imitating the best of its own plans (expert iteration)",
 }
 LISTED = 12
-"""Sessions shown before the reader asks for all."""
+"""Sessions shown before the reader asks for more."""
+MORE = 24
+SHOWN = "sessions_shown"
+"""Session-state entry: how many sessions the reader has asked for."""
 
 
 def alive(session: Session) -> None:
@@ -65,13 +69,14 @@ def alive(session: Session) -> None:
             board_player(Board.from_dict(json.loads(rows[0]["board"])), tracks, key="home-board", height=330, autoplay=True)
 
 
-def session_list(found: list[Session]) -> None:
+def session_list(found: list[Session], total: int) -> None:
+    """Those of ``found``, the newest, and a button for more of the ``total``."""
     st.subheader("Sessions on this machine", anchor=False)
-    shown = found if st.session_state.get("all_sessions") else found[:LISTED]
+    shown = found[: st.session_state.get(SHOWN, LISTED)]
     for session in shown:
         session_row(session)
-    if len(found) > len(shown) and st.button(f"Show all {len(found)}", key="show-all"):
-        st.session_state["all_sessions"] = True
+    if total > len(shown) and st.button(f"Show {min(MORE, total - len(shown))} more of {total:,}", key="show-more"):
+        st.session_state[SHOWN] = len(shown) + MORE
         st.rerun()
 
 
@@ -113,22 +118,23 @@ with head:
 markup.styles()
 with action:
     sessions.start_quick_button(width="stretch")
-found = sessions.store().sessions()
-running = next((session for session in found if session.state().live), None)
+store = sessions.store()
+found = store.sessions(st.session_state.get(SHOWN, LISTED))
+running = store.running()
 if running is not None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
             f"**{markup.plain(running.title)}** is running: {PHASE_WORDS[running.state().phase]}, {percent(running.state().progress)} done."
         )
         st.page_link(nav.path("train"), label="Watch it", query_params={"session": running.id})
-told = [session for session in found if told_stage(session) is not None]
-hero = next((session for session in told if session.state().status == "done"), told[0] if told else None)
+done = (session for session in found if session.state().status == "done")
+hero = next((session for session in chain(done, found) if told_stage(session) is not None), None)
 if hero is not None:
     alive(hero)
     st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
     loop_picture(hero, key="loop")
 if found:
-    session_list(found)
+    session_list(found, len(store.listed()))
 else:
     st.info("No session has run here yet. The quick session takes under ten minutes on two cores and fills this page.")
 if hero is not None:

@@ -15,7 +15,7 @@ from core.lake.generator import GenerationError
 from core.lake.rules import Paths, judge, judge_paths, walk
 from core.lake.solver import Solution, solve
 from core.sessions.planner import Planner, PlannerError
-from core.sessions.store import Checkpoint, SessionStore
+from core.sessions.store import OFFERED, Checkpoint, SessionStore
 from core.ui import choices, keys, nav, theme, tree
 from core.ui.board import Track, board_editor, board_player
 from core.ui.gif import board_gif
@@ -134,7 +134,7 @@ def random_controls() -> None:
 
 
 def session_controls(store: SessionStore) -> None:
-    sessions = {f"{session.title} ({session.id})": session for session in store.sessions()}
+    sessions = {f"{session.title} ({session.id})": session for session in store.sessions(OFFERED)}
     if not sessions:
         st.info("No session has run yet.")
         st.page_link(nav.path("train"), label="Start one")

@@ -41,7 +41,7 @@ from core.sessions.replays import (
     varied_sections,
 )
 from core.sessions.statistics import wilson
-from core.sessions.store import Session, SessionError
+from core.sessions.store import OFFERED, Session, SessionError
 from core.sessions.studies.spec import STUDY_ENGINEERS, Arm
 from core.ui import api_form, evidence, markup, nav, sessions, theme
 from core.ui.answers import raw_answers, repairs
@@ -103,7 +103,7 @@ def compose(like: Replay | None) -> None:
 
 def suitable() -> list[Session]:
     """The sessions that something can be asked about, newest first."""
-    return [session for session in sessions.store().sessions() if validated_stages(session)]
+    return [session for session in sessions.store().sessions(OFFERED) if validated_stages(session)]
 
 
 # --- starting and stopping -------------------------------------------------------------------------------------------
@@ -555,7 +555,7 @@ if composing:
         sessions.nothing_yet("No session has finished a stage yet.")
         st.stop()
     with picker:
-        session = sessions.session_picker(able)
+        session = sessions.session_picker(able, validated_stages)
     form(session)
 elif current is None:
     nothing_yet()

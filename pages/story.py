@@ -12,7 +12,7 @@ from core.engineer.schema import ENGINEERS, SECTIONS, Context, ProposalRecord
 from core.sessions import launcher
 from core.sessions.forks import trains_anew
 from core.sessions.state import State
-from core.sessions.store import Session, SessionError
+from core.sessions.store import OFFERED, Session, SessionError
 from core.ui import api_form, evidence, markup, nav, sessions, theme
 from core.ui.answers import raw_answers, repairs
 from core.ui.board_list import pick_board, show_board
@@ -293,9 +293,9 @@ def go_to_train(begin: Callable[[], str | None], session_id: str | None = None) 
     st.switch_page(nav.path("train"), query_params={"session": str(begun)})
 
 
-def show_branches(session: Session, found: list[Session]) -> None:
+def show_branches(session: Session) -> None:
     """The session beside those that it was forked from and that were forked from it."""
-    branches = family(session, found)
+    branches = family(session, sessions.store())
     if len(branches) == 1:
         return
     contents.heading(
@@ -370,7 +370,7 @@ head, picker = st.columns([2.4, 1], vertical_alignment="bottom")
 with head:
     theme.question("What did the model change, and was it right?")
 markup.styles()
-found = sessions.store().sessions()
+found = sessions.store().sessions(OFFERED)
 if not found:
     sessions.nothing_yet("There is no session to tell of yet.")
     st.stop()
@@ -415,8 +415,8 @@ if here is not None:
         what_it_changed(record, after, last)
         if context is not None and not last:
             what_if(session, here, context, record, after)
-show_branches(session, found)
-if show_ledger(session, found):
+show_branches(session)
+if show_ledger(session, sessions.store()):
     contents.add("Predictions", LEDGER_ANCHOR)
 show_map(session, here)
 moments = [Series(stage_name(i), table) for i in (None, *range(session.spec.stages)) if (table := session.validation(i)) is not None]

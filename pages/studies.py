@@ -18,6 +18,7 @@ from core.lake.config import first_error
 from core.sessions import launcher
 from core.sessions.presets import PRESETS, preset_spec
 from core.sessions.spec import SessionSpec
+from core.sessions.store import OFFERED
 from core.sessions.studies.effects import points
 from core.sessions.studies.report import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport, report_of
 from core.sessions.studies.report_page import CURVES_NOTE, html_page, seeds_told, sizes_note
@@ -129,7 +130,7 @@ def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
     """What cells can run on this machine: presets, then saved sessions; by name, with what to call it. A study needs two stages."""
     presets = sorted(PRESETS, key=lambda name: name != BASE)
     found = {name: (f"preset {name} · {PRESETS[name].words}", preset_spec(name)) for name in presets}
-    for session in sessions.store().sessions():
+    for session in sessions.store().sessions(OFFERED):
         found[session.id] = (f"as in {sessions.describe(session)}", session.spec.changed(parent=None))
     return {name: (words, spec) for name, (words, spec) in found.items() if spec.stages > 1 and not sessions.obstacles(spec)}
 

@@ -21,7 +21,7 @@ from core.sessions.presets import PRESETS as SESSION_PRESETS
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import PHASE_WORDS, State
-from core.sessions.store import Session
+from core.sessions.store import OFFERED, Session
 from core.training.settings import METHOD_NAMES, Method, TrainingSettings
 from core.ui import api_form, language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
@@ -310,9 +310,10 @@ def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, st
     """Training time of ``spec`` by the newest session of its model and method that measured its steps: seconds, and that session's
     title."""
     for session in found:
+        if (session.spec.policy, session.spec.training.method) != (spec.policy, spec.training.method):
+            continue
         metrics = session.metrics(0)
-        alike = (session.spec.policy, session.spec.training.method) == (spec.policy, spec.training.method)
-        if alike and len(metrics) and "seconds" in metrics:
+        if len(metrics) and "seconds" in metrics:
             theirs, ours = (s.training.boards_per_step * s.training.completions_per_board for s in (session.spec, spec))
             return float(metrics["seconds"].median()) * ours / theirs * spec.training.steps * spec.stages, session.title
     return None
@@ -346,7 +347,7 @@ def session_view(session_id: str, drawn: str) -> None:
     mark = timeline(marks(session, state), key="train-thread", follow=True)
     progress(session, state)
     if is_first_minute(session, state):
-        first_minute(session, state, sessions.store().sessions())
+        first_minute(session, state, sessions.store().sessions(OFFERED))
         event_log(session)
     else:
         measured(session, state, mark)
@@ -557,7 +558,7 @@ def controls(session: Session, state: State) -> bool:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 nav.ensure_nav()
-found = sessions.store().sessions()
+found = sessions.store().sessions(OFFERED)
 if "design_config" in st.session_state and st.session_state["design_config"] != st.session_state.get("design_seen"):
     st.session_state["design_seen"] = st.session_state["design_config"]
     st.session_state[NEW] = True

@@ -20,8 +20,9 @@ from core.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, 
 from core.policy.settings import LanguageSettings
 from core.sessions.benchmark import SHIPPED, Measured, results_folder
 from core.sessions.jobs import make_folder, readable
+from core.sessions.listing import SESSION_ID
 from core.sessions.state import WorkerState, read_state
-from core.sessions.store import SESSION_ID, SessionStore, fresh_name
+from core.sessions.store import SessionStore, fresh_name
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 AS_PUBLISHED = LanguageSettings(lora=None)

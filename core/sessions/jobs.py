@@ -11,8 +11,9 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from core.lake.files import write_text
+from core.sessions.listing import SESSION_ID
 from core.sessions.state import WorkerState
-from core.sessions.store import SESSION_ID, fresh_name
+from core.sessions.store import fresh_name
 
 Job = TypeVar("Job")
 

@@ -181,9 +181,8 @@ def launching(store: SessionStore, asks: Iterable[ApiSettings | None] = ()) -> I
 
 def running(store: SessionStore) -> Job | None:
     """The session, evaluation, study or replay that this machine is busy with."""
-    own = (session for session in store.sessions() if not session.read_only)
-    jobs: list[Job] = [*own, *evaluations(store), *studies(store), *replays(store)]
-    return next((job for job in jobs if job.state().live), None)
+    jobs: list[Job] = [*evaluations(store), *studies(store), *replays(store)]
+    return store.running() or next((job for job in jobs if job.state().live), None)
 
 
 def worker_command(session: Session) -> list[str]:

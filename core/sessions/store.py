@@ -10,9 +10,11 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,14 +29,14 @@ from core.policy.evaluation import COLUMNS
 from core.policy.folders import policy_folder, weights_file
 from core.policy.settings import LanguageSettings
 from core.sessions.files import read_lines
+from core.sessions.kept import Kept
+from core.sessions.listing import RECORDED, SESSION_ID, Listed, listed, parent_of
 from core.sessions.spec import SessionSpec
 from core.sessions.state import Moment, State, ValidRate, as_observed
 
 PROJECT = Path(__file__).resolve().parents[2]
-SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-RECORDED = "example-"
-"""Sessions that ship with the project begin so, and open read-only."""
-
+OFFERED = 60
+"""Sessions that a page offers to choose from; older ones open by their id."""
 STOP_FILE = "stop"
 """Put into a session folder to ask its worker to stop at the next step."""
 
@@ -109,7 +111,7 @@ class Session:
     def _spec(self) -> SessionSpec:
         path = self.dir / "session.json"
         try:
-            return SessionSpec.model_validate_json(path.read_text(encoding="utf-8"))
+            return model_at(SessionSpec)(path)
         except FileNotFoundError:
             raise SessionError(f"session {self.id!r} has no session.json") from None
         except (ValidationError, UnicodeDecodeError) as error:
@@ -145,7 +147,7 @@ class Session:
         stored = self._model(self.dir / "state.json", State)
         if stored is None:
             return State(status="failed", error="state.json is missing or damaged", rates=self.rates())
-        return as_observed(stored)
+        return as_observed(stored.model_copy())
 
     @property
     def stop_asked(self) -> bool:
@@ -207,7 +209,7 @@ class Session:
     def validation(self, stage: int | None) -> pd.DataFrame | None:
         """One row a held-out board; stage None is the base before training."""
         folder = self.dir / "baseline" if stage is None else self.stage_dir(stage)
-        table = self._table(folder / "validation.parquet", COLUMNS)
+        table = self._table(folder / "validation.parquet", _validations)
         if table is not None and table.empty:
             self._problem(folder / "validation.parquet", "holds no boards")
             return None
@@ -215,7 +217,7 @@ class Session:
 
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""
-        return self._table(self.stage_dir(stage) / "completions.parquet", COMPLETION_COLUMNS)
+        return self._table(self.stage_dir(stage) / "completions.parquet", _completions)
 
     def recorded_steps(self, stage: int) -> int:
         """How many training steps of the stage, from its first on, both the figures and the completions hold."""
@@ -253,29 +255,20 @@ class Session:
     # --- reading -------------------------------------------------------------------------------------------------
 
     def _model(self, path: Path, kind: type[Model]) -> Model | None:
-        return self._read(path, lambda: kind.model_validate_json(path.read_text(encoding="utf-8")))
+        return self._read(path, lambda: model_at(kind)(path))
 
-    def _table(self, path: Path, columns: Mapping[str, str]) -> pd.DataFrame | None:
-        """The table with the types of ``columns``, all of which it has."""
-
-        def read() -> pd.DataFrame:
-            table = pd.read_parquet(path)
-            if missing := [name for name in columns if name not in table]:
-                raise SessionError(f"it has no column {missing[0]!r}")
-            return table.astype(columns)
-
-        return self._read(path, read)
+    def _table(self, path: Path, read: Kept[pd.DataFrame]) -> pd.DataFrame | None:
+        table = self._read(path, lambda: read(path))
+        return None if table is None else table.copy(deep=False)
 
     def _lines(self, path: Path, kind: type[BaseModel], offset: int = 0) -> tuple[list[dict[str, Any]], int]:
         """The lines after byte ``offset`` that are of this kind, and the offset to go on from; others are left out, and a problem."""
-        lines, end = self._read(path, lambda: read_lines(path, offset)) or ([], offset)
-        sound = []
-        for line in lines:
-            try:
-                sound.append(kind.model_validate(line).model_dump(exclude_unset=True))
-            except ValidationError as error:
-                self._problem(path, f"has a line that is none of its kind: {in_short(error)}")
-        return sound, end
+        found = self._read(path, lambda: sound_lines(path, kind, offset) if offset else lines_at(kind)(path))
+        if found is None:
+            return [], offset
+        for problem in found.problems:
+            self._problem(path, problem)
+        return list(found.lines), found.end
 
     def _read(self, path: Path, read: Callable[[], Read]) -> Read | None:
         """What ``read`` gives; None if the file is not there, None and a line in ``problems`` if it is damaged."""
@@ -297,6 +290,57 @@ def in_short(error: Exception) -> str:
     return told[:300] or type(error).__name__
 
 
+# --- what is read once ---------------------------------------------------------------------------------------------------
+
+
+class Lines(NamedTuple):
+    """What :func:`sound_lines` finds."""
+
+    lines: list[dict[str, Any]]
+    end: int
+    """Byte to go on from."""
+    problems: list[str]
+
+
+def sound_lines(path: Path, kind: type[BaseModel], offset: int = 0) -> Lines:
+    """The lines after byte ``offset`` that are of this ``kind``, and what is wrong with those that are not."""
+    lines, end = read_lines(path, offset)
+    sound: list[dict[str, Any]] = []
+    problems: dict[str, None] = {}
+    for line in lines:
+        try:
+            sound.append(kind.model_validate(line).model_dump(exclude_unset=True))
+        except ValidationError as error:
+            problems[f"has a line that is none of its kind: {in_short(error)}"] = None
+    return Lines(sound, end, list(problems))
+
+
+@cache
+def lines_at(kind: type[BaseModel]) -> Kept[Lines]:
+    return Kept(lambda path: sound_lines(path, kind), 200)
+
+
+@cache
+def model_at(kind: type[Model]) -> Kept[Model]:
+    """What reads a JSON file of this ``kind``."""
+    return Kept(lambda path: kind.model_validate_json(path.read_text(encoding="utf-8")), 1_000)
+
+
+def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
+    """What reads a table with the types of ``columns``, all of which it has."""
+
+    def read(path: Path) -> pd.DataFrame:
+        table = pd.read_parquet(path)
+        if missing := [name for name in columns if name not in table]:
+            raise SessionError(f"it has no column {missing[0]!r}")
+        return table.astype(columns)
+
+    return Kept(read, 100)
+
+
+_validations, _completions = table_at(COLUMNS), table_at(COMPLETION_COLUMNS)
+
+
 class SessionStore:
     """All sessions of one folder. Default: ``FROZENLAB_SESSIONS``, else the project's ``sessions/``."""
 
@@ -305,18 +349,44 @@ class SessionStore:
         self.unreadable: dict[str, str] = {}
         """Of the last listing: what could not be listed, and why (id -> a sentence that names it)."""
 
-    def sessions(self) -> list[Session]:
-        """Every readable session, newest first; recorded ones that ship with the project come along wherever the root is, their forks last,
-        which are there to be held against what they were forked from."""
-        folders = {path.parent.name: path.parent for path in (PROJECT / "sessions").glob(f"{RECORDED}*/session.json")}
-        folders |= {path.parent.name: path.parent for path in self.root.glob("*/session.json") if SESSION_ID.fullmatch(path.parent.name)}
+    def listed(self) -> list[Listed]:
+        """All sessions, the recorded ones that ship with the project among them, newest first; opens none of them."""
+        return listed(self.root, PROJECT / "sessions")
+
+    def sessions(self, most: int | None = None) -> list[Session]:
+        """Readable sessions, newest first; recorded ones come along wherever the root is, their forks last, which are there to be held
+        against what they were forked from.
+
+        Args:
+            most: of one's own, only so many of the newest; the others are not read.
+        """
+        known = self.listed()
+        offered = {session.folder for session in islice((session for session in known if not session.recorded), most)}
         found, self.unreadable = [], {}
-        for name, folder in folders.items():
-            try:
-                found.append(Session(folder))
-            except SessionError as error:
-                self.unreadable[name] = str(error)
-        return sorted(found, key=lambda session: (session.read_only and session.spec.parent is not None, -session.created))
+        for session in known:
+            if session.recorded or session.folder in offered:
+                try:
+                    found.append(Session(session.folder))
+                except SessionError as error:
+                    self.unreadable[session.folder.name] = str(error)
+        return sorted(found, key=lambda session: session.read_only and session.spec.parent is not None)
+
+    def running(self) -> Session | None:
+        """The newest of one's own sessions whose worker is at work."""
+        for session in self.listed():
+            if session.at_work and not session.recorded:
+                try:
+                    opened = Session(session.folder)
+                except SessionError:
+                    continue
+                if opened.state().live and not opened.read_only:
+                    return opened
+        return None
+
+    def forked(self) -> dict[str, str]:
+        """The sessions that are forks, oldest first -> what each was forked from, by id."""
+        parents = {session.folder.name: parent_of(session.folder) for session in reversed(self.listed())}
+        return {name: parent for name, parent in parents.items() if parent is not None}
 
     def open(self, session_id: str) -> Session:
         """Raises SessionError where there is no such session."""

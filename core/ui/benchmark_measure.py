@@ -11,7 +11,7 @@ from core.sessions import launcher
 from core.sessions.benchmark import Report
 from core.sessions.evaluations import Evaluation, EvaluationError, evaluations, task_for, throw_away
 from core.sessions.state import WorkerState
-from core.sessions.store import SessionError, SessionStore
+from core.sessions.store import OFFERED, SessionError, SessionStore
 from core.ui import markup, sessions
 from core.ui.benchmark_address import add
 from core.ui.figures import percent
@@ -33,7 +33,7 @@ def suite_label(name: str) -> str:
 def checkpoints(store: SessionStore) -> dict[str, str]:
     """Everything that can be measured, as :func:`core.sessions.evaluations.task_for` names it, with words for people."""
     found = {"lab-model": "Lab model, as shipped"}
-    for session in store.sessions():
+    for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
             if checkpoint.stage is not None:
                 found[f"{session.id}:{checkpoint.stage + 1}"] = f"{session.title}, {checkpoint.label} ({session.id})"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
 from core.sessions.state import State
-from core.sessions.store import Session
+from core.sessions.store import Session, SessionError, SessionStore
 from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, percent, size_label
 from core.ui.story import KNOB_LABELS, config_rows
 from core.ui.timeline import rates_by_stage
@@ -35,17 +35,31 @@ class Branch:
         return self.session.title
 
 
-def family(session: Session, sessions: Sequence[Session]) -> list[Branch]:
+def family(session: Session, store: SessionStore) -> list[Branch]:
     """The session's trunk and all that was forked from it or from its forks, the trunk first; the session alone if it has no relatives."""
-    by_id = {known.id: known for known in sessions} | {session.id: session}
     trunk = session
-    while trunk.spec.parent is not None and trunk.spec.parent.session in by_id:
-        trunk = by_id[trunk.spec.parent.session]
-    found, new = [trunk], [trunk]
-    while new:
-        new = [known for known in by_id.values() if known.spec.parent and any(known.spec.parent.session == old.id for old in new)]
-        found += sorted(new, key=lambda known: known.created)
-    return [Branch(known, known.state(), known.spec.parent.stage if known.spec.parent and known is not trunk else None) for known in found]
+    while trunk.spec.parent is not None and (parent := readable(trunk.spec.parent.session, store)) is not None:
+        trunk = parent
+    found = [session if name == session.id else readable(name, store) for name in offspring(trunk.id, store.forked())]
+    return [Branch(trunk, trunk.state(), None)] + [
+        Branch(fork, fork.state(), fork.spec.parent.stage) for fork in found if fork is not None and fork.spec.parent is not None
+    ]
+
+
+def offspring(trunk: str, parents: Mapping[str, str]) -> Iterator[str]:
+    """The ids of what was forked from ``trunk``, then of what was forked from these, and so on; ``parents`` are fork -> parent."""
+    generation = {trunk}
+    while generation:
+        forks = [name for name, parent in parents.items() if parent in generation and name != trunk]
+        yield from forks
+        generation = set(forks)
+
+
+def readable(session_id: str, store: SessionStore) -> Session | None:
+    try:
+        return store.open(session_id)
+    except SessionError:
+        return None
 
 
 def parted(branch: Branch, parent: Session) -> list[str]:

@@ -20,7 +20,7 @@ from core.lake.generator import GenerationError, generate, infeasible, random_in
 from core.lake.instance import Instance
 from core.lake.rules import Paths, Verdict, walk
 from core.policy.folders import policy_folder, weights_file
-from core.sessions.store import Checkpoint, Session, SessionStore
+from core.sessions.store import OFFERED, Checkpoint, Session, SessionStore
 from core.training.settings import METHOD_NAMES
 from core.ui.board import paths_from_json
 
@@ -172,7 +172,7 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
     """Every checkpoint that can be asked, by a name that tells it apart: the shipped lab model, then session by session."""
     lab_model = Checkpoint(label="as shipped", stage=None, path=policy_folder("lab-model"))
     found = {"Lab model, as shipped": lab_model}
-    for session in store.sessions():
+    for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
             if checkpoint.path != lab_model.path:
                 trained = "" if checkpoint.stage is None else f" by {METHOD_NAMES[session.spec.training.method]}"

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.sessions.ledger import Score, calibration, ledger_of, predictions, score, scores
-from core.sessions.store import Session
+from core.sessions.store import Session, SessionStore
 from core.ui import theme
 from core.ui.figures import percent, size_label
 from core.ui.story import WHO
@@ -27,8 +27,8 @@ LEDGER_ANCHOR = "ledger"
 """The name of the section in the address, behind ``#``."""
 
 
-def show_ledger(session: Session, sessions: Sequence[Session]) -> bool:
-    """The session's tested predictions, and beside them how every engineer's have fared in all sessions of this machine. False if no
+def show_ledger(session: Session, store: SessionStore) -> bool:
+    """The session's tested predictions, and on request how every engineer's have fared in all sessions of ``store``. False if no
     prediction has been tested: nothing is shown then."""
     own = predictions(session)
     if own.empty:
@@ -39,11 +39,13 @@ def show_ledger(session: Session, sessions: Sequence[Session]) -> bool:
     with left:
         st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")
     with right:
-        everybody = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in sessions))
-        named = everybody.assign(engineer=everybody["engineer"].map(WHO))
+        everybody = st.toggle("With all other sessions of this machine", key="ledger-all", help="Reads the predictions of all of them.")
+        shown = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in store.sessions())) if everybody else own
+        named = shown.assign(engineer=shown["engineer"].map(WHO))
         theme.chart(calibration_figure(calibration(named)), "ledger-calibration")
-    with st.expander(f"All engineers, in {everybody['session'].nunique()} sessions of this machine"):
-        st.dataframe(scores_table(scores(named), "engineer"), hide_index=True, width="stretch", key="ledger-engineers")
+    if everybody:
+        with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):
+            st.dataframe(scores_table(scores(named), "engineer"), hide_index=True, width="stretch", key="ledger-engineers")
     return True
 
 

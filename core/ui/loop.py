@@ -42,12 +42,13 @@ def loop_picture(session: Session, key: str) -> bool:
 
 
 def told_stage(session: Session) -> int | None:
-    """The latest stage whose proposal was also trained on; else the latest with a proposal."""
-    proposed = [
-        stage for stage in range(session.spec.stages) if session.proposal(stage) is not None and session.validation(stage) is not None
-    ]
-    used = [stage for stage in proposed if session.validation(stage + 1) is not None]
-    return next(reversed(used or proposed), None)
+    """The latest stage whose proposal was also trained on; else the latest with a proposal. Reads no further than it must."""
+    complete = [stage for stage in reversed(range(session.spec.stages)) if (session.stage_dir(stage) / "proposal.json").exists()]
+    proposed = (stage for stage in complete if session.proposal(stage) is not None and session.validation(stage) is not None)
+    latest = next(proposed, None)
+    if latest is None or session.validation(latest + 1) is not None:
+        return latest
+    return next((stage for stage in proposed if session.validation(stage + 1) is not None), latest)
 
 
 def turn(session: Session, stage: int) -> dict[str, Any]:

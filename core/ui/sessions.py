@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,10 +13,11 @@ from core.lake.generator import undrawable
 from core.policy.vocabulary import MAX_SIDE
 from core.sessions import launcher
 from core.sessions.footprint import shortfalls
+from core.sessions.listing import SESSION_ID
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State
-from core.sessions.store import SESSION_ID, Session, SessionError, SessionStore
+from core.sessions.store import OFFERED, Session, SessionError, SessionStore
 from core.training.settings import METHOD_NAMES
 from core.ui import markup, nav
 
@@ -36,11 +37,17 @@ def choose(session_id: str) -> None:
     st.query_params.pop("stage", None)
 
 
-def session_picker(sessions: Sequence[Session]) -> Session:
+def session_picker(sessions: Sequence[Session], suits: Callable[[Session], object] = lambda session: True) -> Session:
     """A select box over ``sessions`` (at least one, newest first) and the session that it shows: the one in the address, else the one
-    chosen on another page, else the newest. The address always names it, so that a copied link shows the same tomorrow."""
+    chosen on another page, else the newest. The address always names it, so that a copied link shows the same tomorrow.
+
+    Args:
+        suits: whether a session that is not among ``sessions``, because it is older, may be shown as well.
+    """
     by_id = {session.id: session for session in sessions}
     asked = st.query_params.get("session") or st.session_state.get(CHOSEN)
+    if asked is not None and asked not in by_id and (older := _older(asked)) is not None and suits(older):
+        by_id[asked] = older
     if asked is not None and asked not in by_id:
         named = f"`{asked}`" if SESSION_ID.fullmatch(asked) else "of that name"
         st.warning(f"There is no session {named} here. This is the newest one instead.")
@@ -49,15 +56,25 @@ def session_picker(sessions: Sequence[Session]) -> Session:
     st.session_state[CHOSEN] = current
     if st.query_params.get("session") != current:
         st.query_params["session"] = current
+    more = sum(not session.read_only for session in sessions) >= OFFERED
     st.selectbox(
         "Session",
         list(by_id),
         key=PICKER,
-        format_func=lambda session_id: describe(by_id[session_id]),
+        format_func=lambda session_id: describe(by_id[session_id]) if session_id in by_id else session_id,
         on_change=lambda: choose(st.session_state[PICKER]),
-        help="Recorded sessions ship with the project and cannot be changed.",
+        help="Recorded sessions ship with the project and cannot be changed."
+        + (f" The newest {OFFERED} are listed; type the id of an older one." if more else ""),
+        accept_new_options=more,
     )
     return by_id[current]
+
+
+def _older(session_id: str) -> Session | None:
+    try:
+        return store().open(session_id)
+    except SessionError:
+        return None
 
 
 def describe(session: Session) -> str:
