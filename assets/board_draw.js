@@ -42,11 +42,25 @@ function inkOn(hex) {
   return 0.3 * v[0] + 0.59 * v[1] + 0.11 * v[2] > 128 ? "#0b1626" : "#ffffff";
 }
 
+// Strokes the path in `color` on a slightly wider `outline`: an agent's colour alone can be near that of the ice.
+function outlined(ctx, colors, color, width, dash = []) {
+  ctx.setLineDash(dash);
+  for (const [style, wider] of [[colors.outline, 1.6], [color, 1]]) {
+    ctx.strokeStyle = style;
+    ctx.lineWidth = width * wider;
+    ctx.stroke();
+  }
+  ctx.setLineDash([]);
+}
+
 function drawFloor(ctx, frame, board, colors, font) {
   board.rows.forEach((row, r) => [...row].forEach((letter, c) => {
     box(ctx, frame, [r, c], 0.03, 0.14);
     ctx.fillStyle = letter === "H" ? colors.hole : colors.ice;
     ctx.fill();
+    ctx.strokeStyle = colors.edge;
+    ctx.lineWidth = Math.max(0.5, frame.cell * 0.02);
+    ctx.stroke();
     if (letter !== "H") return;
     ctx.save();
     ctx.clip();
@@ -64,11 +78,7 @@ function drawFloor(ctx, frame, board, colors, font) {
     drawGoal(ctx, frame, agent.goal, i, colors, font, false);
     ctx.beginPath();
     ctx.arc(frame.x(agent.start[1]), frame.y(agent.start[0]), frame.cell * 0.3, 0, 7);
-    ctx.setLineDash([frame.cell * 0.09, frame.cell * 0.07]);
-    ctx.lineWidth = Math.max(1.5, frame.cell * 0.05);
-    ctx.strokeStyle = agentColor(colors, i);
-    ctx.stroke();
-    ctx.setLineDash([]);
+    outlined(ctx, colors, agentColor(colors, i), Math.max(1.5, frame.cell * 0.05), [frame.cell * 0.09, frame.cell * 0.07]);
   });
 }
 
@@ -138,12 +148,10 @@ function drawTrail(ctx, frame, points, i, team, colors, alpha, { dashed = false,
   ctx.globalAlpha *= alpha;
   ctx.lineJoin = "round";
   ctx.lineCap = open ? "butt" : "round";
-  ctx.lineWidth = Math.max(2, frame.cell * (dashed ? 0.05 : 0.085));
-  ctx.strokeStyle = agentColor(colors, i);
-  if (dashed) ctx.setLineDash([frame.cell * 0.02, frame.cell * 0.13]);
+  const width = Math.max(2, frame.cell * (dashed ? 0.05 : 0.085));
   ctx.beginPath();
   points.forEach(([r, c], n) => ctx[n ? "lineTo" : "moveTo"](frame.x(c) + shift, frame.y(r) + shift));
-  ctx.stroke();
+  outlined(ctx, colors, agentColor(colors, i), width, dashed ? [frame.cell * 0.02, frame.cell * 0.13] : []);
   ctx.restore();
 }
 

@@ -5,7 +5,7 @@
 
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
-const TRAIL = 0.6; // opacity
+const TRAIL = 0.9; // opacity
 const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside; one for all components
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const linear = (part) => part;

@@ -27,6 +27,8 @@ class BoardColors(Protocol):
     @property
     def ice(self) -> str: ...
     @property
+    def edge(self) -> str: ...
+    @property
     def hole(self) -> str: ...
     @property
     def hatch(self) -> str: ...
@@ -40,9 +42,10 @@ class Daylight:
 
     ground: str = "#FBFDFF"
     text: str = "#10233F"
-    ice: str = "#E9F3FB"
-    hole: str = "#8FA6BD"
-    hatch: str = "#6E879F"
+    ice: str = "#DCEBF7"
+    edge: str = "#6F869F"
+    hole: str = "#5F7A96"
+    hatch: str = "#3D5672"
     outline: str = "#10233F"
 
 
@@ -71,7 +74,7 @@ def draw_floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float,
             x, y = left + c * cell, top + r * cell
             inset = cell * 0.03
             box = (x + inset, y + inset, x + cell - inset, y + cell - inset)
-            draw.rounded_rectangle(box, cell * 0.14, fill=colors.hole if letter == "H" else colors.ice)
+            draw.rounded_rectangle(box, cell * 0.14, fill=colors.hole if letter == "H" else colors.ice, outline=colors.edge)
             if letter == "H":
                 edge = cell * 0.07
                 for n in range(1, 6):

@@ -273,7 +273,8 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
     for r, row in enumerate(board.rows):
         for c, letter in enumerate(row):
             fill = "url(#hatch)" if letter == "H" else ink.ice
-            parts.append(f'<rect x="{c + 0.03}" y="{r + 0.03}" width=".94" height=".94" rx=".14" fill="{fill}"/>')
+            place = f'x="{c + 0.03}" y="{r + 0.03}" width=".94" height=".94" rx=".14"'
+            parts.append(f'<rect {place} fill="{fill}" stroke="{ink.edge}" stroke-width=".02"/>')
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         (r, c) = agent.goal
@@ -284,8 +285,9 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
     for i, path in enumerate(complete(board, paths) or ()):
         shift = (i - (board.team - 1) / 2) * 0.1
         points = " ".join(f"{c + 0.5 + shift:g},{r + 0.5 + shift:g}" for r, c in path)
-        line = 'fill="none" stroke-width=".1" stroke-linejoin="round" stroke-linecap="round" opacity=".75"'
-        parts.append(f'<polyline points="{points}" {line} stroke="{AGENT_COLORS[i % len(AGENT_COLORS)]}"/>')
+        for stroke, width in ((ink.outline, 0.12), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.08)):
+            line = f'fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
+            parts.append(f'<polyline points="{points}" {line}/>')
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         (r, c) = agent.start

@@ -17,7 +17,7 @@ from plotly.subplots import make_subplots
 from core.sessions.statistics import rates, wilson
 from core.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
 
-BEFORE_COLOR = "#8A9DB3"
+BEFORE_COLOR = "#7B8EA5"
 AFTER_COLOR = "#2484C6"
 REWARD_COLOR = "#E0662B"
 CHECK_COLOR = "#1E9E77"

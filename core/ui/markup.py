@@ -11,11 +11,9 @@ import streamlit as st
 
 from core.engineer.schema import SECTIONS, Context, Evidence, Repair
 from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
-from core.lake.picture import AGENT_COLORS
 from core.ui.figures import Rate, percent, size_label
 from core.ui.nav import asset
 from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS, ClaimOutcome, KnobRow, signed
-from core.ui.theme import DARK, palette
 
 SECTION_HELP = {
     "behaviour": "how training went: reward or score, length, entropy, and the sampled plans of each map size",
@@ -27,19 +25,8 @@ SECTION_HELP = {
 
 
 def styles() -> None:
-    """The classes used here, in the colours of the theme shown now. Once a page, before the first piece."""
-    colors = palette()
-    names = {
-        "line": colors.line,
-        "text": colors.text,
-        "muted": colors.muted,
-        "accent": colors.accent,
-        "good": colors.good,
-        "surface": colors.surface,
-    }
-    names["blue"] = AGENT_COLORS[4] if colors.ground == DARK.ground else AGENT_COLORS[0]
-    variables = "".join(f"--fl-{name}:{color};" for name, color in names.items())
-    st.html(f"<style>:root{{{variables}}}{asset('records.css')}</style>")
+    """The classes used here, in the colours that :func:`core.ui.theme.frame` names. Once a page, before the first piece."""
+    st.html(f"<style>{asset('records.css')}</style>")
 
 
 def plain(text: str) -> str:

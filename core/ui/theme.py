@@ -6,7 +6,7 @@ Streamlit's own colours are in ``.streamlit/config.toml``; what is here serves f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,19 +29,19 @@ IMAGE_WIDTH = 1400
 """Pixels of a figure that is saved, before it is drawn at a finer scale."""
 
 OUTCOME_COLORS = {
-    "optimal": "#00805C",
-    "suboptimal": "#7CC4A8",
-    "parse_error": "#5B6B7F",
-    "truncated": "#8896A8",
-    "missing_agent": "#B5C0CC",
-    "out_of_bounds": "#7A3E9D",
-    "hole": "#0072B2",
-    "illegal_jump": "#56B4E9",
-    "vertex_conflict": "#C2410C",
-    "edge_conflict": "#E69F00",
-    "goal_not_reached": "#F0D98C",
+    "optimal": "#00855F",
+    "suboptimal": "#4E9E3A",
+    "parse_error": "#66778C",
+    "truncated": "#8292A4",
+    "missing_agent": "#7E8C9B",
+    "out_of_bounds": "#9A62BD",
+    "hole": "#1A7FBF",
+    "illegal_jump": "#1F96A8",
+    "vertex_conflict": "#CC4A14",
+    "edge_conflict": "#B97700",
+    "goal_not_reached": "#C56A9C",
 }
-"""Verdict outcome -> colour, in the order in which charts stack them."""
+"""Verdict outcome -> colour, in the order in which charts stack them. Middle tones: each keeps 3:1 to the page, light and dark."""
 
 OUTCOME_WORDS = {
     "optimal": "optimal",
@@ -65,19 +65,28 @@ class Palette:
     """Colours of one theme for figures and pictures."""
 
     ground: str
+    """The page."""
     surface: str
+    """Cards and quiet boxes on the page."""
     line: str
     text: str
     muted: str
+    """Notes and captions: quieter than ``text``, still readable on ground and surface."""
     accent: str
+    on_accent: str
+    """Letters on a button that is filled with ``accent``."""
     good: str
+    blue: str
+    """The counterpart of ``accent``: what went the other way."""
     ice: str
     """A frozen cell."""
+    edge: str
+    """The line around a cell."""
     hole: str
     """A hole, hatched with ``hatch``."""
     hatch: str
     outline: str
-    """The edge of agents and goals: dark on light ice, light on dark."""
+    """The edge of agents, goals and trails, which carries the contrast where an agent's colour is near that of the ice."""
 
 
 LIGHT = Palette(
@@ -85,12 +94,15 @@ LIGHT = Palette(
     surface="#E9F2F9",
     line="#CFDFEC",
     text="#10233F",
-    muted="#5A6E86",
-    accent="#C2410C",
-    good="#00805C",
-    ice="#E9F3FB",
-    hole="#8FA6BD",
-    hatch="#6E879F",
+    muted="#536780",
+    accent="#B53C0A",
+    on_accent="#FFFFFF",
+    good="#007A58",
+    blue="#0072B2",
+    ice="#DCEBF7",
+    edge="#6F869F",
+    hole="#5F7A96",
+    hatch="#3D5672",
     outline="#10233F",
 )
 DARK = Palette(
@@ -100,8 +112,11 @@ DARK = Palette(
     text="#E6F0FA",
     muted="#9DB3CB",
     accent="#F2793A",
+    on_accent="#0A1A2F",
     good="#4FCBA4",
-    ice="#1C3A60",
+    blue="#56B4E9",
+    ice="#466D97",
+    edge="#5E86B3",
     hole="#071221",
     hatch="#2D4666",
     outline="#E6F0FA",
@@ -111,6 +126,15 @@ DARK = Palette(
 def palette() -> Palette:
     """The colours of the theme that the browser shows now."""
     return DARK if st.context.theme.type == "dark" else LIGHT
+
+
+_connection = st.components.v2.component("frozenlab_connection", html="<span></span>", js=asset("connection.js"))
+UNREACHABLE = {
+    "title": "The lab's server does not answer",
+    "text": "Sessions that are training go on without it, and nothing is lost. This page connects again by itself as soon as the server is "
+    "back. If it has ended, start it again with frozenlab app.",
+}
+"""What a page says while it has no connection, in place of Streamlit's question about the internet."""
 
 
 def frame() -> None:
@@ -125,11 +149,15 @@ def frame() -> None:
     st.logo(str(ROOT / "assets" / f"logo-{mode}.svg"), size="large")
     with st.container(key="frame", width="content"):
         presenting = st.toggle(
-            "Presenter", key="presenter", bind="query-params", help="Larger letters, for a projector. Part of the address."
+            "Presenter",
+            key="presenter",
+            bind="query-params",
+            help="Larger letters and boards, for a projector. Part of the address. The menu comes back at the upper edge of the window.",
         )
-    st.html(f"<style>{asset('app.css')}</style>")
-    if presenting:
-        st.html("<style>html{font-size:22px} h1{font-size:1.6rem !important}</style>")
+    with st.container(key="connection"):
+        _connection(key="connection-words", data=UNREACHABLE)
+    variables = "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(palette()).items())
+    st.html(f"<style>:root{{{variables}}}{asset('app.css')}{asset('presenter.css') if presenting else ''}</style>")
 
 
 def question(text: str, lead: str = "") -> None:

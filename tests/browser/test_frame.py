@@ -1,0 +1,104 @@
+"""What every page stands in: the menu on a phone, presenter mode, and what a page says while the server works or is gone."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from core.ui.nav import PAGES
+from core.ui.theme import UNREACHABLE
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App, Watch
+
+PHONE = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
+"""By its name Streamlit knows a phone, and folds the menu after a tap on a page."""
+HEIGHT = """
+Math.max(0, ...[...document.querySelectorAll(".st-key-play_player *")].map((one) => one.shadowRoot?.querySelector(".stage")?.offsetHeight ?? 0))
+"""
+STATUS = '[data-testid="stStatusWidget"]'
+
+
+@pytest.fixture
+def phone(browser: Browser, watch: Watch) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, user_agent=PHONE)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    watch.on(page)
+    yield page
+    context.close()
+    assert not watch.errors and not watch.left
+
+
+def test_a_phone_goes_to_every_page_by_its_menu(app: App, phone: Page) -> None:
+    phone.goto(app.url)
+    for name in [*list(PAGES)[1:], "home"]:
+        phone.get_by_role("button", name="Expand sidebar").tap()
+        phone.locator('[data-testid="stSidebarNav"]').get_by_role("link", name=PAGES[name][0], exact=True).tap()
+        expect(phone).to_have_url(re.compile(rf"{app.url}/" + ("" if name == "home" else name) + r"(\?|$)"))
+        expect(phone.get_by_role("heading", level=1)).to_be_in_viewport()
+        expect(phone.get_by_role("button", name="Expand sidebar")).to_be_in_viewport()
+    phone.get_by_role("button", name="Main menu").tap()
+    expect(phone.get_by_role("menuitemradio", name="Dark")).to_be_in_viewport()
+    expect(phone.get_by_text("Presenter")).to_be_hidden()
+
+
+def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(app: App, page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{app.url}/play")
+    stage, icon = page.locator(".player .stage").first, page.locator('[data-testid="stTooltipIcon"] svg').first
+    expect(stage).to_be_visible()
+    plain, sign = stage.bounding_box(), icon.bounding_box()
+    assert plain and sign
+    page.get_by_text("Presenter", exact=True).click()
+    expect(page).to_have_url(re.compile("presenter=true"))
+    expect(icon).to_be_hidden()
+    page.wait_for_function(f"{HEIGHT} > {plain['height']}")
+    page.mouse.move(640, 500)
+    expect(page.locator(".stAppHeader")).to_have_css("opacity", "0")
+    page.mouse.move(400, 5)
+    expect(page.locator(".stAppHeader")).to_have_css("opacity", "1")
+    page.get_by_text("Presenter", exact=True).click()
+    expect(page).not_to_have_url(re.compile("presenter=true"))
+    expect(page.locator("html")).to_have_css("font-size", "16px")
+    after = icon.bounding_box()
+    assert after and (after["width"], after["height"]) == (sign["width"], sign["height"])
+
+
+def test_a_run_shows_no_second_stop_and_greys_nothing_out(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/design")
+    expect(page.locator(".player canvas")).to_be_visible()
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    assert app.process is not None
+    page.get_by_role("radio", name="192").click()
+    page.locator('[data-testid="stApp"][data-test-script-state="running"]').wait_for()
+    app.process.send_signal(signal.SIGSTOP)  # a run that takes as long as the test looks
+    try:
+        page.locator(STATUS).wait_for(state="attached")
+        expect(page.locator(STATUS)).to_be_hidden()
+    finally:
+        app.process.send_signal(signal.SIGCONT)
+    pale = "() => [...document.querySelectorAll('[data-stale=true]')].filter((one) => getComputedStyle(one).opacity < 1).length"
+    while page.locator(STATUS).count():
+        assert page.evaluate(pale) == 0
+        page.wait_for_timeout(50)
+
+
+def test_a_page_without_its_server_says_that_training_goes_on(new_app: Callable[[], App], page: Page, watch: Watch) -> None:
+    app = new_app()
+    page.goto(app.url)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    app.stop(signal.SIGKILL)
+    dialog = page.get_by_role("dialog", name=UNREACHABLE["title"])
+    expect(dialog).to_be_visible()
+    expect(dialog).to_contain_text(UNREACHABLE["text"])
+    expect(page.get_by_text("internet")).to_have_count(0)
+    app.start()
+    expect(dialog).to_have_count(0)
+    expect(page.locator('[data-testid="stApp"]')).to_have_attribute("data-test-connection-state", "CONNECTED")
+    watch.errors.clear()  # the failed attempts to connect

@@ -1,0 +1,89 @@
+"""Colours keep the contrast that WCAG AA asks for: letters 4.5:1, what has to be seen in a figure 3:1, on light and dark pages."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict
+
+import pytest
+
+from core.lake.picture import AGENT_COLORS, Daylight, ink_on
+from core.ui.benchmark import OUR_COLORS, PAPER_COLOR
+from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
+from core.ui.nav import ROOT
+from core.ui.theme import DARK, LIGHT, OUTCOME_COLORS, Palette
+
+THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+LETTERS, SHAPES = 4.5, 3.0
+both = pytest.mark.parametrize(("mode", "colors"), [("light", LIGHT), ("dark", DARK)])
+
+
+def channels(color: str) -> list[float]:
+    return [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+
+
+def luminance(color: str) -> float:
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in channels(color))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def tint(color: str, ground: str, part: float) -> str:
+    """``part`` of ``color`` on ``ground``: Streamlit fills a chosen segment with a tenth of the primary colour."""
+    mixed = (part * over + (1 - part) * under for over, under in zip(channels(color), channels(ground), strict=True))
+    return "#" + "".join(f"{round(255 * value):02x}" for value in mixed)
+
+
+def test_the_ratio_is_that_of_the_standard() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@both
+def test_letters_can_be_read(mode: str, colors: Palette) -> None:
+    for letters in (colors.text, colors.muted, colors.accent, colors.good, colors.blue):
+        for ground in (colors.ground, colors.surface):
+            assert contrast(letters, ground) >= LETTERS, (letters, ground)
+    assert contrast(colors.on_accent, colors.accent) >= LETTERS
+    assert contrast(colors.accent, tint(colors.accent, colors.ground, 0.1)) >= LETTERS
+
+
+@both
+def test_streamlit_has_the_same_colours(mode: str, colors: Palette) -> None:
+    told = THEME[mode]
+    assert told["primaryColor"].upper() == colors.accent
+    assert told["backgroundColor"].upper() == colors.ground
+    assert told["secondaryBackgroundColor"].upper() == colors.surface
+    assert told["textColor"].upper() == colors.text
+    for name in ("linkColor", "codeTextColor"):
+        assert contrast(told[name], colors.ground) >= LETTERS
+    assert contrast(told["codeTextColor"], told["codeBackgroundColor"]) >= LETTERS
+
+
+@both
+def test_a_board_can_be_seen(mode: str, colors: Palette) -> None:
+    assert contrast(colors.hole, colors.ice) >= SHAPES
+    assert max(contrast(colors.ice, colors.ground), contrast(colors.edge, colors.ground)) >= SHAPES
+    assert contrast(colors.outline, colors.ice) >= SHAPES  # around agents, goals and trails of whatever colour
+    assert contrast(colors.text, colors.ice) >= LETTERS  # numbers of the goals
+
+
+def test_numbers_of_agents_can_be_read() -> None:
+    for color in AGENT_COLORS:
+        assert contrast(ink_on(color), color) >= LETTERS
+
+
+def test_pictures_of_the_environments_are_those_of_the_light_page() -> None:
+    assert asdict(Daylight()).items() <= asdict(LIGHT).items()
+
+
+@both
+@pytest.mark.parametrize(
+    "color", [*OUTCOME_COLORS.values(), *OUR_COLORS, PAPER_COLOR, BEFORE_COLOR, AFTER_COLOR, REWARD_COLOR, CHECK_COLOR]
+)
+def test_bars_and_lines_can_be_seen(mode: str, colors: Palette, color: str) -> None:
+    assert contrast(color, colors.ground) >= SHAPES
