@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 PHONE = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
 """By its name Streamlit knows a phone, and folds the menu after a tap on a page."""
-HEIGHT = """
-Math.max(0, ...[...document.querySelectorAll(".st-key-play_player *")].map((one) => one.shadowRoot?.querySelector(".stage")?.offsetHeight ?? 0))
-"""
+HEIGHT = """Math.max(0, ...[...document.querySelectorAll(".st-key-play_player *")].map(
+    (one) => one.shadowRoot?.querySelector(".stage")?.offsetHeight ?? 0))"""
 STATUS = '[data-testid="stStatusWidget"]'
 
 
