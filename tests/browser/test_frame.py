@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import re
 import signal
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from core.ui.nav import PAGES
 from core.ui.theme import UNREACHABLE
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
 
 PHONE = "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36"
 """By its name Streamlit knows a phone, and folds the menu after a tap on a page."""
-HEIGHT = """Math.max(0, ...[...document.querySelectorAll(".st-key-play_player *")].map(
-    (one) => one.shadowRoot?.querySelector(".stage")?.offsetHeight ?? 0))"""
 STATUS = '[data-testid="stStatusWidget"]'
 
 
@@ -47,6 +46,15 @@ def test_a_phone_goes_to_every_page_by_its_menu(app: App, phone: Page) -> None:
     expect(phone.get_by_text("Presenter")).to_be_hidden()
 
 
+def grows(shown: Locator, height: float) -> bool:
+    """Whether it becomes higher than ``height`` within ten seconds."""
+    for _ in range(100):
+        if (box := shown.bounding_box()) and box["height"] > height:
+            return True
+        shown.page.wait_for_timeout(100)
+    return False
+
+
 def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(app: App, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{app.url}/play")
@@ -57,7 +65,7 @@ def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(app: App, page: Page
     page.get_by_text("Presenter", exact=True).click()
     expect(page).to_have_url(re.compile("presenter=true"))
     expect(icon).to_be_hidden()
-    page.wait_for_function(f"{HEIGHT} > {plain['height']}")
+    assert grows(stage, plain["height"])
     page.mouse.move(640, 500)
     expect(page.locator(".stAppHeader")).to_have_css("opacity", "0")
     page.mouse.move(400, 5)
@@ -69,23 +77,43 @@ def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(app: App, page: Page
     assert after and (after["width"], after["height"]) == (sign["width"], sign["height"])
 
 
+class Gate:
+    """Between browser and server: holds back what the server sends once ``left`` messages have passed."""
+
+    def __init__(self) -> None:
+        self.left, self.held = math.inf, list[tuple[WebSocketRoute, str | bytes]]()
+
+    def __call__(self, browser: WebSocketRoute) -> None:
+        browser.connect_to_server().on_message(lambda message: self.pass_on(browser, message))
+
+    def pass_on(self, browser: WebSocketRoute, message: str | bytes) -> None:
+        if self.left > 0:
+            self.left -= 1
+            browser.send(message)
+        else:
+            self.held.append((browser, message))
+
+    def open(self) -> None:
+        self.left = math.inf
+        for browser, message in self.held:
+            browser.send(message)
+
+
 def test_a_run_shows_no_second_stop_and_greys_nothing_out(app: App, page: Page) -> None:
+    gate = Gate()
+    page.route_web_socket(re.compile("_stcore/stream"), gate)
     page.goto(f"{app.url}/design")
     expect(page.locator(".player canvas")).to_be_visible()
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-    assert app.process is not None
-    page.get_by_role("radio", name="192").click()
-    page.locator('[data-testid="stApp"][data-test-script-state="running"]').wait_for()
-    app.process.send_signal(signal.SIGSTOP)  # a run that takes as long as the test looks
-    try:
-        page.locator(STATUS).wait_for(state="attached")
-        expect(page.locator(STATUS)).to_be_hidden()
-    finally:
-        app.process.send_signal(signal.SIGCONT)
-    pale = "() => [...document.querySelectorAll('[data-stale=true]')].filter((one) => getComputedStyle(one).opacity < 1).length"
-    while page.locator(STATUS).count():
-        assert page.evaluate(pale) == 0
-        page.wait_for_timeout(50)
+    gate.left = 3  # a run has begun, and the rest of it takes as long as the test looks
+    page.get_by_role("button", name="Draw others").click()
+    page.locator(STATUS).wait_for(state="attached")
+    expect(page.locator(STATUS)).to_be_hidden()
+    stale = page.locator('[data-stale="true"]')
+    expect(stale.first).to_be_attached()
+    assert set(stale.evaluate_all("all => all.map((one) => getComputedStyle(one).opacity)")) == {"1"}
+    gate.open()
+    expect(stale).to_have_count(0)
 
 
 def test_a_page_without_its_server_says_that_training_goes_on(new_app: Callable[[], App], page: Page, watch: Watch) -> None:
