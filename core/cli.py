@@ -70,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     session.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
     session.add_argument("--preset", metavar="NAME", help="instead of a spec file: quick, demo, study, long, paper or qwen3-0.6b")
     session.add_argument("--method", metavar="M", help="how a preset trains: grpo (default), imitation or expert-iteration")
+    session.add_argument("--schedule", metavar="S", help="how the learning rate goes: linear (over the session), per-stage or constant")
     session.add_argument("--seed", type=int, help="another seed than the spec's")
     session.add_argument("--engineer", metavar="E", help="another engineer: policy, base, rules, bandit, uniform, random or fixed")
     session.add_argument("--out", type=Path, help="the session folder to make (default: a new one among the sessions)")
@@ -235,7 +236,7 @@ def run_session(options: argparse.Namespace) -> int:
     from core.sessions.presets import PRESETS, preset_spec
     from core.sessions.spec import SessionSpec
     from core.sessions.store import SessionStore
-    from core.training.settings import METHODS
+    from core.training.settings import METHODS, SCHEDULES
 
     if (options.preset is None) == (options.spec is None):
         raise InputError("give either a spec file or --preset")
@@ -245,12 +246,16 @@ def run_session(options: argparse.Namespace) -> int:
         raise InputError("--method goes with --preset; a spec file says itself how it trains")
     if options.method not in (None, *METHODS):
         raise InputError(f"there is no method {options.method!r}; the methods are {', '.join(METHODS)}")
+    if options.schedule not in (None, *SCHEDULES):
+        raise InputError(f"there is no schedule {options.schedule!r}; the schedules are {', '.join(SCHEDULES)}")
     others = {name: value for name in ("seed", "engineer") if (value := getattr(options, name)) is not None}
     try:
         if options.preset is not None:
             spec = preset_spec(options.preset, method=options.method or "grpo")
         else:
             spec = SessionSpec.model_validate_json(read_text(options.spec))
+        if options.schedule is not None:
+            others["training"] = spec.training.scheduled(options.schedule)
         spec = SessionSpec.model_validate(spec.model_dump() | others)
     except ValidationError as error:
         raise InputError(f"{options.spec or options.preset}: {first_error(error)}") from None

@@ -22,7 +22,7 @@ from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import PHASE_WORDS, State
 from core.sessions.store import OFFERED, Session
-from core.training.settings import METHOD_NAMES, Method, TrainingSettings
+from core.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
 from core.ui import api_form, language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
@@ -50,6 +50,7 @@ METHOD_WORDS: dict[Method, str] = {
     "imitation": "imitation · learns how the exact solver corrects its plans",
     "expert-iteration": "expert iteration · learns the best of its own plans",
 }
+SCHEDULE_WORDS: dict[Schedule, str] = {"linear": "over the session", "per-stage": "in every stage", "constant": "not at all"}
 PLANS_HELP: dict[Method, str] = {
     "grpo": "Plans sampled for each board: the group that GRPO compares.",
     "imitation": "Plans sampled for each board; those that are not optimal are cut at some step, and it learns the solver's way on.",
@@ -82,7 +83,7 @@ FIELDS = {
         "Learning rate",
         1e-6,
         1e-2,
-        "At the start; it falls to zero over the session. GRPO at 3e-4 with few boards a step destroyed the policy in our trials.",
+        "At its highest. GRPO at 3e-4 with few boards a step destroyed the policy in our trials.",
         1e-5,
         "%.1e",
     ),
@@ -102,6 +103,7 @@ def fill_form() -> None:
     values: dict[str, Any] = {
         "stages": spec.stages, "steps": training.steps, "boards": training.boards_per_step, "plans": training.completions_per_board,
         "rate": training.learning_rate, "temperature": training.temperature, "per_cell": spec.suite.boards_per_cell, "seed": spec.seed,
+        "schedule": training.schedule,
     }  # fmt: skip
     values |= language_form.values(spec)
     st.session_state.update({f"form_{name}": value for name, value in values.items()})
@@ -144,6 +146,11 @@ def new_session_form(found: list[Session]) -> None:
             engineer, api, sections, layouts = engineer_fields()
         with st.expander("Stages, steps and seed"):
             numbers = number_fields(method)
+            schedule = st.segmented_control(
+                "The learning rate falls", SCHEDULES, format_func=SCHEDULE_WORDS.__getitem__, key="form_schedule", required=True,
+                help="Over the session, a late stage learns less than an early one. In every stage, all learn as much, each with a short "
+                "warm-up of its own: compare engineers so.",
+            )  # fmt: skip
     as_begun = config == begun.initial_config
     suggest_title(begun.title if as_begun else "")
     title = first.text_input("Title", max_chars=120, key="form_title")
@@ -166,7 +173,7 @@ def new_session_form(found: list[Session]) -> None:
                 stages=numbers["stages"],
                 initial_config=config,
                 training=TrainingSettings.model_validate(
-                    begun.training.model_dump()
+                    begun.training.scheduled(schedule or begun.training.schedule).model_dump()
                     | {
                         "steps": numbers["steps"],
                         "boards_per_step": numbers["boards"],
@@ -320,10 +327,11 @@ def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, st
 
 
 def command(spec: SessionSpec) -> str | None:
-    """What runs the same in a shell, if it takes no file: the spec is that of its preset but for engineer and seed."""
+    """What runs the same in a shell, if it takes no file: the spec is that of its preset but for engineer, schedule and seed."""
     plain = chosen_preset()
     try:
-        if spec != plain.changed(engineer=spec.engineer, seed=spec.seed):
+        training = plain.training.scheduled(spec.training.schedule)
+        if spec != plain.changed(engineer=spec.engineer, seed=spec.seed, training=training):
             return None
     except ValidationError:  # an api engineer needs settings
         return None
@@ -332,6 +340,8 @@ def command(spec: SessionSpec) -> str | None:
         words += ["--method", spec.training.method]
     if spec.engineer != plain.engineer:
         words += ["--engineer", spec.engineer]
+    if spec.training.schedule != plain.training.schedule:
+        words += ["--schedule", spec.training.schedule]
     if spec.seed != plain.seed:
         words += ["--seed", str(spec.seed)]
     return " ".join(words)

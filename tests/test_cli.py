@@ -13,7 +13,7 @@ from core.engineer import hosts
 from core.engineer.schema import ApiSettings
 from core.lake.config import EnvironmentConfig
 from core.sessions.footprint import gpus
-from core.sessions.presets import PRESETS
+from core.sessions.presets import PRESETS, preset_spec
 from core.sessions.studies.spec import engineer_arms, engineers_study
 from tests.builders import build_session
 from tests.sessions.test_loop import small_spec
@@ -90,6 +90,10 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
         (("run",), "give either a spec file or --preset"),
         (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, long"),
         (("run", "--preset", "demo", "--method", "sft"), "there is no method 'sft'; the methods are grpo, imitation, expert-iteration"),
+        (
+            ("run", "--preset", "demo", "--schedule", "cosine"),
+            "there is no schedule 'cosine'; the schedules are linear, per-stage, constant",
+        ),
         (("run", "spec.json", "--method", "grpo"), "--method goes with --preset; a spec file says itself how it trains"),
         (("run", "--preset", "demo", "--engineer", "me"), "demo: engineer: Input should be 'policy'"),
         (("status", "nobody"), "there is no session 'nobody'"),
@@ -335,6 +339,14 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
 def test_doctor_says_what_the_processor_makes_of_bfloat16(fast: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.training.optimizers.fast_bfloat16", lambda: fast)
     assert doctor.bfloat16().endswith(found)
+
+
+def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr("core.cli.run_in_foreground", lambda session, as_json: made.append(session.spec.training))
+    main(["run", "--preset", "quick", "--schedule", "per-stage", "--out", str(tmp_path / "made")])
+    plain = preset_spec("quick").training
+    assert made == [plain.model_copy(update={"schedule": "per-stage", "warmup_steps": 2})]
 
 
 def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,15 +6,19 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Schedule = Literal["linear", "constant"]
+Schedule = Literal["linear", "per-stage", "constant"]
+"""How the learning rate goes: it falls to zero over the whole session, it rises and falls anew in every stage, or it stays."""
 Method = Literal["grpo", "imitation", "expert-iteration"]
 """How a stage trains the policy: by comparing sampled plans with each other, by imitating how the exact solver corrects them, or by
 imitating the best of them."""
 METHODS: tuple[Method, ...] = get_args(Method)
+SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 METHOD_NAMES: dict[Method, str] = {"grpo": "GRPO", "imitation": "imitation", "expert-iteration": "expert iteration"}
 """What people call them."""
 LEARNING_RATES: dict[Method, float] = {"grpo": 2e-4, "imitation": 5e-4, "expert-iteration": 5e-5}
 """What a stage learns at unless its settings say otherwise: measured to work for the lab model."""
+WARMUP_STEPS: dict[Schedule, int] = {"linear": 5, "per-stage": 2, "constant": 5}
+"""What the learning rate rises over unless the settings say otherwise."""
 
 
 class TrainingSettings(BaseModel):
@@ -32,9 +36,10 @@ class TrainingSettings(BaseModel):
     for imitation."""
     learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = Field(default_factory=lambda given: LEARNING_RATES[given["method"]])
     schedule: Schedule = "linear"
-    """Whether the learning rate falls to zero over the whole session or stays."""
-    warmup_steps: Annotated[int, Field(ge=0, le=1000)] = 5
-    """Steps over which the learning rate rises from nothing; once a session, not a stage."""
+    """How the learning rate goes. With ``linear`` a late stage learns less than an early one; with ``per-stage`` all learn as much, by the
+    same mean rate."""
+    warmup_steps: Annotated[int, Field(ge=0, le=1000)] = Field(default_factory=lambda given: WARMUP_STEPS[given["schedule"]])
+    """Steps over which the learning rate rises: at the start of every stage where the schedule is ``per-stage``, else of the session."""
     temperature: Annotated[float, Field(gt=0, le=2)] = 0.5
     """Of the sampled plans. Validation is greedy: at 1.0 the lab model's sampled plans got better and its greedy ones much less."""
     optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.7
@@ -45,6 +50,19 @@ class TrainingSettings(BaseModel):
     completion may have (dr_grpo)."""
     scale_rewards: Literal["group", "batch", "none"] = "group"
     """GRPO: by the spread of which rewards the advantages of a group are divided."""
+
+    def scheduled(self, schedule: Schedule) -> TrainingSettings:
+        """The same with another schedule, and its usual warm-up unless these settings name one."""
+        return TrainingSettings.model_validate(self.model_dump(exclude_unset=True) | {"schedule": schedule})
+
+
+def share_of_rate(step: int, settings: TrainingSettings) -> float:
+    """The part of the learning rate at a step of the session (0-based) where the schedule is ``per-stage``: it rises over the warm-up, no
+    step learns nothing, and falls to zero with the end of the stage. The mean over a stage is about a half."""
+    of_stage, rising = step % settings.steps, min(settings.warmup_steps, settings.steps // 2)
+    if of_stage < rising:
+        return (of_stage + 1) / (rising + 1)
+    return (settings.steps - of_stage) / (settings.steps - rising)
 
 
 class StageStopped(Exception):

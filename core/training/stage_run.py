@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
 from accelerate import PartialState
+from torch.optim.lr_scheduler import LambdaLR
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
 
 from core import seeds
@@ -20,15 +22,15 @@ from core.policy.generation import sample
 from core.policy.policy import Policy
 from core.training.checkpoints import seal
 from core.training.reward import reward
-from core.training.settings import Schedule, TrainingSettings
+from core.training.settings import Schedule, TrainingSettings, share_of_rate
 
 RECORDED_BOARDS = 4
 """Boards a step whose completions are kept for people to look at."""
 CHECKPOINT_EVERY = 10
 RECORDS = 16 * 2**20
 """Bytes that are enough for the tables and logs of a stage."""
-SCHEDULES: dict[Schedule, str] = {"linear": "linear", "constant": "constant_with_warmup"}
-"""What the transformers library calls them."""
+TRAINERS_SCHEDULES: dict[Schedule, str] = {"linear": "linear", "constant": "constant_with_warmup", "per-stage": "constant"}
+"""What the transformers library calls them; of a rate that falls per stage it knows nothing, see :meth:`StageRun.quiet`."""
 
 StepReport = Callable[[dict[str, float], list[dict[str, Any]], bool], None]
 """Told after each step: its figures, the rows of its recorded completions, and whether a checkpoint follows, from which a stage that is
@@ -42,7 +44,7 @@ class StageRun(TrainerCallback, ABC):
     """What of the trainer's own log belongs to the figures of a step: name -> what the trainer calls it."""
 
     def __init__(self, policy: Policy, settings: TrainingSettings, *, stages: int, seed: int) -> None:
-        """``stages`` is their number in the whole session, over which the learning rate falls."""
+        """``stages`` is their number in the whole session, over which the learning rate may fall."""
         self.policy, self.settings, self.stages, self.seed = policy, settings, stages, seed
         self.begin([], 0, report=lambda *_: None, stopping=lambda: False)
 
@@ -71,7 +73,7 @@ class StageRun(TrainerCallback, ABC):
             "output_dir": str(folder),
             "max_steps": self.stages * settings.steps,  # what the schedule counts by; on_step_end ends the stage
             "learning_rate": settings.learning_rate,
-            "lr_scheduler_type": SCHEDULES[settings.schedule],
+            "lr_scheduler_type": TRAINERS_SCHEDULES[settings.schedule],
             "warmup_steps": settings.warmup_steps,
             "shuffle_dataset": False,
             "ignore_data_skip": True,  # the dataset already begins with the first board that is left
@@ -90,6 +92,9 @@ class StageRun(TrainerCallback, ABC):
         """Called back by ``trainer`` instead of its printing every step: the session's own log tells them."""
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(self)
+        if self.settings.schedule == "per-stage":
+            trainer.create_optimizer()
+            trainer.lr_scheduler = LambdaLR(trainer.optimizer, partial(share_of_rate, settings=self.settings))
         return trainer
 
     # --- plans ---------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from core.training import imitation, stage_run
 from core.training.demonstrations import ID_OF, Example
 from core.training.expert_iteration import ExpertIterationRun, best_plans
 from core.training.imitation import Cut, ImitationRun, cut
-from core.training.settings import LEARNING_RATES, Method, StageStopped, TrainingSettings
+from core.training.settings import LEARNING_RATES, Method, Schedule, StageStopped, TrainingSettings
 from core.training.stage import RUNS, make_run, train_stage
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
@@ -41,11 +41,15 @@ def boards_of(stage: int) -> list[Instance]:
     return generate(EnvironmentConfig.uniform((3, 5), agents=2), STEPS * 4, seed=stage)
 
 
-def train(folder: Path, method: Method, stage: int = 0, stop_after: int | None = None) -> list[dict[str, float]]:
+def train(
+    folder: Path, method: Method, stage: int = 0, stop_after: int | None = None, schedule: Schedule = "linear", warmup: int = 0
+) -> list[dict[str, float]]:
     """Trains a stage of the lab model in small, on from the stage before; returns the figures of its steps."""
     figures: list[dict[str, float]] = []
     previous = folder / f"{stage - 1}" / "policy" if stage else None
-    settings = TrainingSettings(method=method, steps=STEPS, boards_per_step=4, completions_per_board=4, warmup_steps=0)
+    settings = TrainingSettings(
+        method=method, steps=STEPS, boards_per_step=4, completions_per_board=4, schedule=schedule, warmup_steps=warmup
+    )
     train_stage(
         make_run(LabPolicy.load(previous or LAB_MODEL), settings, stages=2, seed=1),
         boards_of(stage),
@@ -113,6 +117,20 @@ def test_a_stopped_stage_ends_where_an_unstopped_one_does(
     rest = train(tmp_path, method, stage=1)
     assert [step["step"] for step in rest] == list(range(stop_after + 1, STEPS + 1))
     torch.testing.assert_close(weights(tmp_path, 1), weights(trained(method), 1), atol=0.0, rtol=0.0)
+
+
+@pytest.mark.parametrize("method", ["grpo", "imitation"])
+def test_a_rate_that_falls_per_stage_begins_anew_in_each_and_is_taken_up_after_a_stop(method: Method, tmp_path: Path) -> None:
+    for whole in (tmp_path / "whole", tmp_path / "stopped"):
+        first = train(whole, method, 0, schedule="per-stage", warmup=1)
+    straight = train(tmp_path / "whole", method, 1, schedule="per-stage", warmup=1)
+    with pytest.raises(StageStopped):
+        train(tmp_path / "stopped", method, 1, stop_after=2, schedule="per-stage", warmup=1)
+    rest = train(tmp_path / "stopped", method, 1, schedule="per-stage", warmup=1)
+    shares = [1 / 2, 1, 2 / 3, 1 / 3]
+    for figures, expected in ((first, shares), (straight, shares), (rest, shares[2:])):
+        assert [step["learning_rate"] for step in figures] == pytest.approx([LEARNING_RATES[method] * share for share in expected])
+    assert all(torch.equal(tensor, weights(tmp_path / "stopped", 1)[name]) for name, tensor in weights(tmp_path / "whole", 1).items())
 
 
 def board_of(prompt: tuple[int, ...]) -> Board:
