@@ -167,8 +167,9 @@ def filtered(before: pd.DataFrame | None, after: pd.DataFrame, size: int | None,
 def what_it_saw(session: Session, context: Context, record: ProposalRecord | None) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         contents.heading("What the engineer saw", "saw", help="Click the id of a line to see the boards behind it.")
-        address = {"session": session.id, "stage": str(context.stage + 1)}
-        st.page_link(nav.path("replay"), label="Ask others, or ask again", query_params=address, icon=":material/replay:")
+        if context.stage is not None:  # a replay starts from a stage
+            address = {"session": session.id, "stage": str(context.stage + 1)}
+            st.page_link(nav.path("replay"), label="Ask others, or ask again", query_params=address, icon=":material/replay:")
     claims = record.proposal.claims if record is not None and record.proposal is not None else ()
     lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
     tokens = evidence.section_tokens(context, record)

@@ -19,14 +19,15 @@ from core.sessions import launcher
 from core.sessions.presets import PRESETS, preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.store import OFFERED
-from core.sessions.studies.effects import points
+from core.sessions.studies.effects import margin_words, points
+from core.sessions.studies.noise import told_beforehand
 from core.sessions.studies.report import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport, report_of
-from core.sessions.studies.report_page import CURVES_NOTE, html_page, seeds_told, sizes_note
+from core.sessions.studies.report_page import CURVES_NOTE, dose_told, html_page, interval, seen, sizes_note
 from core.sessions.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
 from core.sessions.studies.store import Study, StudyError, shipped, studies
 from core.ui import api_form, markup, nav, sessions, theme
-from core.ui.ledger import scores_table
-from core.ui.study_figures import Ink, arms_figure, calibration_figure, curves_figure, effects_figure, sizes_figure
+from core.ui.ledger import HELP, scores_table
+from core.ui.study_figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
 from core.ui.theme import Image
 
 Choice = TypeVar("Choice", bound=str)
@@ -44,6 +45,7 @@ KIND_WORDS = {
     "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
     "guidance": "guidance · an engineer that is told the paper's two lessons, or not",
 }
+DEFAULT_MARGIN = StudySpec.model_fields["smallest_effect"].default
 BASE = "study"
 """The preset whose sessions a study runs unless it is told."""
 
@@ -110,6 +112,13 @@ def start_form() -> None:
     few, many = st.columns(2)
     seeds = int(few.number_input("Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. Few tell little."))
     jobs = int(many.number_input("Sessions at a time", 1, 64, os.cpu_count() or 1, key="study-jobs", help="One a processor core."))
+    matters = few.number_input(
+        "Smallest effect that matters, points", 0.1, 50.0, 1.0, 0.5, format="%.1f", key="study-matters",
+        help="An effect can be shown to be smaller than this, which is a finding too.",
+    )  # fmt: skip
+    prediction = many.text_input(
+        "What do you expect?", key="study-prediction", max_chars=4000, help="Kept in the report, where it stands before what came out."
+    )
     asked: dict[str, Any] | None = None
     if "api" in given.get("engineers", ()) or (kind == "guidance" and session.language is None):
         asked = api_form.fields("study-api", lessons=kind != "guidance")
@@ -119,6 +128,7 @@ def start_form() -> None:
     try:
         api = {} if asked is None else {"api": ApiSettings(**asked)}
         spec = STUDIES[kind](seeds, session, **given, **api)
+        spec = StudySpec.model_validate(spec.model_dump() | {"smallest_effect": matters / 100, "prediction": prediction})
     except ValueError as error:
         reason = first_error(error) if isinstance(error, ValidationError) else str(error)
         st.error(f"This cannot run: {markup.plain(reason)}.")
@@ -127,12 +137,12 @@ def start_form() -> None:
 
 
 def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
-    """What cells can run on this machine: presets, then saved sessions; by name, with what to call it. A study needs two stages."""
+    """What cells can run on this machine: presets, then saved sessions; by name, with what to call it."""
     presets = sorted(PRESETS, key=lambda name: name != BASE)
     found = {name: (f"preset {name} · {PRESETS[name].words}", preset_spec(name)) for name in presets}
     for session in sessions.store().sessions(OFFERED):
         found[session.id] = (f"as in {sessions.describe(session)}", session.spec.changed(parent=None))
-    return {name: (words, spec) for name, (words, spec) in found.items() if spec.stages > 1 and not sessions.obstacles(spec)}
+    return {name: (words, spec) for name, (words, spec) in found.items() if not sessions.obstacles(spec)}
 
 
 def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
@@ -140,12 +150,14 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     first, *others = [arm.name for arm in spec.arms]
     st.markdown(
         f"**{len(spec.arms) * len(spec.seeds)} sessions** of {spec.session.stages} stages: {len(spec.arms)} arms × {len(spec.seeds)} "
-        "seeds. Arms of a seed share the first stage."
+        "seeds. Arms of a seed share base and boards; their engineers are asked before the first stage too."
     )
-    st.caption(f"Arms: **{first}**, {', '.join(others)}.")
+    st.caption(f"Arms: **{first}**, {', '.join(others)}. Results are told from test boards that no engineer sees, others in each seed.")
+    st.info(told_beforehand(spec), icon=":material/visibility:")
     if spec.requests:
         st.markdown(
-            f"**{spec.requests} requests** to the API, one a stage; {paid(spec)}. An answer that cannot be used is asked for once more."
+            f"**{spec.requests} requests** to the API, one before the first stage and one after each; {paid(spec)}. An answer "
+            "that cannot be used is asked for once more."
         )
     may = api_form.may_ask(spec.servers, "study")
     asked = st.button(
@@ -156,7 +168,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
         st.rerun()
     sessions.said_why(ERROR)
     st.caption("The same from the command line:")
-    if base == BASE and not spec.requests:
+    if base == BASE and not spec.requests and not spec.prediction and spec.smallest_effect == DEFAULT_MARGIN:
         chosen = f" --engineers {','.join(arm.name for arm in spec.arms)}" if kind == "engineers" else ""
         st.code(f"frozenlab study {kind}{chosen} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
     else:
@@ -238,16 +250,20 @@ def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
     left, right = st.columns([1.25, 1], gap="large")
     with left:
         st.subheader("Effects", anchor=False, help="Mean change over seeds with its 95 % interval. Filled: clear after Holm's correction.")
-        theme.chart(effects_figure(told.effects, measure, ink()), "study-effects", image)
+        if compared := tuple(row for row in told.effects if not row.alike):
+            theme.chart(effects_figure(compared, measure, ink()), "study-effects", image)
     with right:
         sentences = told.sentences or (report.sentences if measure == "valid" else ())
         if sentences:
             st.subheader("In words", anchor=False)
             st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
     st.dataframe(effects_table(told.effects), hide_index=True, width="stretch", key="study-table")
+    over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
+    boards = "" if report.spec.suite_by_seed else ", the one over boards for other boards and the same runs"
+    smallest = margin_words(told.margin)
     st.caption(
-        "Points are per cent of boards. The interval over seeds is for other training runs on the same boards, the one over boards for "
-        "other boards and the same runs. More seeds: how many would probably make it clear, if mean and spread stay as they are."
+        f"Points are per cent of boards. The interval over seeds is for {over}{boards}. p smaller: that the effect is not smaller than "
+        f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points a knob."
     )
 
 
@@ -256,7 +272,7 @@ def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
     if told.curves:
         st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
         theme.chart(curves_figure(told.curves, measure, ink()), "study-curves", image)
-        st.caption(CURVES_NOTE.format(reference=told.curves[0].arm))
+        st.caption(CURVES_NOTE.format(reference=told.curves[0].arm, boards=report.results_from))
     else:
         st.caption("This report is from before learning curves were kept.")
     left, right = st.columns(2, gap="large")
@@ -280,20 +296,19 @@ def show_sizes(report: StudyReport, measure: Measure, image: Image) -> None:
 
 
 def show_predictions(report: StudyReport, measure: Measure, image: Image) -> None:
-    """How the engineers' predictions of valid rates fared, beside the guess that nothing changes."""
+    """How the engineers' predicted changes of valid rates fared, beside the guess that nothing changes."""
     left, right = st.columns(2, gap="large")
     with left:
-        st.subheader(
-            "Predictions", anchor=False, help="Each claim names the valid rate that it expects of a map size after the next stage."
-        )
-        st.dataframe(scores_table(report.predictions, "arm"), hide_index=True, width="stretch", key="study-predictions")
+        st.subheader("Predictions", anchor=False, help=HELP)
+        st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")
         st.caption(
-            "A hit lies in the 95 % interval of what was measured. No effect: a change was expected, and the rate before lies in it. "
-            "Error: mean distance of the expected rate from the measured one, and that of guessing that nothing changes."
+            "Mean predicted and mean measured change of a map size's valid rate over the next stage; error: root mean square of their "
+            "difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the ratio of "
+            "their squares; its interval draws whole seeds anew."
         )
     with right:
-        st.subheader("Calibration", anchor=False, help="Expected against measured; on the line the engineers were right.")
-        theme.chart(calibration_figure(report.calibration), "study-calibration", image)
+        st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")
+        theme.chart(changes_figure(report.changes), "study-changes", image)
 
 
 def told_of(report: StudyReport, measure: Measure) -> MeasureReport:
@@ -306,25 +321,24 @@ def arms_table(arms: tuple[ArmRates, ...]) -> pd.DataFrame:
 
 
 def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
-    def between(low: float | None, high: float | None) -> str:
-        return "" if low is None or high is None else f"{points(low)} to {points(high)}"
-
-    return pd.DataFrame(
-        [
-            {
-                "comparison": row.name,
-                "kind": row.kind,
-                "change, points": round(100 * row.mean, 2),
-                "95 % over seeds": between(row.low, row.high),
-                "95 % over boards": between(row.board_low, row.board_high),
-                "p": row.p,
-                "p after Holm": row.p_holm,
-                "seeds": row.n,
-                "more seeds": seeds_told(row.more_seeds),
-            }
-            for row in effects
-        ]
-    ).round(3)
+    """Without the columns that no row has anything for."""
+    rows = [
+        {
+            "comparison": row.name,
+            "kind": row.kind,
+            "change, points": "no contrast" if row.alike else points(row.mean),
+            "95 % over seeds": interval(row.low, row.high),
+            "95 % over boards": interval(row.board_low, row.board_high),
+            "p": row.p,
+            "p after Holm": row.p_holm,
+            "p smaller": row.p_smaller_holm,
+            "dose": dose_told(row.dose),
+            "seeds": row.n,
+        }
+        for row in effects
+    ]
+    table = pd.DataFrame(rows).round(3)
+    return table.drop(columns=[name for name in ("95 % over boards", "dose") if (table[name] == "-").all()])
 
 
 def downloads(report: StudyReport, view: str) -> Image:
@@ -343,7 +357,7 @@ def downloads(report: StudyReport, view: str) -> Image:
 def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
     """What a view shows, for both measures, as one table."""
     if view == "predictions":
-        return pd.DataFrame([row.model_dump() for row in report.predictions])
+        return pd.DataFrame([row.model_dump() for row in report.changes])
     rows: list[dict[str, Any]] = []
     for measure in MEASURES:
         told, of = told_of(report, measure), {"measure": measure}
@@ -416,6 +430,14 @@ else:
     with answer:
         took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
         facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
-        st.html(f'<p class="fl-answer">{escape(told_of(report, measure).verdict)}</p><p class="fl-note">{escape(facts)}</p>')
+        first = " ".join([report.beforehand, seen(told_of(report, measure))]).strip()
+        st.html(
+            f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(told_of(report, measure).verdict)}</p>'
+            f'<p class="fl-note">{escape(facts)} · {escape(report.results_from)}</p>'
+        )
+        if report.missing:
+            st.caption(f"This study is from before: {'; '.join(report.missing)}.")
+        if report.spec.prediction:
+            st.caption(f"Written before it ran: {markup.plain(report.spec.prediction)}")
     with body:
         {"effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}[view](report, measure, image)

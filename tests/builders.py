@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from core.engineer.engineers import ask
+from core.engineer.engineers import SCRIPTED, ask
 from core.engineer.evidence import StageMeasurements, describe
 from core.engineer.proposal_dialect import render_context, render_proposal
 from core.engineer.rules import propose
@@ -71,20 +71,45 @@ def build_session(
     spec = spec or small_spec()
     session = SessionStore(root).create(spec, session_id)
     finished = spec.stages if finished_stages is None else finished_stages
-    suite = generate(spec.initial_config, spec.suite.boards_per_cell * len(spec.suite.sizes), seed=spec.suite.seed, sum_of_costs=True)
+    suite, test = (
+        generate(spec.initial_config, of.boards_per_cell * len(of.sizes), seed=number + of.seed, sum_of_costs=True) if of else []
+        for number, of in enumerate((spec.suite, spec.test))
+    )
     events = [{"kind": "started", "method": spec.training.method, "engineer": spec.engineer, "stages": spec.stages}]
     rates: list[ValidRate] = []
 
-    def validated(stage: int | None, table: pd.DataFrame) -> None:
-        folder = session.dir / "baseline" if stage is None else session.stage_dir(stage)
+    def validated(stage: int | None, skill: float) -> pd.DataFrame:
+        folder = session.stage_dir(stage)
         folder.mkdir(parents=True, exist_ok=True)
-        write_parquet(folder / "validation.parquet", table)
-        rates.append(ValidRate(stage=stage, valid=table["valid"].mean(), optimal=table["optimal"].mean(), n=len(table)))
-        events.append({"kind": "baseline" if stage is None else "validated", **rates[-1].model_dump()})
+        measured = {"validation": answers(suite, skill, seed=spec.seed)} | (
+            {"test": answers(test, skill, seed=spec.seed + 1)} if test else {}
+        )
+        for name, table in measured.items():
+            write_parquet(folder / f"{name}.parquet", table)
+            rate = ValidRate(stage=stage, valid=table["valid"].mean(), optimal=table["optimal"].mean(), n=len(table))
+            kind = "tested" if name == "test" else "baseline" if stage is None else "validated"
+            events.append({"kind": kind, **rate.model_dump()})
+        rates.append(rate)
+        return measured["validation"]
 
-    before = answers(suite, skill=0.0, seed=spec.seed)
-    validated(None, before)
+    def proposed(measured: StageMeasurements) -> ProposalRecord:
+        context = describe(measured, spec.sections)
+        context = context.model_copy(update={"prompt": render_context(context)})
+        broken = measured.stage is not None and measured.stage == broken_stage
+        record = _broken(spec, context, config) if broken else _proposed(spec, context, config)
+        write_text(session.stage_dir(measured.stage) / "context.json", context.model_dump_json())
+        write_text(session.stage_dir(measured.stage) / "proposal.json", record.model_dump_json())
+        events.append({"kind": "proposed", "stage": measured.stage, "changes": len(record.changes), "kept_because": record.kept_because})
+        return record
+
+    before = validated(None, 0.0)
     config, last = spec.initial_config, None
+    if spec.ask_first:
+        boards = generate(config, spec.training.steps * spec.training.boards_per_step, seed=0)
+        record = EnvironmentRecord(stage=None, seed=0, config=config, realised=realised(boards))
+        write_text(session.stage_dir(None) / "environment.json", record.model_dump_json())
+        last = proposed(session.measurements(None))
+        config = last.config_after
     for stage in range(min(finished + 1, spec.stages)):
         complete = stage < finished
         folder = session.stage_dir(stage)
@@ -96,15 +121,10 @@ def build_session(
         _train(session, boards, stage, spec.training.steps if complete else spec.training.steps // 2)
         if not complete:
             break
-        after = answers(suite, skill=(stage + 1) / spec.stages, seed=spec.seed)
-        validated(stage, after)
-        measured = StageMeasurements(stage, config, record.realised, session.metrics(stage), after, before, last, spec.training.method)
-        context = describe(measured, spec.sections)
-        context = context.model_copy(update={"prompt": render_context(context)})
-        last = _broken(spec, context, config) if stage == broken_stage else _proposed(spec, context, config)
-        write_text(folder / "context.json", context.model_dump_json())
-        write_text(folder / "proposal.json", last.model_dump_json())
-        events.append({"kind": "proposed", "stage": stage, "changes": len(last.changes), "kept_because": last.kept_because})
+        after = validated(stage, (stage + 1) / spec.stages)
+        last = proposed(
+            StageMeasurements(stage, config, record.realised, session.metrics(stage), after, before, last, spec.training.method)
+        )
         config, before = last.config_after, after
     done = status == "done"
     running = status in ("running", "queued", "stalled")
@@ -187,7 +207,8 @@ class _Told:
 
 
 def _proposed(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:
-    return ask(_Told(spec.engineer), context, config, max_step=0.05, min_share=spec.guard.min_share, seed=0)
+    engineer = SCRIPTED.get(spec.engineer) or _Told(spec.engineer)
+    return ask(engineer, context, config, max_step=0.05, min_share=spec.guard.min_share, seed=0)
 
 
 def _broken(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:

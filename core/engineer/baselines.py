@@ -22,7 +22,7 @@ def uniform(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
 def random(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
     """Shares from a flat Dirichlet, ratios evenly from the paper's range, and a mix of the layouts that may be used; anew after every
     stage."""
-    rng = seeds.rng(seed, "engineer/random", context.stage)
+    rng = seeds.rng(seed, "engineer/random", -1 if context.stage is None else context.stage)
     drawn = presets.random_config(context.sizes, context.agents, rng, context.layouts)
     if context.layouts:
         return Proposal(summary="Shares, ratios and layouts drawn at random.", config=drawn)

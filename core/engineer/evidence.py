@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import comb
 
 import pandas as pd
 
@@ -21,7 +22,10 @@ from core.lake.rules import FAULTS
 TEACHES = (0.2, 0.8)
 """Sampled valid rates between these leave most groups of plans mixed, so that there is something to learn from them (the 80/20 rule)."""
 WORKS = 0.05
-"""Held-out gain of a stage from which on a size's config is said to work; less is within the noise of a small suite."""
+"""Held-out gain of a stage from which on a size's config is said to work,"""
+LUCK = 0.05
+"""unless chance alone would bring such a gain more often than this: of 20 sizes that nothing happened to, one at most is said to work. That
+takes 5 boards won and none lost, or 12 won and 4 lost."""
 CASES_PER_SIZE = 2
 
 
@@ -29,7 +33,8 @@ CASES_PER_SIZE = 2
 class StageMeasurements:
     """Everything one stage left behind."""
 
-    stage: int
+    stage: int | None
+    """0-based; None: the time before the first."""
     config: EnvironmentConfig
     realised: Mapping[int, Realised]
     """What was drawn from the config, by map size."""
@@ -37,10 +42,10 @@ class StageMeasurements:
     """One row a training step; per size the columns ``valid_<size>`` and ``optimal_<size>``, empty where a step had no such board."""
     validation: pd.DataFrame
     """Held-out boards after the stage, one row each."""
-    validation_before: pd.DataFrame
-    """The same boards before it."""
+    validation_before: pd.DataFrame | None
+    """The same boards before it; None before the first stage."""
     last_proposal: ProposalRecord | None
-    """The proposal that led to this stage; None for the first."""
+    """The proposal that led to this stage; None if no engineer was asked before it."""
     method: str = "grpo"
     """How the stage was trained."""
 
@@ -140,20 +145,31 @@ def statistics_lines(stage: StageMeasurements) -> Iterator[Evidence]:
 
 
 def preserved_lines(stage: StageMeasurements) -> Iterator[Evidence]:
-    """Sizes whose held-out valid rate rose by WORKS while their samples still mix success and failure."""
+    """Sizes whose held-out valid rate rose by WORKS, by more than chance, while their samples still mix success and failure."""
+    if stage.validation_before is None:
+        return
     for size in stage.config.sizes:
         after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
         sampled = sampled_valid(stage.metrics, size)
         if after.empty or before.empty or sampled is None:
             continue
         gain = float(after["valid"].mean() - before["valid"].mean())
-        if gain >= WORKS and TEACHES[0] <= sampled[0] <= TEACHES[1]:
+        if gain >= WORKS and luck(before, after) <= LUCK and TEACHES[0] <= sampled[0] <= TEACHES[1]:
             yield lines.preserved(size, float(after["valid"].mean()), gain)
+
+
+def luck(before: pd.DataFrame, after: pd.DataFrame) -> float:
+    """The chance that at least as many of the boards that changed sides were won, if winning and losing were equally likely (one-sided
+    exact sign test, as McNemar's, on the boards that both tables hold)."""
+    both = before[["board_id", "valid"]].merge(after[["board_id", "valid"]], on="board_id", suffixes=("_before", "_after"))
+    won = int((~both["valid_before"] & both["valid_after"]).sum())
+    changed = int((both["valid_before"] != both["valid_after"]).sum())
+    return sum(comb(changed, k) for k in range(won, changed + 1)) / 2**changed
 
 
 def history_lines(stage: StageMeasurements) -> Iterator[Evidence]:
     last = stage.last_proposal
-    if last is None:
+    if last is None or stage.validation_before is None:
         return
     for size in stage.config.sizes:
         after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)

@@ -75,15 +75,16 @@ def preserved(size: int, valid: float, gain: float) -> Evidence:
     return Evidence(id=f"P{size}", section="preserved", size=size, text=text, numbers={"valid": valid, "gain": gain})
 
 
-def history(size: int, stage: int, changes: Mapping[str, float], before: float, after: float, expected: float | None) -> Evidence:
-    """What the proposal after ``stage`` (0-based; people count from 1) did to one size and what became of it.
+def history(size: int, stage: int | None, changes: Mapping[str, float], before: float, after: float, expected: float | None) -> Evidence:
+    """What the proposal after ``stage`` (0-based; people count from 1; None: before the first) did to one size and what became of it.
 
     ``before`` and ``after`` are held-out valid rates.
     """
     moved = {knob: change for knob, change in changes.items() if abs(change) > 1e-9 and knob != "share"}
     did = " and ".join(f"{SETTING_NAMES[knob]} {change:+.2f}" for knob, change in moved.items()) or "ratios kept"
     hope = "" if expected is None else f", expected {expected:.0%}"
-    text = f"Size {size}: after stage {stage + 1}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."
+    when = "before stage 1" if stage is None else f"after stage {stage + 1}"
+    text = f"Size {size}: {when}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."
     numbers = {"gain": after - before, "before": before, "after": after} | {f"{knob}_change": change for knob, change in moved.items()}
     if expected is not None:
         numbers["expected"] = expected

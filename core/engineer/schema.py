@@ -45,7 +45,8 @@ class Context(BaseModel):
     """The evidence of one stage as an engineer sees it: only the sections that are switched on (``context.json``)."""
 
     schema_version: Literal[1] = 1
-    stage: int
+    stage: int | None
+    """The stage (0-based) that was validated last; None before the first."""
     agents: int
     sizes: tuple[int, ...]
     """Map sizes the config covers; always told, whichever sections are on."""
@@ -173,7 +174,8 @@ class ProposalRecord(BaseModel):
     """``proposal.json``: everything about the config that follows one stage."""
 
     schema_version: Literal[1] = 1
-    stage: int
+    stage: int | None
+    """The stage (0-based) after which it was proposed; None before the first."""
     engineer: EngineerName
     attempts: tuple[Attempt, ...]
     proposal: Proposal | None

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from core.lake.board import MAX_SIDE
 from core.lake.config import MAX_TEAM, MIN_SIZE, PAPER_SIZES, Ratio
 from core.lake.generator import (
+    NOTHING,
     Block,
     Stratum,
     canonical_hashes,
@@ -70,7 +71,12 @@ HELD_OUT = Path(__file__).parents[2] / "assets" / "held_out.npy"
 
 
 def build_suite(
-    spec: SuiteSpec, *, sum_of_costs: bool = True, workers: int = 1, on_progress: Callable[[int, int], None] | None = None
+    spec: SuiteSpec,
+    *,
+    sum_of_costs: bool = True,
+    exclude: NDArray[np.uint64] = NOTHING,
+    workers: int = 1,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Instance]:
     """Draws and solves the boards of a suite; cell after cell, and in a cell one hole count after the other.
 
@@ -79,7 +85,7 @@ def build_suite(
 
     Args:
         sum_of_costs: find the optimal sums of costs too.
-        workers, on_progress: as in :func:`core.lake.generator.generate`.
+        exclude, workers, on_progress: as in :func:`core.lake.generator.generate`.
 
     Raises:
         GenerationError: a wait ratio cannot be reached.
@@ -95,7 +101,7 @@ def build_suite(
         for holes, wanted in zip(counts, parts, strict=True):
             stratum = Stratum(size, team, holes)
             blocks.append(Block(stratum, stratum.key("suite", spec.seed), wanted))
-    boards = fill_blocks(blocks, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
+    boards = fill_blocks(blocks, exclude=exclude, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
     return [name_instance(number, pair) for number, pair in enumerate(boards)]
 
 

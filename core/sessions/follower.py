@@ -9,9 +9,8 @@ from typing import TypeVar
 
 import torch
 
-from core.lake.suites import build_suite
 from core.policy.loading import load_policy
-from core.sessions.loop import boards_of, make_training
+from core.sessions.loop import boards_of, make_training, suites_of
 from core.sessions.soundness import stages_to_train
 from core.sessions.store import THREADS, Session
 from core.training.settings import StageStopped
@@ -28,8 +27,8 @@ def follow(session: Session) -> int:
     torch.set_num_threads(THREADS)
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed)
-    suite = build_suite(spec.suite)
-    training = make_training(policy, suite, session)
+    suite, test = suites_of(spec)
+    training = make_training(policy, suite + test, session)
     lacking = stages_to_train(session)
     for stage in range(spec.stages):
         environment = awaited(partial(session.environment, stage))
@@ -40,7 +39,7 @@ def follow(session: Session) -> int:
         try:
             train_stage(
                 training,
-                boards_of(environment.config, suite, spec, environment.seed),
+                boards_of(environment.config, suite + test, spec, environment.seed),
                 stage=stage,
                 folder=folder,
                 previous=session.stage_dir(stage - 1) / "policy" if stage else None,

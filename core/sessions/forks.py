@@ -21,7 +21,7 @@ CHANGEABLE = {"title", "engineer", "api", "sections", "layouts", "guard", "langu
 """What of a spec bears on nothing before a proposal; of ``language`` only the guidance."""
 DECIDED = ("context.json", "proposal.json", GIVEN_FILE)
 """What a stage leaves that its engineer has a part in."""
-TRAINED = ("policy", "metrics.jsonl", "completions.parquet", "validation.parquet")
+TRAINED = ("policy", "metrics.jsonl", "completions.parquet", "validation.parquet", "test.parquet")
 """What a stage leaves by training."""
 
 
@@ -70,6 +70,21 @@ def fork(
 
     session = store.create(spec, session_id, fill)
     rates = [rate for rate in parent.state().rates if rate.stage is None or (rate.stage <= stage and not anew)]
+    write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
+    return session
+
+
+def beside(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
+    """A new session of the same base and boards as ``other``, whose measurements of the base it shares; nothing has been
+    proposed in it yet. Raises SessionError as :meth:`SessionStore.create` does."""
+
+    def fill(folder: Path) -> None:
+        shutil.copytree(
+            other.stage_dir(None), folder / "baseline", ignore=shutil.ignore_patterns(".*", *DECIDED), copy_function=link_or_copy
+        )
+
+    session = store.create(spec, session_id, fill)
+    rates = [rate for rate in other.state().rates if rate.stage is None]
     write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
     return session
 

@@ -1,69 +1,80 @@
-"""The prediction ledger: what engineers said would come of their proposals, and what came.
+"""The prediction ledger: the change that engineers said would come of their proposals, and the change that came.
 
-A proposal says for a map size which part of the plans will be valid after the next stage. That is scored when the stage has been validated,
-beside the naive prediction that nothing will change.
+A proposal names the valid rate that it expects of a map size after the next stage. Rates hardly move in a stage, so whoever names the
+present rate is nearly right about the next one. So the *change* is scored: predicted (the named rate less the one on the validation boards,
+which the engineer had before it) against measured (on the boards that the session's results are told from, the same ones before and after),
+beside the naive prediction that nothing changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from pydantic import BaseModel
 
-from core.sessions.statistics import wilson
+from core import seeds
+from core.sessions.statistics import paired_change
 from core.sessions.store import Session
 
-MEANT = 0.01
-"""A prediction that lies closer than this to the present rate predicts no change."""
-COLUMNS = ["session", "engineer", "stage", "size", "before", "expected", "measured", "low", "high", "n", "verdict"]
+COLUMNS = ["session", "cluster", "engineer", "stage", "size", "expected", "predicted", "measured", "low", "high", "n"]
+FEWEST = 3
+"""Clusters without which no interval is told."""
+DRAWS = 2000
 
 
 def predictions(session: Session) -> pd.DataFrame:
-    """One row a prediction that a later stage has tested, with the COLUMNS: ``stage`` (0-based) is the one after which it was made,
-    ``before`` the held-out valid rate of the size then, ``measured`` the one after the next stage with its 95 % interval over ``n`` boards.
+    """One row a prediction that a later stage has tested, with the COLUMNS.
 
-    ``verdict`` is ``hit`` where the expected rate lies in the interval, ``no effect`` where it does not, though a change was expected and
-    the rate before does, else ``miss``.
+    ``stage`` (0-based; -1: before the first) is the one after which it was made, ``expected`` the valid rate it names, ``predicted`` and
+    ``measured`` are changes of the valid rate (parts of 1), ``low`` and ``high`` the 95 % interval of the measured one over ``n`` pairs of
+    boards. Rows of one ``cluster``, a session with its forks, share boards and stages.
     """
     rows = []
-    for stage in range(session.spec.stages - 1):
-        record, now, after = session.proposal(stage), session.validation(stage), session.validation(stage + 1)
-        if record is None or record.proposal is None or now is None or after is None:
+    moments = [None, *range(session.spec.stages)]
+    for stage, following in pairwise(moments):
+        record, read = session.proposal(stage), session.validation(stage)
+        now, after = session.results(stage), session.results(following)
+        if record is None or record.proposal is None or read is None or now is None or after is None:
             continue
         expected = {claim.size: claim.expected for claim in record.proposal.claims if claim.expected is not None}
         for size, rate in expected.items():
-            before, valid = (table.loc[table["size"] == size, "valid"] for table in (now, after))
-            if valid.empty:
+            known, before, then = (table[table["size"] == size] for table in (read, now, after))
+            if known.empty or before.empty or then.empty:
                 continue
-            low, high = wilson(float(valid.sum()), len(valid))
-            told = {"session": session.id, "engineer": record.engineer, "stage": stage, "size": size, "before": before.mean()}
-            told |= {"expected": rate, "measured": valid.mean(), "low": low, "high": high, "n": len(valid)}
-            rows.append(told | {"verdict": verdict(rate, before.mean(), low, high)})
+            measured, low, high, n = paired_change(before, then)
+            parent = session.spec.parent
+            told: dict[str, Any] = {"session": session.id, "cluster": parent.session if parent else session.id, "engineer": record.engineer}
+            told |= {"stage": -1 if stage is None else stage, "size": size, "expected": rate}
+            rows.append(told | {"predicted": rate - known["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def verdict(expected: float, before: float, low: float, high: float) -> str:
-    if low <= expected <= high:
-        return "hit"
-    return "no effect" if abs(expected - before) >= MEANT and low <= before <= high else "miss"
-
-
 class Score(BaseModel):
-    """How one engineer's predictions fared. Rates and errors lie in 0..1."""
+    """How one engineer's predictions fared. Changes and errors are parts of 1."""
 
     engineer: str
     n: int
-    hits: int
-    hit_low: float
-    hit_high: float
-    """95 % interval of the hit rate (Wilson)."""
-    no_effect: int
+    """Predictions."""
+    clusters: int
+    """Sessions (in a study: seeds) that they are from."""
+    predicted: float
+    """Mean predicted change."""
+    measured: float
+    """Mean measured change."""
     error: float
-    """Mean absolute difference between expected and measured rate."""
+    """Root of the mean squared difference of the two."""
     naive_error: float
     """The same for predicting that nothing changes."""
-    naive_hits: int
+    skill: float | None
+    """1 - (error / naive error)^2: 1 for a perfect prediction, 0 for one as good as "nothing changes", below 0 for a worse one; None where
+    nothing did change."""
+    low: float | None = None
+    high: float | None = None
+    """95 % interval of the skill over clusters; None with fewer than FEWEST."""
 
 
 def scores(ledger: pd.DataFrame, by: str = "engineer") -> list[Score]:
@@ -72,40 +83,79 @@ def scores(ledger: pd.DataFrame, by: str = "engineer") -> list[Score]:
 
 
 def score(name: str, ledger: pd.DataFrame) -> Score:
-    hits = int((ledger["verdict"] == "hit").sum())
-    low, high = wilson(hits, len(ledger))
+    """Of a ledger with at least one row. The interval draws whole clusters anew (percentile bootstrap)."""
+    squares = pd.DataFrame(
+        {
+            "cluster": ledger["cluster"],
+            "error": (ledger["predicted"] - ledger["measured"]) ** 2,
+            "naive": ledger["measured"] ** 2,
+        }
+    )
+    sums = squares.groupby("cluster")[["error", "naive"]].sum()
+    error, naive = sums.sum()
+    low, high = skill_interval(sums.to_numpy())
     return Score(
         engineer=name,
         n=len(ledger),
-        hits=hits,
-        hit_low=low,
-        hit_high=high,
-        no_effect=int((ledger["verdict"] == "no effect").sum()),
-        error=float((ledger["expected"] - ledger["measured"]).abs().mean()),
-        naive_error=float((ledger["before"] - ledger["measured"]).abs().mean()),
-        naive_hits=int(ledger["before"].between(ledger["low"], ledger["high"]).sum()),
+        clusters=len(sums),
+        predicted=float(ledger["predicted"].mean()),
+        measured=float(ledger["measured"].mean()),
+        error=float(np.sqrt(error / len(ledger))),
+        naive_error=float(np.sqrt(naive / len(ledger))),
+        skill=float(1 - error / naive) if naive else None,
+        low=low,
+        high=high,
     )
 
 
-class Calibrated(BaseModel):
-    """Predictions of one arm, or engineer, with expected rates of like size, and what came of them (means)."""
+def skill_interval(sums: np.ndarray) -> tuple[float | None, float | None]:
+    """Of sums of squares, a row a cluster: its predictions' and those of no change."""
+    if len(sums) < FEWEST:
+        return None, None
+    drawn = sums[seeds.rng(0, "ledger/bootstrap").integers(len(sums), size=(DRAWS, len(sums)))].sum(axis=1)
+    drawn = drawn[drawn[:, 1] > 0]
+    if not len(drawn):
+        return None, None
+    low, high = np.quantile(1 - drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
+    return float(low), float(high)
+
+
+class Changed(BaseModel):
+    """One prediction of an arm, or engineer: the predicted change of the valid rate and the measured one with its 95 % interval."""
 
     arm: str
-    expected: float
+    size: int
+    predicted: float
     measured: float
+    low: float
+    high: float
     n: int
+    """Boards."""
 
 
-def calibration(ledger: pd.DataFrame, by: str = "engineer", bins: int = 5) -> tuple[Calibrated, ...]:
-    """Predictions of like size beside what came of them: one for each engineer (or other column ``by``) and filled bin of the expected
-    rate."""
-    rows = []
-    for name, own in ledger.groupby(by, sort=False):
-        for _, alike in own.groupby((own["expected"] * bins).clip(upper=bins - 1e-9).astype(int)):
-            rows.append(Calibrated(arm=str(name), expected=alike["expected"].mean(), measured=alike["measured"].mean(), n=len(alike)))
-    return tuple(rows)
+def changes(ledger: pd.DataFrame, by: str = "engineer") -> tuple[Changed, ...]:
+    """Every prediction, of each engineer (or other column ``by``)."""
+    columns = ["size", "predicted", "measured", "low", "high", "n"]
+    return tuple(Changed(arm=str(row[by]), **{name: row[name] for name in columns}) for _, row in ledger.iterrows())
 
 
 def ledger_of(sessions: Iterable[Session]) -> pd.DataFrame:
+    """Of all these sessions."""
     tables = [table for session in sessions if not (table := predictions(session)).empty]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+
+
+SOURCES = {
+    "rules": "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read.",
+    "lab": "The lab model writes its own; it learnt them from the rules, which expect p + 0.3 p(1-p), p being the rate that they read.",
+    "language": "The language model names each number itself.",
+    "human": "A person named each number.",
+}
+
+
+def source(session: Session) -> str:
+    """Where the session's expectations come from, in a sentence."""
+    engineer = session.spec.engineer
+    if engineer in ("human", "rules"):
+        return SOURCES[engineer]
+    return SOURCES["language" if engineer == "api" or session.spec.language is not None else "lab"]

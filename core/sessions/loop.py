@@ -11,6 +11,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 
 from core import seeds
@@ -47,16 +48,22 @@ def run(session: Session, recorder: Recorder) -> None:
     torch.set_num_threads(THREADS)
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed)
-    suite = build_suite(spec.suite)
-    training = make_training(policy, suite, session)
+    suite, test = suites_of(spec)
+    training = make_training(policy, suite + test, session)
     engineer = make_engineer(spec, policy)
     config = spec.initial_config
     lacking = stages_to_train(session)
     validate(policy, suite, None, session, recorder)
+    measure(policy, test, None, session, recorder)
+    if spec.ask_first:
+        draw_boards(config, suite + test, None, session, recorder)
+        context = describe(session.measurements(None), spec.sections, spec.layouts)
+        config = propose(engineer, context, config, session, recorder).config_after
     for stage in range(spec.stages):
-        boards = draw_boards(config, suite, stage, session, recorder)
+        boards = draw_boards(config, suite + test, stage, session, recorder)
         train(training, boards, stage, lacking, session, recorder)
         validate(policy, suite, stage, session, recorder)
+        measure(policy, test, stage, session, recorder)
         if spec.engineer == "human" and stage + 1 == spec.stages:
             break  # nobody would train on what a person thinks of here
         context = describe(session.measurements(stage), spec.sections, spec.layouts)
@@ -98,41 +105,56 @@ def replier(policy: HFPolicy, spec: SessionSpec) -> Replier:
     return reply
 
 
-def proposal_seed(spec: SessionSpec, stage: int) -> int:
-    """What the engineer's draws after a stage hang on."""
-    return seeds.derive(spec.seed, "stage/proposal", stage)
+def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
+    """What the engineer's draws after a stage hang on; stage None is the time before the first."""
+    return seeds.derive(spec.seed, "stage/proposal", -1 if stage is None else stage)
 
 
-def boards_of(config: EnvironmentConfig, suite: list[Instance], spec: SessionSpec, seed: int) -> list[Instance]:
-    """The boards that a stage trains on; ``seed`` is the stage's own, which its ``environment.json`` keeps."""
-    exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in suite]))
+def suites_of(spec: SessionSpec) -> tuple[list[Instance], list[Instance]]:
+    """The validation boards and the test boards; no board is in both, nor its rotation or mirror image."""
+    suite = build_suite(spec.suite)
+    hashes = canonical_hashes([instance.board for instance in suite])
+    return suite, build_suite(spec.test, exclude=hashes) if spec.test else []
+
+
+def boards_of(config: EnvironmentConfig, kept_out: list[Instance], spec: SessionSpec, seed: int) -> list[Instance]:
+    """The boards that a stage trains on, none of them in ``kept_out`` or a named suite; ``seed`` is the stage's own, which its
+    ``environment.json`` keeps."""
+    exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in kept_out]))
     return generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=exclude)
 
 
-def draw_boards(config: EnvironmentConfig, suite: list[Instance], stage: int, session: Session, recorder: Recorder) -> list[Instance]:
-    """The stage's boards, none of them a board of the suite or of a named one; the same again after a resume."""
-    recorder.phase("generating", stage)
-    known, seed = session.environment(stage), seeds.derive(session.spec.seed, "stage/boards", stage)
-    if known is not None and known.seed in (seed, session.spec.seed * 1000 + stage):
+def draw_boards(
+    config: EnvironmentConfig, kept_out: list[Instance], stage: int | None, session: Session, recorder: Recorder
+) -> list[Instance]:
+    """The stage's boards, the same again after a resume. Stage None: those that the first stage trains on if the initial config is kept,
+    for the engineer to be told of."""
+    recorder.phase("asking" if stage is None else "generating", stage)
+    number = stage or 0
+    known, seed = session.environment(stage), seeds.derive(session.spec.seed, "stage/boards", number)
+    if known is not None and known.seed in (seed, session.spec.seed * 1000 + number):
         seed = known.seed  # an older version drew by the second
     else:
         known = None
-    boards = boards_of(config, suite, session.spec, seed)
+    boards = boards_of(config, kept_out, session.spec, seed)
     if known is None:
         if (session.stage_dir(stage) / "environment.json").exists():
-            recorder.event("damaged", stage=stage, what=f"environment.json of stage {stage + 1}", then="it is written anew")
+            what = "environment.json of the baseline" if stage is None else f"environment.json of stage {stage + 1}"
+            recorder.event("damaged", stage=stage, what=what, then="it is written anew")
         record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
         recorder.write_model(stage, "environment.json", record)
-        recorder.event("stage", stage=stage, boards=len(boards))
+        if stage is not None:
+            recorder.event("stage", stage=stage, boards=len(boards))
     return boards
 
 
-def make_training(policy: Policy, suite: list[Instance], session: Session) -> StageRun:
-    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on."""
+def make_training(policy: Policy, boards: list[Instance], session: Session) -> StageRun:
+    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on, on boards like
+    these too."""
     spec = session.spec
     training = make_run(policy, spec.training, stages=spec.stages, seed=spec.seed)
     if isinstance(training, LanguageGRPORun):
-        training.start_engine(suite, session.stage_dir(0) / "trainer")
+        training.start_engine(boards, session.stage_dir(0) / "trainer")
     return training
 
 
@@ -166,17 +188,32 @@ def train(
 
 
 def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
-    """Greedy plans on every board of the suite; stage None is the base, before training. A table that lacks boards is no measurement."""
-    known = session.validation(stage)
-    if known is not None and known["board_id"].nunique() == len(suite):
-        return
-    recorder.phase("baseline" if stage is None else "validating", stage or 0)
+    """Greedy plans on every validation board; stage None is the base, before training."""
+    if not is_whole(session.validation(stage), suite):
+        recorder.phase("baseline" if stage is None else "validating", stage)
+        recorder.validated(stage, greedy_plans(policy, suite, recorder))
+
+
+def measure(policy: Policy, test: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
+    """Greedy plans on every test board, for results alone: nothing that the engineer is told of."""
+    if not is_whole(session.test(stage), test):
+        recorder.phase("baseline" if stage is None else "testing", stage)
+        recorder.tested(stage, greedy_plans(policy, test, recorder))
+
+
+def is_whole(table: pd.DataFrame | None, boards: list[Instance]) -> bool:
+    """Whether a table holds all these boards: one that lacks some is no measurement."""
+    return not boards or (table is not None and table["board_id"].nunique() == len(boards))
+
+
+def greedy_plans(policy: Policy, boards: list[Instance], recorder: Recorder) -> pd.DataFrame:
+    """One row a board. Raises StageStopped if the session is asked to stop."""
 
     def progress(done: int) -> None:
-        recorder.fraction(done / len(suite))
+        recorder.fraction(done / len(boards))
         recorder.stop_if_asked()
 
-    recorder.validated(stage, evaluate(policy, suite, on_progress=progress))
+    return evaluate(policy, boards, on_progress=progress)
 
 
 def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:
@@ -189,7 +226,7 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
         raise SessionError(f"{session.problems[-1]}. Mend or delete it, then resume")
     engineer = person(given) if given else engineer
     if record is None:
-        recorder.phase("proposing", context.stage)
+        recorder.phase("asking" if context.stage is None else "proposing", context.stage)
     if record is None or session.context(context.stage) is None:
         recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))
     if record is None:

@@ -1,4 +1,9 @@
-"""Sessions that are ready to run, by name. All the numbers of a preset stand in its entry of PRESETS."""
+"""Sessions that are ready to run, by name. All the numbers of a preset stand in its entry of PRESETS.
+
+Their engineer is first asked after stage 1, as the paper's is: what a session shows before is what the initial config brings by itself, so
+its story has something to hold the engineer's configs against. Studies, whose arms are held against each other, ask it before (see
+:mod:`core.sessions.studies.spec`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +12,7 @@ from typing import Any
 
 from core.engineer.schema import EngineerName
 from core.lake.config import PAPER_SIZES, EnvironmentConfig
-from core.lake.suites import SUITES, SuiteSpec
+from core.lake.suites import SEED, SUITES, SuiteSpec
 from core.policy.settings import LanguageSettings, Lora, Vllm
 from core.sessions.spec import SessionSpec
 from core.training.settings import METHOD_NAMES, Method, TrainingSettings
@@ -23,6 +28,9 @@ class Preset:
     config: EnvironmentConfig
     """Of the first stage."""
     suite: SuiteSpec
+    """The validation boards, which the engineer reads."""
+    test_boards: int
+    """Boards of each cell of the test suite; its cells are those of ``suite``."""
     training: dict[Method, dict[str, Any]]
     """How one stage trains by each method, where that differs from the defaults of TrainingSettings; all take about the same time."""
     policy: str = "lab-model"
@@ -38,6 +46,7 @@ PRESETS: dict[str, Preset] = {
         stages=3,
         config=SMALL,
         suite=SUITES["session"],
+        test_boards=100,
         training={
             "grpo": {"steps": 50, "boards_per_step": 32},
             "imitation": {"steps": 50, "completions_per_board": 2},
@@ -49,6 +58,7 @@ PRESETS: dict[str, Preset] = {
         stages=1,
         config=SMALL,
         suite=SUITES["session"],
+        test_boards=100,
         training={
             "grpo": {"steps": 40, "boards_per_step": 32},
             "imitation": {"steps": 40, "completions_per_board": 2},
@@ -60,6 +70,7 @@ PRESETS: dict[str, Preset] = {
         stages=2,
         config=SMALL,
         suite=SUITES["session"],
+        test_boards=160,
         training={
             "grpo": {"steps": 25, "boards_per_step": 32},
             "imitation": {"steps": 20, "completions_per_board": 2},
@@ -72,6 +83,7 @@ PRESETS: dict[str, Preset] = {
         config=EnvironmentConfig.uniform(tuple(size for size in PAPER_SIZES if size >= 4), agents=4, hole_ratio=0.3, wait_ratio=0.2),
         # Of the cells of the suite `paper`, but other boards: the engineer reads what fails on these.
         suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=20, seed=1),
+        test_boards=50,
         training={
             "grpo": {"steps": 140},
             "imitation": {"steps": 200, "completions_per_board": 2},
@@ -84,6 +96,7 @@ PRESETS: dict[str, Preset] = {
         stages=3,
         config=EnvironmentConfig.uniform(PAPER_SIZES, agents=2, hole_ratio=0.3, wait_ratio=0.25),
         suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=10, seed=1),
+        test_boards=10,
         training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0}},
         policy="Qwen/Qwen3-4B",
         language=LanguageSettings(thinking=True, max_tokens=8192, context=16_384, rows=4, vllm=Vllm(memory=0.45)),
@@ -93,6 +106,7 @@ PRESETS: dict[str, Preset] = {
         stages=3,
         config=EnvironmentConfig.uniform((3, 4, 5), agents=2, hole_ratio=0.2, wait_ratio=0.2),
         suite=SuiteSpec(agents=(2,), sizes=(3, 4, 5), boards_per_cell=20, seed=1),
+        test_boards=20,
         training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
         policy="Qwen/Qwen3-0.6B",
         language=LanguageSettings(lora=Lora(rank=16, alpha=32), max_tokens=512, proposal_tokens=2048, context=8192, rows=8),
@@ -118,5 +132,8 @@ def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = 
         initial_config=preset.config,
         training=TrainingSettings(method=method, **preset.training[method]),
         suite=preset.suite,
+        # As the named suites are drawn: of each cell of ``session`` the next boards after those of validation, which are still boards of
+        # ``paper`` and so unknown to the lab model from its warm start too.
+        test=preset.suite.model_copy(update={"boards_per_cell": preset.test_boards, "seed": SEED}),
         seed=seed,
     )

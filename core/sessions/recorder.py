@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from core.lake.files import sync, write_text
 from core.sessions.disk import free_reserve, in_words, reserve
 from core.sessions.files import append_line, json_line, sweep, write_parquet
-from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate, own_process
+from core.sessions.state import BEFORE_TRAINING, SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate, own_process
 from core.sessions.store import COMPLETION_COLUMNS, Session
 from core.training.settings import StageStopped
 
@@ -23,7 +23,8 @@ COMPLETIONS_EVERY = 5
 SHARE_OF_STAGE: dict[Phase, tuple[float, float]] = {
     "generating": (0.0, 0.02),
     "training": (0.02, 0.88),
-    "validating": (0.88, 0.99),
+    "validating": (0.88, 0.94),
+    "testing": (0.94, 0.99),
     "proposing": (0.99, 1.0),
 }
 """Where the phases of a stage begin and end, as parts of it: rough, for the progress bar."""
@@ -63,10 +64,10 @@ class Recorder:
         self.event(kind, method=spec.training.method, engineer=spec.engineer, stages=spec.stages)
         self._write()
 
-    def phase(self, phase: Phase, stage: int) -> None:
-        """A new phase begins. Raises StageStopped if the session was asked to stop."""
+    def phase(self, phase: Phase, stage: int | None) -> None:
+        """A new phase begins; stage None is the time before training. Raises StageStopped if the session was asked to stop."""
         self.stop_if_asked()
-        self.state.phase, self.state.stage, self.state.phase_since = phase, stage, time.time()
+        self.state.phase, self.state.stage, self.state.phase_since = phase, stage or 0, time.time()
         if phase == "training":
             self.completions = None
         else:
@@ -77,7 +78,7 @@ class Recorder:
         """How much of the present phase is done, 0..1."""
         state, stages = self.state, self.session.spec.stages
         state.phase_done = done
-        if state.phase in ("starting", "baseline"):
+        if state.phase in BEFORE_TRAINING:
             state.progress = BASELINE_SHARE * done
         elif state.phase != "done":
             begin, end = SHARE_OF_STAGE[state.phase]
@@ -100,15 +101,24 @@ class Recorder:
         self.fraction(self.state.step / self.state.steps)
 
     def validated(self, stage: int | None, rows: pd.DataFrame) -> None:
-        folder = self.session.dir / "baseline" if stage is None else self._stage_dir(stage)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_parquet(folder / "validation.parquet", rows)
-        rate = ValidRate.of(stage, rows)
-        self.state.rates = [known for known in self.state.rates if known.stage != stage] + [rate]
-        self.event("baseline" if stage is None else "validated", **rate.model_dump())
-        self._write()
+        """The plans on the validation boards."""
+        write_parquet(self._stage_dir(stage) / "validation.parquet", rows)
+        self.event("baseline" if stage is None else "validated", **self._rate(stage, rows, shown=not self.session.sealed))
 
-    def write_model(self, stage: int, name: str, model: BaseModel) -> None:
+    def tested(self, stage: int | None, rows: pd.DataFrame) -> None:
+        """The plans on the test boards."""
+        write_parquet(self._stage_dir(stage) / "test.parquet", rows)
+        self.event("tested", **self._rate(stage, rows, shown=self.session.sealed))
+
+    def _rate(self, stage: int | None, rows: pd.DataFrame, shown: bool) -> dict[str, Any]:
+        """The rates of a table, which are the session's results if ``shown``."""
+        rate = ValidRate.of(stage, rows)
+        if shown:
+            self.state.rates = [known for known in self.state.rates if known.stage != stage] + [rate]
+            self._write()
+        return rate.model_dump()
+
+    def write_model(self, stage: int | None, name: str, model: BaseModel) -> None:
         write_text(self._stage_dir(stage) / name, model.model_dump_json(indent=2))
 
     def event(self, kind: str, **fields: Any) -> None:
@@ -121,6 +131,10 @@ class Recorder:
     # --- how it ends ---------------------------------------------------------------------------------------------
 
     def done(self) -> None:
+        if self.session.spec.test is not None and self.session.spec.engineer == "human":  # nobody decides any more
+            for stage in (None, *range(self.session.spec.stages)):
+                if (rows := self.session.test(stage)) is not None:
+                    self._rate(stage, rows, shown=True)
         self.state.phase, self.state.progress = "done", 1.0
         self._end("done")
 
@@ -154,7 +168,7 @@ class Recorder:
 
     # --- writing -------------------------------------------------------------------------------------------------
 
-    def _stage_dir(self, stage: int) -> Path:
+    def _stage_dir(self, stage: int | None) -> Path:
         folder = self.session.stage_dir(stage)
         folder.mkdir(parents=True, exist_ok=True)
         return folder

@@ -46,9 +46,9 @@ def stages_to_train(session: Session) -> dict[int, str | None]:
 def problems_of(session: Session) -> list[str]:
     """What is damaged in the session's folder, after a look at every file of it."""
     steps, found = session.spec.training.steps, []
-    session.state(), session.events(), session.validation(None)
+    session.state(), session.events(), session.validation(None), session.test(None)
     for stage in range(session.spec.stages):
-        session.environment(stage), session.context(stage), session.proposal(stage), session.given(stage)
+        session.environment(stage), session.context(stage), session.proposal(stage), session.given(stage), session.test(stage)
         folder = session.stage_dir(stage)
         here = folder.relative_to(session.dir)
         if (folder / "policy").exists() and (what := damage(folder / "policy")):

@@ -57,7 +57,12 @@ class SessionSpec(BaseModel):
     initial_config: EnvironmentConfig
     training: TrainingSettings = TrainingSettings()
     suite: SuiteSpec
-    """The held-out boards of every validation."""
+    """The validation boards: held out from training, read by the engineer after each stage."""
+    test: SuiteSpec | None = None
+    """The test boards, from which results are told: no engineer reads them, no stage trains on them, and validation boards among them are
+    replaced by the next ones. None: results are told from the validation boards."""
+    ask_first: bool = False
+    """Whether the engineer is asked before the first stage too, from the validation of the base."""
     guard: GuardSettings = GuardSettings()
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     parent: Parent | None = None
@@ -83,6 +88,12 @@ class SessionSpec(BaseModel):
         if changes.get("engineer", "api") != "api":
             changes.setdefault("api", None)
         return self.model_validate(self.model_dump() | changes)
+
+    @model_validator(mode="after")
+    def _check_first(self) -> Self:
+        if self.ask_first and self.engineer == "human":
+            raise ValueError('a person is first asked after stage 1: leave "ask_first" out')
+        return self
 
     @model_validator(mode="after")
     def _check_api(self) -> Self:

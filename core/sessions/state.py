@@ -13,13 +13,16 @@ import psutil
 from pydantic import BaseModel, Field, FiniteFloat
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
-Phase = Literal["starting", "baseline", "generating", "training", "validating", "proposing", "done"]
+Phase = Literal["starting", "baseline", "asking", "generating", "training", "validating", "testing", "proposing", "done"]
+BEFORE_TRAINING: tuple[Phase, ...] = ("starting", "baseline", "asking")
 PHASE_WORDS: dict[str, str] = {
     "starting": "loading the model",
     "baseline": "validating the base",
+    "asking": "asking the engineer about the initial config",
     "generating": "drawing boards",
     "training": "training",
     "validating": "validating",
+    "testing": "measuring on the test boards",
     "proposing": "asking the engineer",
     "done": "done",
 }
@@ -41,7 +44,7 @@ Seconds = Annotated[float, Field(gt=-(2**40), lt=2**40)]
 
 
 class ValidRate(BaseModel):
-    """Held-out valid rate after a stage; stage None is the base, before training."""
+    """Valid rate on the boards that results are told from, after a stage; stage None is the base, before training."""
 
     stage: Count | None
     valid: Share

@@ -57,7 +57,8 @@ class EnvironmentRecord(BaseModel):
     """``environment.json``: the config of a stage and what was drawn from it."""
 
     schema_version: int = 1
-    stage: int
+    stage: int | None
+    """None: drawn before training, to ask the engineer about the initial config."""
     seed: int
     config: EnvironmentConfig
     realised: dict[int, Realised]
@@ -155,8 +156,8 @@ class Session:
         return (self.dir / STOP_FILE).exists()
 
     def rates(self) -> list[ValidRate]:
-        """The held-out valid rates so far, counted from the tables."""
-        tables = {stage: self.validation(stage) for stage in (None, *range(self.spec.stages))}
+        """The valid rates that results are told from so far, counted from the tables."""
+        tables = {stage: self.results(stage) for stage in (None, *range(self.spec.stages))}
         return [ValidRate.of(stage, table) for stage, table in tables.items() if table is not None]
 
     def events(self, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
@@ -165,27 +166,29 @@ class Session:
 
     # --- what a stage left ---------------------------------------------------------------------------------------
 
-    def stage_dir(self, stage: int) -> Path:
-        return self.dir / "stages" / f"{stage:02d}"
+    def stage_dir(self, stage: int | None) -> Path:
+        """Where a stage (0-based) is kept; stage None is the time before training."""
+        return self.dir / "baseline" if stage is None else self.dir / "stages" / f"{stage:02d}"
 
-    def environment(self, stage: int) -> EnvironmentRecord | None:
-        """What the stage trained on; None too, and a problem, where it is not the config that was decided on for this stage."""
+    def environment(self, stage: int | None) -> EnvironmentRecord | None:
+        """What the stage trained on; None too, and a problem, where it is not the config that was decided on for this stage. Stage None:
+        what the engineer was told of the initial config."""
         path = self.stage_dir(stage) / "environment.json"
         record = self._model(path, EnvironmentRecord)
-        before = self.proposal(stage - 1) if stage else None
+        before = None if stage is None else self.proposal(stage - 1 if stage else None)
         decided = before.config_after if before else self.spec.initial_config if not stage else None
         if record is None or (record.stage == stage and decided in (None, record.config)):
             return record
         self._problem(path, "is not what was decided on for this stage")
         return None
 
-    def context(self, stage: int) -> Context | None:
+    def context(self, stage: int | None) -> Context | None:
         return self._model(self.stage_dir(stage) / "context.json", Context)
 
-    def proposal(self, stage: int) -> ProposalRecord | None:
+    def proposal(self, stage: int | None) -> ProposalRecord | None:
         return self._model(self.stage_dir(stage) / "proposal.json", ProposalRecord)
 
-    def given(self, stage: int) -> Proposal | None:
+    def given(self, stage: int | None) -> Proposal | None:
         """What a person proposes after the stage, in the place of the session's engineer; None if they leave it to that."""
         return self._model(self.stage_dir(stage) / GIVEN_FILE, Proposal)
 
@@ -207,13 +210,36 @@ class Session:
         return self._lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]
 
     def validation(self, stage: int | None) -> pd.DataFrame | None:
-        """One row a held-out board; stage None is the base before training."""
-        folder = self.dir / "baseline" if stage is None else self.stage_dir(stage)
-        table = self._table(folder / "validation.parquet", _validations)
+        """One row a validation board, which the engineer reads too; stage None is the base before training."""
+        return self._answers(self.stage_dir(stage) / "validation.parquet")
+
+    def test(self, stage: int | None) -> pd.DataFrame | None:
+        """One row a test board, which no engineer reads; None where the session has none."""
+        return self._answers(self.stage_dir(stage) / "test.parquet")
+
+    def _answers(self, path: Path) -> pd.DataFrame | None:
+        table = self._table(path, _validations)
         if table is not None and table.empty:
-            self._problem(folder / "validation.parquet", "holds no boards")
+            self._problem(path, "holds no boards")
             return None
         return table
+
+    @property
+    def sealed(self) -> bool:
+        """Whether results are told from test boards: they are not while a person decides, who would see them."""
+        if self.spec.test is None or self.spec.engineer != "human":
+            return self.spec.test is not None
+        stored = self._model(self.dir / "state.json", State)
+        return stored is not None and stored.status == "done"
+
+    def results(self, stage: int | None) -> pd.DataFrame | None:
+        """What results are told from, one row a board: the test boards where the session has them, else the validation boards."""
+        return self.test(stage) if self.sealed else self.validation(stage)
+
+    @property
+    def results_from(self) -> str:
+        """Which boards these are, in words."""
+        return "test boards, which no engineer saw" if self.sealed else "validation boards, which the engineer saw too"
 
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""
@@ -225,20 +251,20 @@ class Session:
         known = set() if sampled is None or figures.empty else {*sampled["training_step"]} & {*figures["step"]}
         return next(step for step in range(len(known) + 1) if step + 1 not in known)
 
-    def measurements(self, stage: int) -> StageMeasurements:
-        """Everything that bears on the proposal after a stage. Raises SessionError if the stage has not been validated."""
+    def measurements(self, stage: int | None) -> StageMeasurements:
+        """Everything that bears on the proposal after a stage, or before the first. Raises SessionError if it has not been validated."""
         drawn, after = self.environment(stage), self.validation(stage)
-        before = self.validation(stage - 1 if stage else None)
-        if drawn is None or after is None or before is None:
-            raise SessionError(f"{self.id} has not validated a stage {stage + 1}")
+        before = None if stage is None else self.validation(stage - 1 if stage else None)
+        if drawn is None or after is None or (stage is not None and before is None):
+            raise SessionError(f"{self.id} has not validated {'its base' if stage is None else f'a stage {stage + 1}'}")
         return StageMeasurements(
             stage=stage,
             config=drawn.config,
             realised=drawn.realised,
-            metrics=self.metrics(stage),
+            metrics=pd.DataFrame() if stage is None else self.metrics(stage),
             validation=after,
             validation_before=before,
-            last_proposal=self.proposal(stage - 1) if stage else None,
+            last_proposal=None if stage is None else self.proposal(stage - 1 if stage else None),
             method=self.spec.training.method,
         )
 

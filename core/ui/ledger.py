@@ -1,4 +1,5 @@
-"""The prediction ledger on a page: what an engineer said would come, what came, and how it fares beside predicting no change."""
+"""The prediction ledger on a page: the change that an engineer said would come, the change that came, and how that fares beside predicting
+none."""
 
 from __future__ import annotations
 
@@ -8,18 +9,19 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from core.sessions.ledger import Score, calibration, ledger_of, predictions, score, scores
+from core.sessions.ledger import Score, changes, ledger_of, predictions, score, scores, source
 from core.sessions.store import Session, SessionStore
+from core.sessions.studies.effects import points
 from core.ui import theme
-from core.ui.figures import percent, size_label
+from core.ui.figures import size_label
 from core.ui.story import WHO
-from core.ui.study_figures import calibration_figure
+from core.ui.study_figures import changes_figure
 from core.ui.timeline import stage_name
 
-SIGNS = {"hit": "✓ hit", "no effect": "○ no effect", "miss": "✕ miss"}
 HELP = (
-    "A hit lies in the 95 % interval of what was measured. No effect: a change was expected, and the rate before lies in that interval. "
-    "The naive prediction is that nothing changes."
+    "Predicted change: the valid rate that the engineer expects of a map size after the next stage, less the one on the validation boards "
+    'that it read. Skill: 1 for predictions that come true, 0 for those that are as good as "nothing changes", below 0 for worse ones. '
+    "That few boards scatter counts against both, so skill is below 1 even for a perfect prediction."
 )
 
 
@@ -35,6 +37,7 @@ def show_ledger(session: Session, store: SessionStore) -> bool:
         return False
     st.subheader("The prediction ledger", anchor=LEDGER_ANCHOR, help=HELP)
     st.markdown(sentence(score(session.spec.engineer, own)))
+    st.caption(f"{source(session)} Measured on {session.results_from}.{'' if session.sealed else FLATTERED}")
     left, right = st.columns([1.15, 1], gap="large")
     with left:
         st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")
@@ -42,46 +45,61 @@ def show_ledger(session: Session, store: SessionStore) -> bool:
         everybody = st.toggle("With all other sessions of this machine", key="ledger-all", help="Reads the predictions of all of them.")
         shown = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in store.sessions())) if everybody else own
         named = shown.assign(engineer=shown["engineer"].map(WHO))
-        theme.chart(calibration_figure(calibration(named)), "ledger-calibration")
+        theme.chart(changes_figure(changes(named)), "ledger-changes")
     if everybody:
         with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):
-            st.dataframe(scores_table(scores(named), "engineer"), hide_index=True, width="stretch", key="ledger-engineers")
+            st.dataframe(scores_table(scores(named), "engineer", "sessions"), hide_index=True, width="stretch", key="ledger-engineers")
+            st.caption("Forks count with the session that they were forked from. Skill has an interval from three sessions on.")
     return True
 
 
+FLATTERED = " Predicted and measured change then share the chance in the rate before, which flatters predictions."
+
+
 def sentence(told: Score) -> str:
-    """``In this session 12 of 18 predictions hold (...)``: hits, error, and those of the naive prediction."""
+    """``It predicted +5.5 points on average and +0.7 came: ... (n = 18 predictions).``"""
+    if told.skill is None:
+        return f"It predicted {points(told.predicted)} points on average, and nothing changed at all (n = {told.n} predictions)."
+    better = "better than" if told.skill > 0 else "no better than"
+    between = "" if told.low is None or told.high is None else f" (95 % interval {number(told.low)} to {number(told.high)})"
     return (
-        f"**{told.hits} of {told.n} predictions are hits** (95 % interval {percent(told.hit_low)} to {percent(told.hit_high)}), off by "
-        f"{100 * told.error:.1f} points on average. Predicting that nothing changes: {told.naive_hits} hits, off by "
-        f"{100 * told.naive_error:.1f} points."
+        f"**It predicted {points(told.predicted)} points on average, and {points(told.measured)} came** (n = {told.n} predictions). Off by "
+        f"{100 * told.error:.1f} points (root mean square), predicting that nothing changes by {100 * told.naive_error:.1f}: "
+        f"{better} that, skill {number(told.skill)}{between}."
     )
+
+
+def number(skill: float) -> str:
+    return f"{skill:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "after": [stage_name(int(stage)) for stage in own["stage"]],
+            "proposed": [f"after {stage_name(int(stage)).lower()}" if stage >= 0 else "before stage 1" for stage in own["stage"]],
             "map": [size_label(size) for size in own["size"]],
-            "was": [percent(rate) for rate in own["before"]],
-            "expected": [percent(rate) for rate in own["expected"]],
-            "measured": [f"{percent(row.measured)} ({100 * row.low:.0f} to {100 * row.high:.0f}, n = {row.n})" for row in own.itertuples()],
-            "verdict": [SIGNS[verdict] for verdict in own["verdict"]],
+            "predicted, points": [points(change) for change in own["predicted"]],
+            "measured, points": [
+                f"{points(row.measured)} ({points(row.low)} to {points(row.high)}, n = {row.n})" for row in own.itertuples()
+            ],
         }
     )
 
 
-def scores_table(told: Sequence[Score], who: str) -> pd.DataFrame:
-    """A row for each that made predictions; ``who`` names the first column."""
+def scores_table(told: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
+    """A row for each that made predictions; ``who`` names the first column, ``clusters`` what the predictions are from."""
     return pd.DataFrame(
         [
             {
                 who: one.engineer,
-                "tested": one.n,
-                "hits": f"{one.hits} ({100 * one.hit_low:.0f} to {100 * one.hit_high:.0f} %)",
-                "no effect": one.no_effect,
+                "predictions": one.n,
+                clusters: one.clusters,
+                "predicted, points": points(one.predicted),
+                "measured, points": points(one.measured),
                 "error, points": round(100 * one.error, 1),
                 "of no change": round(100 * one.naive_error, 1),
+                "skill": "" if one.skill is None else number(one.skill),
+                "95 % interval": "" if one.low is None or one.high is None else f"{number(one.low)} to {number(one.high)}",
             }
             for one in told
         ]
@@ -89,11 +107,11 @@ def scores_table(told: Sequence[Score], who: str) -> pd.DataFrame:
 
 
 def progress(session: Session) -> float:
-    """Grows whenever a stage of the session is validated."""
+    """Grows whenever a stage of the session is measured."""
     return float(len(session.state().rates))
 
 
 @st.cache_data(max_entries=8, show_spinner="Reading the ledger")
 def everybodys_ledger(sessions: tuple[tuple[str, float], ...]) -> pd.DataFrame:
-    """Read once for each number of stages that are validated in all sessions, which are given by folder."""
+    """Read once for each number of stages that are measured in all sessions, which are given by folder."""
     return ledger_of(Session(Path(folder)) for folder, _ in sessions)

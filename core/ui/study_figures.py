@@ -5,6 +5,7 @@ What has to be read from afar is written in the page's :class:`Ink`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.lake.picture import AGENT_COLORS
-from core.sessions.ledger import Calibrated
+from core.sessions.ledger import Changed
 from core.sessions.studies.effects import points
 from core.sessions.studies.pictures import between, curves_in_words, in_rows, moment, percent, range_of, reach_of, shade, sizes_in_words
 from core.sessions.studies.report import ArmRates, Curve, CurvePoint, EffectRow, SizeRow
@@ -22,6 +23,8 @@ ROW, FEW_ROWS = 34, 280
 """Pixels a line at least, and of all lines together while they are few."""
 MOST_ACROSS = 5
 """Panels side by side that are still wide enough for a curve and its last rate."""
+MOST_WHISKERS = 60
+"""Predictions whose intervals can still be told apart in one picture."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:
     common_layout(figure, height=190 * down + 50, top=34)
     figure.update_layout(showlegend=False)
     figure.update_annotations(font=dict(size=ink.size, color=ink.color))
-    return Chart(figure, f"Held-out {measure} rate by arm, mean over seeds: {curves_in_words(curves)}.")
+    return Chart(figure, f"{measure.capitalize()} rate by arm, mean over seeds: {curves_in_words(curves)}.")
 
 
 def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter]:
@@ -216,29 +219,53 @@ def sizes_figure(rows: tuple[SizeRow, ...], measure: str, ink: Ink) -> Chart:
     return Chart(figure, f"Change of the final {measure} rate by map size: {sizes_in_words(rows)}")
 
 
-def calibration_figure(rows: tuple[Calibrated, ...]) -> Chart:
-    """What engineers expected against what was measured: on the diagonal they were right. A point's area is its number of predictions."""
+def changes_figure(rows: Sequence[Changed]) -> Chart:
+    """Predicted against measured change of the valid rate, in points: on the slanted line the engineers were right, on the level one
+    nothing changed. Whiskers are 95 % intervals of the measured change, while there are few."""
     arms = list(dict.fromkeys(row.arm for row in rows))
     figure = go.Figure()
-    lowest = max(0.0, min(min(row.expected, row.measured) for row in rows) - 0.08)
-    figure.add_trace(go.Scatter(x=[0, 1], y=[0, 1], mode="lines", line=dict(color=GRID_COLOR, width=2), hoverinfo="skip", showlegend=False))
-    for place, arm in enumerate(arms):
-        own = [row for row in rows if row.arm == arm]
+    reach = 100 * max(0.05, *(max(abs(row.predicted), abs(row.measured)) for row in rows)) + 2
+    for name, y in (("as predicted", [-reach, reach]), ("nothing changes", [0, 0])):
         figure.add_trace(
             go.Scatter(
-                x=[row.expected for row in own],
-                y=[row.measured for row in own],
+                x=[-reach, reach],
+                y=y,
+                mode="lines",
+                name=name,
+                line=dict(color=GRID_COLOR if y[0] else BEFORE_COLOR, width=2, dash="solid" if y[0] else "dot"),
+                hoverinfo="skip",
+            )
+        )
+    for place, arm in enumerate(arms):
+        own, color = [row for row in rows if row.arm == arm], AGENT_COLORS[place % len(AGENT_COLORS)]
+        whiskers = dict(
+            type="data",
+            symmetric=False,
+            array=[100 * (row.high - row.measured) for row in own],
+            arrayminus=[100 * (row.measured - row.low) for row in own],
+            thickness=1,
+            width=0,
+        )
+        figure.add_trace(
+            go.Scatter(
+                x=[100 * row.predicted for row in own],
+                y=[100 * row.measured for row in own],
                 mode="markers",
                 name=arm,
-                marker=dict(
-                    size=[6 + 3 * row.n**0.5 for row in own], color=AGENT_COLORS[place % len(AGENT_COLORS)], symbol=place, opacity=0.8
-                ),
-                customdata=[row.n for row in own],
-                hovertemplate=f"{arm}<br>expected %{{x:.0%}}, measured <b>%{{y:.0%}}</b><br>%{{customdata}} predictions<extra></extra>",
+                error_y=whiskers if len(rows) <= MOST_WHISKERS else None,
+                marker=dict(size=9, color=color, symbol=place, opacity=0.8),
+                customdata=[(size_label(row.size), f"{points(row.low)} to {points(row.high)}", row.n) for row in own],
+                hovertemplate=f"{arm}, %{{customdata[0]}}<br>predicted %{{x:+.1f}} points, measured <b>%{{y:+.1f}}</b> "
+                "(%{customdata[1]}, n = %{customdata[2]} boards)<extra></extra>",
             )
         )
     common_layout(figure, height=340)
-    figure.update_xaxes(title="expected", range=[lowest, 1.03], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
-    figure.update_yaxes(title="measured", range=[lowest, 1.03], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
-    told = "; ".join(f"{row.arm} expected {percent(row.expected)}, measured {percent(row.measured)} (n = {row.n})" for row in rows)
-    return Chart(figure, f"Predictions against what was measured: {told}.")
+    figure.update_xaxes(title="predicted change, points", range=[-reach, reach], gridcolor=GRID_COLOR, zeroline=False)
+    figure.update_yaxes(title="measured change, points", gridcolor=GRID_COLOR, zeroline=False)
+    told = "; ".join(
+        f"{arm} predicted {points(sum(row.predicted for row in own) / len(own))} points on average and "
+        f"{points(sum(row.measured for row in own) / len(own))} came (n = {len(own)} predictions)"
+        for arm in arms
+        for own in [[row for row in rows if row.arm == arm]]
+    )
+    return Chart(figure, f"Predicted against measured changes of the valid rate: {told}.")

@@ -12,7 +12,7 @@ from typing import Literal
 
 import streamlit as st
 
-from core.sessions.state import State
+from core.sessions.state import BEFORE_TRAINING, State
 from core.sessions.store import Session
 from core.ui.figures import Rate, percent
 from core.ui.nav import asset
@@ -60,14 +60,14 @@ def marks(session: Session, state: State) -> list[Mark]:
     """The thread of a session as it stands: what is done, what runs, what is to come."""
     measured = rates_by_stage(state)
     now = UNFINISHED.get(state.status, "waiting")
-    before_training = state.phase in ("starting", "baseline")
+    before_training = state.phase in BEFORE_TRAINING
     found = [_mark(None, measured.get(None), now if before_training else "waiting", 0.5, "")]
     for stage in range(session.spec.stages):
         here = stage == state.stage and not before_training
         in_training = state.step / max(state.steps, 1) if state.phase == "training" else 0.0
-        proposal = session.proposal(stage - 1) if stage else None
+        proposal = session.proposal(stage - 1 if stage else None)
         link = "" if proposal is None else "config kept" if not proposal.changes else f"{len(proposal.changes)} changes"
-        progress = 1.0 if state.phase in ("validating", "proposing") else in_training
+        progress = 1.0 if state.phase in ("validating", "testing", "proposing") else in_training
         found.append(_mark(stage, measured.get(stage), now if here else "waiting", progress, link))
     return found
 

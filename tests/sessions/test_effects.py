@@ -23,9 +23,11 @@ from core.sessions.studies.effects import (
     interactions,
     leave_one_out,
     main_effects,
-    more_seeds,
     over_seeds,
     sentence,
+    smaller_than,
+    smallest_visible,
+    without_contrast,
 )
 
 
@@ -194,37 +196,55 @@ def test_holm_lies_between_p_and_bonferroni_and_keeps_the_order(ps: list[float])
     assert [corrected[i] for i in np.argsort(ps)] == sorted(corrected)
 
 
-# --- how many seeds it takes -----------------------------------------------------------------------------------------
+# --- what can be seen, and what is shown to be small ------------------------------------------------------------------
 
 
 # As in every table of power, such as that of G*Power 3.1 (t tests, matched pairs, two-sided): pairs at 5 % for a power of 0.8.
 @pytest.mark.parametrize(("size", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
-def test_seeds_needed_as_published(size: float, pairs: int) -> None:
-    assert more_seeds(known(size, 1.0, 4)) == pairs - 4
-    assert more_seeds(known(-size / 100, 0.01, 3)) == pairs - 3
+def test_the_smallest_visible_effect_as_published(size: float, pairs: int) -> None:
+    assert smallest_visible(1.0, pairs) <= size < smallest_visible(1.0, pairs - 1)
+    assert smallest_visible(0.03, pairs) == pytest.approx(0.03 * smallest_visible(1.0, pairs))
 
 
-def test_seeds_needed_against_simulated_studies() -> None:
-    """With so many seeds the t test is clear as often as promised, with one less it is not."""
-    have, size = 3, 1.1
-    enough = have + (more_seeds(known(size, 1.0, have), power=0.9) or 0)
-    studies = np.random.default_rng(0).normal(size, 1.0, (100_000, enough))
-    found = [(stats.ttest_1samp(studies[:, :n], 0.0, axis=1).pvalue < 0.05).mean() for n in (enough - 1, enough)]
-    assert found[0] < 0.9 - 0.005 and found[1] > 0.9 - 0.005
+@pytest.mark.parametrize("seeds", [2, 3, 5, 20])
+def test_the_smallest_visible_effect_is_seen_four_times_in_five(seeds: int) -> None:
+    studies = np.random.default_rng(seeds).normal(smallest_visible(0.01, seeds), 0.01, (20_000, seeds))
+    assert (stats.ttest_1samp(studies, 0.0, axis=1).pvalue < 0.05).mean() == pytest.approx(0.8, abs=0.012)
 
 
-def test_more_power_takes_more_seeds_and_tiny_effects_take_very_many() -> None:
-    effect = known(0.5, 1.0, 4)
-    assert (more_seeds(effect, 0.5) or 0) < (more_seeds(effect, 0.8) or 0) < (more_seeds(effect, 0.95) or 0)
-    assert (more_seeds(known(1e-3, 1.0, 4)) or 0) == pytest.approx((1.95996 + 0.84162) ** 2 * 1e6, rel=1e-4)
-    assert (more_seeds(known(1e-9, 1.0, 4)) or 0) > 10**8
+def test_one_seed_sees_nothing() -> None:
+    with pytest.raises(ValueError, match="one seed shows no spread"):
+        smallest_visible(0.01, 1)
 
 
-def test_no_more_seeds_where_they_are_apart_and_none_told_without_a_difference() -> None:
-    assert more_seeds(known(10.0, 1.0, 4)) == 0
-    assert more_seeds(known(0.0, 1.0, 4)) is None
-    assert more_seeds(contrast(table(a=[0.5], b=[0.2]), ["a"], ["b"])) is None
-    assert more_seeds(contrast(table(a=[0.5, 0.6], b=[0.25, 0.35]), ["a"], ["b"])) is None
+@pytest.mark.parametrize(("mean", "deviation", "n"), [(0.001, 0.004, 5), (-0.006, 0.003, 8), (0.02, 0.01, 4)])
+def test_an_effect_is_smaller_where_both_one_sided_t_tests_say_so(mean: float, deviation: float, n: int) -> None:
+    effect = known(mean, deviation, n)
+    error = deviation / np.sqrt(n)
+    above, below = stats.t.sf((mean + 0.01) / error, n - 1), stats.t.cdf((mean - 0.01) / error, n - 1)
+    assert smaller_than(effect, 0.01) == pytest.approx(max(above, below))
+    narrow = stats.t.interval(0.9, n - 1, mean, error)
+    assert (smaller_than(effect, 0.01) < 0.05) == (narrow[0] > -0.01 and narrow[1] < 0.01), "as the 90 % interval lies within"
+
+
+def test_an_effect_as_large_as_the_margin_is_called_smaller_one_time_in_twenty_at_most() -> None:
+    rng = np.random.default_rng(1)
+    effects = [contrast(table(a=list(rng.normal(0.01, 0.002, 5)), b=[0.0] * 5), ["a"], ["b"]) for _ in range(600)]
+    assert np.mean([smaller_than(effect, 0.01) < 0.05 for effect in effects]) < 0.08
+
+
+def test_without_spread_nothing_is_shown_to_be_small() -> None:
+    assert isnan(smaller_than(contrast(table(a=[0.5], b=[0.5]), ["a"], ["b"]), 0.01))
+    assert isnan(smaller_than(contrast(table(a=[0.5, 0.6], b=[0.5, 0.6]), ["a"], ["b"]), 0.01))
+
+
+def test_arms_that_trained_alike_are_no_comparison_and_leave_the_family() -> None:
+    outcomes = table(a=[0.5, 0.6, 0.7], b=[0.5, 0.6, 0.7], c=[0.52, 0.65, 0.71], d=[0.6, 0.69, 0.85])
+    found = against(outcomes, "a")
+    told = without_contrast(found, {"b"})
+    assert isnan(told["b"].p) and isnan(told["b"].low) and isnan(told["b"].p_holm)
+    assert [told[key].p_holm for key in "cd"] == holm([found[key].p for key in "cd"])
+    assert told["d"].p_holm == 2 * told["d"].p < found["d"].p_holm, "three would have cost more"
 
 
 # --- other boards ----------------------------------------------------------------------------------------------------
@@ -324,10 +344,8 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
     [
         (
             Effect(0.018, -0.004, 0.04, 0.08, 3, 0.08),
-            "+1.8 points (−0.4 to +4.0, n = 3 seeds): these seeds cannot tell whether it helps; "
-            "about 2 more probably would, if it stays like this.",
+            "+1.8 points (−0.4 to +4.0, n = 3 seeds): undecided, neither clear of chance nor shown to be smaller than 1 point.",
         ),
-        (Effect(0.0, -0.02, 0.02, 1.0, 3, 1.0), "+0.0 points (−2.0 to +2.0, n = 3 seeds): chance could explain that."),
         (Effect(-0.03, -0.04, -0.02, 0.0001, 5, 0.0001), "−3.0 points (−4.0 to −2.0, n = 5 seeds): more than chance explains (p < 0.001)."),
         (
             Effect(0.03, 0.02, 0.04, 0.004, 5, 0.012),
@@ -335,8 +353,8 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
         ),
         (
             Effect(0.03, 0.001, 0.06, 0.041, 5, 0.12),
-            "+3.0 points (+0.1 to +6.0, n = 5 seeds): as one of several comparisons chance could explain that "
-            "(p = 0.041, p = 0.12 after Holm).",
+            "+3.0 points (+0.1 to +6.0, n = 5 seeds): undecided, neither clear of chance as one of several comparisons (p = 0.041, "
+            "p = 0.12 after Holm) nor shown to be smaller than 1 point.",
         ),
         (Effect(0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot tell whether it helps."),
         (Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0), "+0.0 points in each of 3 seeds: it made no difference."),
@@ -350,8 +368,14 @@ def test_a_sentence_carries_its_numbers_and_claims_no_more(effect: Effect, told:
     assert sentence("Showing failures", effect) == f"Showing failures changed the final valid rate by {told}"
 
 
-def test_very_many_seeds_are_not_counted() -> None:
-    assert "cannot tell whether it helps; more than 1000 more probably would" in sentence("It", Effect(1e-4, -0.1, 0.1, 0.99, 3, 0.99))
+def test_a_small_effect_is_a_finding_and_identical_configs_are_none() -> None:
+    small = Effect(0.001, -0.003, 0.005, 0.6, 8, 0.6)
+    assert sentence("It", small, smaller=0.004).endswith("(−0.3 to +0.5, n = 8 seeds): smaller than 1 point (p = 0.004).")
+    assert "smaller than 2.5 points" in sentence("It", small, margin=0.025, smaller=0.004)
+    both = sentence("It", Effect(0.004, 0.002, 0.006, 0.001, 8, 0.001), smaller=0.01)
+    assert both.endswith("more than chance explains (p = 0.001), yet smaller than 1 point (p = 0.01).")
+    told = sentence("It", Effect(0.0, nan, nan, nan, 5, nan), alike=True)
+    assert told == "It: no contrast, the two sides trained on identical configs in all 5 seeds."
 
 
 def test_the_rate_is_named() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -10,7 +12,9 @@ from safetensors.torch import load_file
 
 from core.engineer.schema import EngineerName
 from core.lake.config import EnvironmentConfig
+from core.lake.generator import canonical_hashes
 from core.lake.suites import SuiteSpec
+from core.sessions.loop import boards_of, suites_of
 from core.sessions.spec import SessionSpec
 from core.sessions.store import Session, SessionStore
 from core.training.settings import TrainingSettings
@@ -19,7 +23,7 @@ from tests.running import finish
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
 
 
-def small_spec(engineer: EngineerName = "policy", seed: int = 3) -> SessionSpec:
+def small_spec(engineer: EngineerName = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
     return SessionSpec(
         title="small",
         engineer=engineer,
@@ -28,12 +32,17 @@ def small_spec(engineer: EngineerName = "policy", seed: int = 3) -> SessionSpec:
         training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4),
         suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
         seed=seed,
+        **fields,
     )
+
+
+SEALED = {"test": SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=1), "ask_first": True}
+"""Test boards that no engineer sees, and an engineer that is asked before the first stage."""
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    session = SessionStore(tmp_path_factory.mktemp("whole")).create(small_spec(), "whole")
+    session = SessionStore(tmp_path_factory.mktemp("whole")).create(small_spec(**SEALED), "whole")
     assert finish(session) == 0
     return session
 
@@ -50,7 +59,8 @@ def test_the_folder_holds_everything(whole: Session) -> None:
     for stage in range(2):
         names = {path.name for path in whole.stage_dir(stage).iterdir()}
         assert names == {
-            "environment.json", "metrics.jsonl", "completions.parquet", "validation.parquet", "context.json", "proposal.json", "policy",
+            "environment.json", "metrics.jsonl", "completions.parquet", "validation.parquet", "test.parquet",
+            "context.json", "proposal.json", "policy",
         }  # fmt: skip
         assert len(whole.metrics(stage)) == 3
         assert len(whole.validation(stage)) == 10
@@ -58,6 +68,11 @@ def test_the_folder_holds_everything(whole: Session) -> None:
         assert whole.context(stage).prompt.startswith("<engineer>")
         assert whole.proposal(stage).attempts[-1].error is None
         assert whole.environment(stage).config.agents == 2
+        assert len(whole.test(stage)) == 12
+    assert {path.name for path in whole.stage_dir(None).iterdir()} == {
+        "environment.json", "validation.parquet", "test.parquet", "context.json", "proposal.json",
+    }  # fmt: skip
+    assert whole.environment(0).config == whole.proposal(None).config_after
     assert whole.environment(1).config == whole.proposal(0).config_after
     assert whole.validation(None)["board_id"].tolist() == whole.validation(0)["board_id"].tolist()
     assert (whole.stage_dir(1) / "policy" / "optimizer.pt").exists(), "a fork may go on from it"
@@ -67,7 +82,7 @@ def test_the_folder_holds_everything(whole: Session) -> None:
 def test_the_state_tells_the_end_and_the_rates(whole: Session) -> None:
     state = whole.state()
     assert (state.status, state.phase, state.progress) == ("done", "done", 1.0)
-    assert [rate.stage for rate in state.rates] == [None, 0, 1]
+    assert [(rate.stage, rate.n) for rate in state.rates] == [(None, 12), (0, 12), (1, 12)], "told from the test boards"
     kinds = [event["kind"] for event in whole.events()[0]]
     assert kinds[0] == "started"
     assert kinds[-1] == "done"
@@ -75,7 +90,7 @@ def test_the_state_tells_the_end_and_the_rates(whole: Session) -> None:
 
 
 def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) -> None:
-    again = SessionStore(tmp_path).create(small_spec(), "again")
+    again = SessionStore(tmp_path).create(small_spec(**SEALED), "again")
     assert finish(again) == 0
     assert weights(again) == weights(whole)
     for stage in range(2):
@@ -86,11 +101,11 @@ def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "moment",
-    [("step", 0, 1), ("step", 1, 1), ("validated", 0, None), ("baseline", None, None)],
-    ids=["in a stage", "in the second stage", "after validation", "at the base"],
+    [("step", 0, 1), ("step", 1, 1), ("validated", 0, None), ("tested", 1, None), ("baseline", None, None), ("proposed", None, None)],
+    ids=["in a stage", "in the second stage", "after validation", "after the test", "at the base", "after the first proposal"],
 )
 def test_stop_and_resume_end_where_an_uninterrupted_run_ends(whole: Session, tmp_path: Path, moment: tuple) -> None:
-    session = SessionStore(tmp_path).create(small_spec(), "halted")
+    session = SessionStore(tmp_path).create(small_spec(**SEALED), "halted")
     assert finish(session, lambda event: (event["kind"], event.get("stage"), event.get("step")) == moment) == 3
     assert session.state().status == "stopped"
     assert finish(session) == 0
@@ -98,6 +113,42 @@ def test_stop_and_resume_end_where_an_uninterrupted_run_ends(whole: Session, tmp
     assert [len(session.metrics(stage)) for stage in range(2)] == [3, 3]
     assert [len(session.completions(stage)) for stage in range(2)] == [48, 48]
     assert session.proposal(1).config_after == whole.proposal(1).config_after
+    assert session.context(None) == whole.context(None) and session.test(None).equals(whole.test(None))
+
+
+def test_test_boards_are_other_boards_than_those_of_validation_and_training(whole: Session) -> None:
+    suite, test = suites_of(whole.spec)
+    records = [whole.environment(stage) for stage in range(2)]
+    drawn = [boards_of(record.config, suite + test, whole.spec, record.seed) for record in records]
+    read, sealed, *trained = (set(canonical_hashes([instance.board for instance in boards])) for boards in (suite, test, *drawn))
+    assert len(read) == 10 and len(sealed) == 12
+    assert not sealed & read and not any(sealed & boards for boards in trained)
+
+
+def test_nothing_that_happens_on_the_test_boards_reaches_the_engineer(whole: Session, tmp_path: Path) -> None:
+    session = Session(shutil.copytree(whole.dir, tmp_path / "turned"))
+    for stage in (None, 0, 1):
+        rows = session.test(stage)
+        turned = rows.assign(valid=~rows["valid"], optimal=~rows["optimal"], fault="hole", outcome="hole", tokens=7)
+        turned.to_parquet(session.stage_dir(stage) / "test.parquet")
+        for name in ("context.json", "proposal.json"):
+            (session.stage_dir(stage) / name).unlink()
+    assert finish(session) == 0
+    for stage in (None, 0, 1):
+        assert not session.results(stage)["valid"].equals(whole.results(stage)["valid"])
+        assert (session.stage_dir(stage) / "context.json").read_bytes() == (whole.stage_dir(stage) / "context.json").read_bytes()
+        assert session.proposal(stage).attempts[-1].raw == whole.proposal(stage).attempts[-1].raw
+
+
+def test_the_engineer_that_is_asked_first_reads_the_base_and_its_config_is_trained_on(whole: Session) -> None:
+    context = whole.context(None)
+    assert context.stage is None and context.sections["behaviour"] == () and context.sections["history"] == ()
+    assert {line.size for line in context.sections["failures"]} == {line.size for line in context.sections["statistics"]} == {3, 4}
+    assert whole.environment(None).config == whole.spec.initial_config
+    assert whole.environment(0).config == whole.proposal(None).config_after
+    assert "before stage 1" in whole.context(0).sections["history"][0].text
+    with pytest.raises(ValueError, match="a person is first asked after stage 1"):
+        small_spec("human", ask_first=True)
 
 
 def test_the_base_engineer_is_not_touched_by_training(whole: Session, tmp_path: Path) -> None:

@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from core.lake.generator import undrawable
+from core.lake.generator import canonical_hashes, undrawable
+from core.lake.suites import held_out
+from core.sessions.loop import suites_of
 from core.sessions.presets import PRESETS, preset_spec
 from core.sessions.spec import SessionSpec
 from core.training.settings import LEARNING_RATES, METHODS, Method, TrainingSettings
@@ -48,6 +51,15 @@ def test_a_spec_that_cannot_work_is_refused(changes: dict[str, Any], message: st
         spec[name] = spec[name] | change if isinstance(change, dict) else change
     with pytest.raises(ValidationError, match=message):
         SessionSpec.model_validate(spec)
+
+
+@pytest.mark.parametrize("name", ["quick", "qwen3-0.6b"])
+def test_test_boards_of_a_preset_are_held_out_from_everything_and_from_its_engineer(name: str) -> None:
+    spec = preset_spec(name)
+    suite, test = ([instance.board for instance in boards] for boards in suites_of(spec))
+    assert len(test) == PRESETS[name].test_boards * len(spec.suite.cells)
+    assert np.isin(canonical_hashes(test), held_out()).all(), "no warm start has seen them"
+    assert not np.isin(canonical_hashes(test), canonical_hashes(suite)).any()
 
 
 def test_each_method_has_a_learning_rate_of_its_own() -> None:

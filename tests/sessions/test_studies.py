@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -58,14 +59,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 @pytest.mark.training
 @pytest.mark.xdist_group("training")
-def test_every_cell_is_run_and_arms_of_a_seed_share_their_first_stage(finished: Study) -> None:
+def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) -> None:
     assert finished.state().status == "done" and finished.state().progress == 1.0
     first, *others = [session for _, session in finished.finished()]
     assert len(others) == 2
     for session in others:
-        assert session.spec.parent is not None and session.spec.parent.session == first.id
-        assert session.environment(0) == first.environment(0)
-        assert session.proposal(0).engineer == session.spec.engineer != first.spec.engineer  # type: ignore[union-attr]
+        assert session.test(None).equals(first.test(None)) and session.environment(None) == first.environment(None)  # type: ignore[union-attr]
+        assert session.proposal(None).engineer == session.spec.engineer != first.spec.engineer  # type: ignore[union-attr]
+        assert session.environment(0).config == session.proposal(None).config_after  # type: ignore[union-attr]
+        assert events(finished, "baseline")[session.id] == 0, "its base was measured by the first arm"
     boards = finished.boards()
     assert len(boards) == 3 * 10 and set(boards["cell"]) == {"2x3", "2x4"}
     table = outcomes(boards)
@@ -173,7 +175,7 @@ def test_engineers_can_be_chosen_and_an_api_is_told_where_it_is_asked() -> None:
     assert "human" not in STUDY_ENGINEERS and {"bandit", "random", "api"} < set(STUDY_ENGINEERS)
     spec = engineers_study(2, engineers=("bandit", "random", "api"), api=API)
     assert [(cell.engineer, cell.api) for cell in (spec.spec_of(arm, 1) for arm in spec.arms)] == [
-        ("bandit", None), ("random", None), ("api", API),
+        ("bandit", None), ("random", None), ("api", API.model_copy(update={"guidance": False})),
     ]  # fmt: skip
     with pytest.raises(ValidationError, match="give both or neither"):
         engineers_study(engineers=("policy", "api"))
@@ -182,11 +184,11 @@ def test_engineers_can_be_chosen_and_an_api_is_told_where_it_is_asked() -> None:
 def test_requests_are_counted_before_they_are_paid() -> None:
     spec = engineers_study(3, small_spec(), engineers=("policy", "api"), api=API)
     each = (2 * PROMPT_TOKENS + 10 * API.max_tokens) / 1e6
-    assert spec.requests == 3 * 2 and spec.highest_cost == pytest.approx(6 * each)
+    assert spec.requests == 3 * 3 and spec.highest_cost == pytest.approx(9 * each), "before the first stage and after each of two"
     both = guidance_study(3, small_spec(), API)
-    assert both.requests == 2 * 3 * 2 and both.highest_cost == pytest.approx(12 * each)
+    assert both.requests == 2 * 3 * 3 and both.highest_cost == pytest.approx(18 * each)
     free = guidance_study(3, small_spec(), API.model_copy(update={"output_price": None}))
-    assert free.requests == 12 and free.highest_cost is None
+    assert free.requests == 18 and free.highest_cost is None
     assert sections_study().requests == 0
 
 
@@ -246,10 +248,43 @@ def test_a_study_that_cannot_be_run_is_refused(changes: dict, message: str) -> N
         StudySpec.model_validate(sections_study().model_dump() | changes)
 
 
-def test_one_stage_is_too_few() -> None:
-    one = small_spec().model_copy(update={"stages": 1})
+def test_one_stage_is_too_few_for_an_engineer_that_is_asked_after_it() -> None:
+    study = sections_study(session=small_spec().changed(stages=1)).model_dump()
+    assert StudySpec.model_validate(study).session.ask_first
     with pytest.raises(ValidationError, match="two stages or more"):
-        sections_study(session=one)
+        StudySpec.model_validate(study | {"session": study["session"] | {"ask_first": False}})
+
+
+@pytest.mark.parametrize("make", [make for kind, make in STUDIES.items() if kind != "guidance"])
+def test_arms_of_a_seed_share_boards_that_other_seeds_do_not_have(make: Callable[..., StudySpec]) -> None:
+    spec = make(3)
+    cells = {(arm.name, seed): spec.spec_of(arm, seed) for arm in spec.arms for seed in spec.seeds}
+    for seed in spec.seeds:
+        assert len({(cells[arm.name, seed].suite.seed, cells[arm.name, seed].test.seed) for arm in spec.arms}) == 1  # type: ignore[union-attr]
+    seeds = [
+        suite.seed for arm_and_seed, cell in cells.items() for suite in (cell.suite, cell.test) if arm_and_seed[0] == spec.arms[0].name
+    ]
+    assert len(set(seeds)) == 2 * len(spec.seeds)
+    assert all(cell.ask_first for cell in cells.values())
+
+
+def test_a_study_of_another_session_has_test_boards_and_tells_no_lessons() -> None:
+    spec = sections_study(1, LANGUAGE.changed(test=None))
+    assert spec.session.test == LANGUAGE.suite and spec.session.language is not None and not spec.session.language.guidance
+    told = engineers_study(1, preset_spec("study", engineer="human"), engineers=("rules", "fixed"))
+    assert told.session.engineer == "rules", "its arms say who is asked, so it does not matter that a person was"
+    with pytest.raises(ValueError, match="its engineer cannot be human"):
+        sections_study(1, preset_spec("study", engineer="human"))
+
+
+def test_a_study_from_before_runs_as_it_did() -> None:
+    """Without the fields that studies have had since."""
+    spec = sections_study(2).model_dump()
+    old = {name: value for name, value in spec.items() if name not in ("suite_by_seed", "smallest_effect", "prediction")}
+    old["session"] = {name: value for name, value in spec["session"].items() if name not in ("test", "ask_first")}
+    study = StudySpec.model_validate(old)
+    cells = [study.spec_of(study.arms[0], seed) for seed in study.seeds]
+    assert {cell.suite for cell in cells} == {preset_spec("study").suite} and not any(cell.test or cell.ask_first for cell in cells)
 
 
 def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> None:

@@ -12,14 +12,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.lake.config import EnvironmentConfig
+from core.sessions.presets import preset_spec
 from core.sessions.store import SessionStore
 from core.sessions.studies.design import is_factorial, is_leave_one_out, is_one_at_a_time
-from core.sessions.studies.effects import MOST_SEEDS, contrast, holm
+from core.sessions.studies.effects import contrast, holm, smaller_than, smallest_visible
+from core.sessions.studies.noise import noise_of, told_beforehand, visible
 from core.sessions.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of, shade
 from core.sessions.studies.report import MeasureReport, StudyReport, measured, report_of, save_report
-from core.sessions.studies.report_page import html_page, seeds_told
+from core.sessions.studies.report_page import html_page
 from core.sessions.studies.spec import Arm, StudySpec, engineers_study, guard_study, only_one, sections_study, without_one
-from core.sessions.studies.store import Study, StudyError, create, outcomes, shipped
+from core.sessions.studies.store import Configs, Study, StudyError, create, outcomes, shipped
 from tests.builders import build_session, small_spec
 
 
@@ -53,7 +56,7 @@ def test_a_factorial_study_tells_main_effects_and_interactions() -> None:
     expected = contrast(outcomes(boards), [name for name in shown if shown[name]], [name for name in shown if not shown[name]])
     failures = report.effects[0]
     assert (failures.mean, failures.low, failures.p, failures.n) == (expected.mean, expected.low, expected.p, 4)
-    assert failures.mean == pytest.approx(0.25, abs=0.1) and failures.board_low > 0 and failures.more_seeds == 0
+    assert failures.mean == pytest.approx(0.25, abs=0.1) and failures.low > 0 and failures.board_low is None
     assert len(report.sentences) == 3 and all(re.search(r"[0-9]", sentence) for sentence in report.sentences)
     assert failures.clear and report.verdict.startswith("1 of 6 comparisons is clear of chance (n = 4 seeds): failures +")
     assert {arm.arm: arm.mean for arm in report.arms} == pytest.approx(outcomes(boards).groupby("arm")["value"].mean().to_dict())
@@ -134,15 +137,82 @@ def test_the_full_colour_never_stands_for_less_than_a_few_points() -> None:
     assert shade(0.0, 0.1).endswith("0.000)") and shade(0.1, 0.1).endswith("0.750)") and shade(-0.1, 0.1) != shade(0.1, 0.1)
 
 
-def test_very_many_more_seeds_are_only_told_to_be_many() -> None:
-    spec = engineers_study(3).model_copy(update={"arms": engineers_study().arms[:2]})
+# --- dose, noise and what is small ------------------------------------------------------------------------------------
+
+
+def configs_of(spec: StudySpec, holes: dict[str, float]) -> Configs:
+    """What the arms trained on: two stages, the second with these hole ratios."""
+    first = spec.session.initial_config
+    return {
+        (arm.name, seed): (first, EnvironmentConfig.uniform(tuple(first.sizes), 3, holes[arm.name], 0.2))
+        for arm in spec.arms
+        for seed in spec.seeds
+    }
+
+
+def test_arms_that_trained_on_identical_configs_are_told_as_no_contrast() -> None:
+    spec = engineers_study(4, engineers=("policy", "base", "rules"))
     boards = imagined(spec)
-    right = {("policy", 0): 20, ("policy", 1): 30, ("policy", 2): 40, ("base", 0): 40, ("base", 1): 30, ("base", 2): 21}
-    for (arm, seed), first in right.items():
-        boards.loc[(boards["arm"] == arm) & (boards["seed"] == seed), "valid"] = [i < first for i in range(60)]
-    [row] = measured(boards.assign(cell="2x3", size=3), "valid", spec).effects
-    assert row.mean == pytest.approx(1 / 180) and row.more_seeds == MOST_SEEDS + 1
-    assert [seeds_told(more) for more in (None, 0, MOST_SEEDS, MOST_SEEDS + 1, 999_999_994)] == ["-", "0", "1000", "over 1000", "over 1000"]
+    told = measured(boards, "valid", spec, configs=configs_of(spec, {"policy": 0.2, "base": 0.2, "rules": 0.5}))
+    base, rules = told.effects
+    assert base.alike and base.dose == 0 and (base.p, base.p_holm, base.low) == (None, None, None) and not base.clear
+    assert not rules.alike and rules.dose == pytest.approx(0.3 / 3 / 2), "one of three knobs, in one of two stages"
+    assert rules.p_holm == rules.p, "the other is no comparison, so there is nothing to correct for"
+    assert "base instead of policy: no contrast" in told.sentences[0]
+    assert "No contrast, as both sides trained on identical configs: base instead of policy." in told.verdict
+    assert {row.name for row in told.sizes} == {"rules"}
+    one = configs_of(spec, {"policy": 0.2, "base": 0.2, "rules": 0.5}) | {
+        ("base", 0): configs_of(spec, dict.fromkeys(("policy", "base", "rules"), 0.21))["base", 0]
+    }
+    assert not measured(boards, "valid", spec, configs=one).effects[0].alike, "in one seed they differ"
+
+
+def test_a_section_is_no_contrast_only_if_all_its_pairs_of_arms_trained_alike() -> None:
+    spec = sections_study(2)
+    names = [arm.name for arm in spec.arms]
+    told = measured(imagined(spec), "valid", spec, configs=configs_of(spec, {name: 0.5 if "failures" in name else 0.2 for name in names}))
+    assert {row.name: row.alike for row in told.effects if row.kind == "main effect"} == {
+        "failures": False, "preserved": True, "statistics": True,
+    }  # fmt: skip
+
+
+def test_an_effect_that_is_shown_to_be_small_is_a_finding() -> None:
+    spec = engineers_study(6, engineers=("policy", "base")).model_copy(update={"smallest_effect": 0.2})
+    told = measured(imagined(spec, seed=1), "valid", spec)
+    [row] = told.effects
+    assert row.p_smaller == pytest.approx(smaller_than(row.effect, 0.2)) and row.smaller and not row.clear
+    assert "Smaller than 20 points: base instead of policy." in told.verdict and "smaller than 20 points (p" in told.sentences[0]
+    assert told.visible is not None and 0 < told.visible < 0.3
+
+
+def test_with_boards_of_its_own_in_each_seed_no_interval_over_boards_is_told() -> None:
+    spec = engineers_study(3, engineers=("policy", "base"))
+    assert measured(imagined(spec), "valid", spec).effects[0].board_low is None
+    shared = spec.model_copy(update={"suite_by_seed": False})
+    assert measured(imagined(spec), "valid", shared).effects[0].board_low is not None
+
+
+def test_a_study_says_beforehand_what_it_can_see_and_by_which_noise() -> None:
+    spec = engineers_study(5)
+    few, many = visible(spec), visible(spec.model_copy(update={"seeds": tuple(range(20))}))
+    assert few is not None and many is not None and few.deviation == many.deviation and many.effect < few.effect / 2
+    assert few.effect == pytest.approx(smallest_visible(few.deviation, 5))
+    assert "recorded stud" in few.sentence and f"{100 * few.effect:.1f} points or more" in told_beforehand(spec)
+    factorial = visible(sections_study(5))
+    assert factorial is not None and factorial.effect == pytest.approx(few.effect / 2), "four pairs of arms in each seed"
+    assert "will mostly go unseen" in told_beforehand(spec.model_copy(update={"smallest_effect": 0.001}))
+    assert told_beforehand(engineers_study(1)).startswith("One seed can see no effect")
+    assert "not known" in told_beforehand(engineers_study(3, preset_spec("paper")))
+
+
+def test_the_noise_of_a_recorded_study_is_that_of_its_table() -> None:
+    """Two-way: what is left of arms by seeds beside the means of both."""
+    folder = next(folder for folder in shipped() if folder.name == "engineers")
+    rates = outcomes(pd.read_parquet(folder / "boards.parquet")).pivot(index="arm", columns="seed", values="value").drop("base")
+    left = rates.sub(rates.mean(axis=1), axis=0).sub(rates.mean(axis=0), axis=1) + rates.to_numpy().mean()
+    known = noise_of(folder)
+    assert known.between_arms**2 == pytest.approx(2 * (left**2).to_numpy().sum() / (3 * 4))
+    assert known.between_seeds**2 == pytest.approx(2 * rates.var(axis=1).mean())
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
@@ -165,7 +235,7 @@ def test_curves_are_the_rates_before_training_and_after_each_stage(learnt: Study
         assert [point.trained for point in curve.points] == [0, 1, 2]
         assert (curve.points[-1].by_seed, curve.points[-1].mean) == (arm.by_seed, arm.mean)
     point = report.valid.curves[1].points[0]
-    table = learnt.session(learnt.cells[1]).validation(None)  # type: ignore[union-attr]
+    table = learnt.session(learnt.cells[1]).test(None)  # type: ignore[union-attr]
     assert table is not None
     assert point.by_seed[0] == pytest.approx(table.groupby("size")["valid"].mean().mean())
     for point in (point for curve in report.valid.curves for point in curve.points):
@@ -184,7 +254,7 @@ def test_a_study_of_which_only_one_arm_is_finished_cannot_be_told(tmp_path: Path
 def apart_from_draws(told: MeasureReport) -> MeasureReport:
     """What hangs on the sessions alone."""
     effects = tuple(row.model_copy(update={"board_low": 0.0, "board_high": 0.0}) for row in told.effects)
-    return told.model_copy(update={"effects": effects})
+    return told.model_copy(update={"effects": effects, "curves": ()})
 
 
 @pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
@@ -194,7 +264,7 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
     boards = pd.read_parquet(folder / "boards.parquet")
     for measure, told in (("valid", report.valid), ("optimal", report.optimal)):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
-        assert told.curves and told.sizes and apart_from_draws(again) == apart_from_draws(told.model_copy(update={"curves": ()}))
+        assert told.curves and told.sizes and apart_from_draws(again) == apart_from_draws(told)
         for bound in ("board_low", "board_high"):  # a bootstrap, with other draws than when this was recorded
             ours, theirs = ([getattr(row, bound) for row in each.effects] for each in (again, told))
             assert ours == pytest.approx(theirs, abs=0.005)
@@ -206,6 +276,9 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
         del arm["language"]
     opened = StudyReport.model_validate(old)
     assert opened.valid.effects == report.valid.effects
+    assert "its engineers read the same boards that its results are told from" in opened.missing
+    assert "This study is from before: its engineers read" in html_page(opened)
+    assert not re.search("more (seeds|probably)", html_page(opened)), "how many more would tell follows from p alone"
     assert "Learning" in html_page(report) and "Learning" not in html_page(opened) and "Map sizes" not in html_page(opened)
 
 
@@ -237,13 +310,15 @@ def test_what_is_saved_is_whole_and_the_page_needs_nothing_else(learnt: Study, t
     told = report.model_copy(update={"spec": report.spec.model_copy(update={"title": "<script>alert(1)</script>"})})
     save_report(tmp_path, told, boards)
     assert StudyReport.model_validate_json((tmp_path / "report.json").read_text()) == told
-    again = measured(pd.read_parquet(tmp_path / "boards.parquet"), "valid", learnt.spec)
+    again = measured(pd.read_parquet(tmp_path / "boards.parquet"), "valid", learnt.spec, configs=learnt.configs())
     assert again == told.valid.model_copy(update={"curves": ()})
+    assert told.beforehand == told_beforehand(learnt.spec) and not told.missing
     assert len(pd.read_csv(tmp_path / "arms.csv")) == 2 * 6 and len(pd.read_csv(tmp_path / "effects.csv")) == 4
     page = (tmp_path / "report.html").read_text()
     tags = Tags()
     tags.feed(page)
     assert not tags.open and not tags.asked and "<script>" not in page
+    assert page.index(told.beforehand[:40]) < page.index(told.valid.sentences[0][:30]), "what it can see comes first"
     assert all(sentence.split(":")[0] in page for sentence in (*told.valid.sentences, told.optimal.verdict))
     pictures = re.findall(r"<svg.*?</svg>", page)
     assert len(pictures) == 2 * 3, "effects, curves and map sizes, for both measures"

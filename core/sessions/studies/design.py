@@ -25,6 +25,8 @@ class Design:
     """Of outcomes, as :mod:`core.sessions.studies.effects` has them; raises ValueError where they allow no comparison."""
     sides: dict[str, tuple[set[str], set[str]]]
     """Which arms are held against which."""
+    pairs: dict[str, list[tuple[str, str]]]
+    """The arms that differ in nothing else, of either side one."""
     reference: str
     """The arm that others are held against."""
 
@@ -42,20 +44,29 @@ def design(spec: StudySpec) -> Design:
     """All combinations of some sections, all sections but one, one alone, or anything else: then each arm is held against the first."""
     sections, first = sections_of(spec), spec.arms[0].name
     if only_sections_differ(spec):
+        arm_of = {shown: arm for arm, shown in sections.items()}
         if is_factorial(sections):
-            on = {section: {arm for arm, shown in sections.items() if section in shown} for section in varied(sections)}
-            sides = {section: (arms, {*sections} - arms) for section, arms in on.items()}
-            return Design("main effect", lambda table: main_effects(table, sections), sides, first)
+            pairs = {
+                section: [(arm, arm_of[shown - {section}]) for arm, shown in sections.items() if section in shown]
+                for section in varied(sections)
+            }
+            return of_pairs("main effect", lambda table: main_effects(table, sections), pairs, first)
         if is_leave_one_out(sections):
-            arm_of = {shown: arm for arm, shown in sections.items()}
             whole = max(arm_of, key=len)
-            sides = {section: ({arm_of[whole]}, {arm}) for shown, arm in arm_of.items() for section in whole - shown}
-            return Design("left out", lambda table: leave_one_out(table, sections), sides, arm_of[whole])
+            pairs = {section: [(arm_of[whole], arm)] for shown, arm in arm_of.items() for section in whole - shown}
+            return of_pairs("left out", lambda table: leave_one_out(table, sections), pairs, arm_of[whole])
         if is_one_at_a_time(sections):
             added = {arm: section for arm, shown in sections.items() for section in shown - sections[first]}
-            sides = {section: ({arm}, {first}) for arm, section in added.items()}
-            return Design("alone", lambda table: {added[arm]: effect for arm, effect in against(table, first).items()}, sides, first)
-    return Design("arm", lambda table: against(table, first), {arm.name: ({arm.name}, {first}) for arm in spec.arms[1:]}, first)
+            pairs = {section: [(arm, first)] for arm, section in added.items()}
+            return of_pairs("alone", lambda table: {added[arm]: effect for arm, effect in against(table, first).items()}, pairs, first)
+    return of_pairs("arm", lambda table: against(table, first), {arm.name: [(arm.name, first)] for arm in spec.arms[1:]}, first)
+
+
+def of_pairs(
+    kind: Kind, effects: Callable[[pd.DataFrame], dict[str, Effect]], pairs: dict[str, list[tuple[str, str]]], reference: str
+) -> Design:
+    sides = {key: ({plus for plus, _ in of}, {minus for _, minus in of}) for key, of in pairs.items()}
+    return Design(kind, effects, sides, pairs, reference)
 
 
 def sections_of(spec: StudySpec) -> dict[str, frozenset[str]]:

@@ -1,10 +1,11 @@
 """What the arms of a study do to its outcomes, with the uncertainty that its few seeds leave.
 
 A study is a grid of arms × seeds, a session each. The sessions of one seed share initial policy, held-out boards and random streams, so
-arms are compared within seeds: a *contrast* is the mean over some arms less the mean over others, one number a seed. There are two ways to
-be unsure of it, and neither contains the other:
+arms are compared within seeds: a *contrast* is the mean over some arms less the mean over others, one number a seed. Where each seed has
+boards of its own, the t interval over seeds of every :class:`Effect` is for other training runs on other boards. Where all seeds have the
+same boards, as in studies from before, there are two ways to be unsure, and neither contains the other:
 
-- other training runs on these boards: the t interval over seeds of every :class:`Effect`;
+- other training runs on these boards: the t interval over seeds;
 - other boards for these training runs: :func:`board_bootstrap`.
 
 ``outcomes`` is a table of one row a session with columns ``arm`` (str), ``seed`` (int) and ``value`` (float, such as the final valid rate
@@ -13,7 +14,6 @@ in 0..1; NaN is as good as no row). ``sections`` maps each arm to the set of sec
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -22,7 +22,7 @@ from typing import TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import optimize, stats
 
 from core import seeds
 
@@ -30,8 +30,8 @@ Key = TypeVar("Key", str, tuple[str, str])
 
 CLEAR = 0.05
 """An effect is called clear below this p value; its interval, of 1 - CLEAR, then leaves out 0."""
-MOST_SEEDS = 1000
-"""Beyond so many more, how many seeds would tell is a guess of no use."""
+POWER = 0.8
+"""The chance of being called clear that an effect has which a study is said to see."""
 
 
 @dataclass(frozen=True)
@@ -151,30 +151,53 @@ def holm(ps: Sequence[float]) -> list[float]:
     return corrected
 
 
-def more_seeds(effect: Effect, power: float = 0.8) -> int | None:
-    """How many seeds more would make the effect clear with this chance, if its mean and spread stay as they are.
+def smallest_visible(deviation: float, n: int, power: float = POWER) -> float:
+    """The smallest effect that a study of ``n`` seeds would call clear with this chance (minimal detectable effect).
 
-    The least number for which the paired t test at 5 % has this power, by the noncentral t distribution (Cohen 1988, section 2.3). Mean and
-    spread of few seeds are themselves a rough guess, so this is one too.
+    By the noncentral t distribution of the paired t test at 5 % (Cohen 1988, section 2.3). It follows from the noise and the number of
+    seeds alone, so it can be told before anything has run.
 
-    Returns:
-        Seeds beyond those of the effect; 0 if it is clear already; None if it is 0 or has no spread to judge by.
+    Args:
+        deviation: standard deviation of a comparison over seeds, in any unit, which is that of the answer.
+
+    Raises:
+        ValueError: there are fewer than two seeds, which have no spread.
     """
-    if effect.mean == 0 or isnan(effect.p):
-        return None
-    if effect.p < CLEAR:
-        return 0
-    standard_error = (effect.high - effect.low) / 2 / stats.t.isf(CLEAR / 2, effect.n - 1)
-    size = abs(effect.mean) / (standard_error * sqrt(effect.n))
-    # The end of the range is far beyond any study, and keeps the distribution's arguments where SciPy is exact.
-    enough = range(effect.n + 1, 10**9)
-    return enough[bisect_left(enough, power, hi=len(enough) - 1, key=lambda n: _power(size, n))] - effect.n
+    if n < 2:
+        raise ValueError("one seed shows no spread, so no effect is clear of chance")
+    top = 0.01
+    while _power(top, n) < power:  # a far end at once would be beyond where SciPy's distribution is a number
+        top *= 2
+    return deviation * float(optimize.brentq(lambda multiple: _power(multiple, n) - power, top / 2, top))
+
+
+def deviation(effect: Effect) -> float:
+    """The standard deviation over seeds behind its interval."""
+    return (effect.high - effect.low) / 2 / float(stats.t.isf(CLEAR / 2, effect.n - 1)) * sqrt(effect.n)
+
+
+def smaller_than(effect: Effect, margin: float) -> float:
+    """p value that the effect lies outside of ±``margin``: if it is below CLEAR, the effect is shown to be smaller (equivalence test by two
+    one-sided t tests, Schuirmann 1987). NaN where the seeds show no spread to judge by."""
+    if isnan(effect.p) or effect.low == effect.high:
+        return nan
+    error = deviation(effect) / sqrt(effect.n)
+    return float(max(stats.t.sf((effect.mean + bound) / error * sign, effect.n - 1) for bound, sign in ((margin, 1), (-margin, -1))))
+
+
+def without_contrast(effects: dict[Key, Effect], alike: Collection[Key]) -> dict[Key, Effect]:
+    """The same effects where those of ``alike``, whose sides trained on identical configs, are no comparisons: they have no interval,
+    no p value, and no part in the correction of the others."""
+    return _corrected(
+        {key: replace(effect, low=nan, high=nan, p=nan, p_holm=nan) if key in alike else effect for key, effect in effects.items()}
+    )
 
 
 def _power(size: float, n: int) -> float:
     """The chance that a paired t test of n seeds is clear where the mean difference is ``size`` standard deviations."""
     needed, shift = stats.t.isf(CLEAR / 2, n - 1), size * sqrt(n)
-    return float(stats.nct.sf(needed, n - 1, shift) + stats.nct.cdf(-needed, n - 1, shift))
+    wrong_way = stats.nct.cdf(-needed, n - 1, shift) if shift < 5 else 0.0  # below 1e-6 there, where SciPy may give NaN
+    return float(stats.nct.sf(needed, n - 1, shift) + wrong_way)
 
 
 def board_bootstrap(
@@ -209,12 +232,19 @@ def board_bootstrap(
 # --- in words --------------------------------------------------------------------------------------------------------
 
 
-def sentence(what: str, effect: Effect, measure: str = "valid") -> str:
-    """An effect on the final rate in plain words, with all its numbers; ``what`` is what was done.
+def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 0.01, smaller: float = nan, alike: bool = False) -> str:
+    """An effect on the final rate in plain words, with all its numbers.
 
-    ``Showing failures changed the final valid rate by +1.8 points (−2.2 to +5.8, n = 3 seeds): these seeds cannot tell whether it helps;
-    about 6 more probably would, if it stays like this.``
+    ``Showing failures changed the final valid rate by +0.2 points (−0.3 to +0.7, n = 5 seeds): smaller than 1 point (p = 0.004).``
+
+    Args:
+        what: was done.
+        margin: the smallest effect that matters.
+        smaller: p value that the effect is smaller than that, corrected as ``effect.p_holm`` is.
+        alike: both sides trained on identical configs in all seeds.
     """
+    if alike:
+        return f"{what}: no contrast, the two sides trained on identical configs in {_seeds(effect.n)}."
     change = f"{what} changed the final {measure} rate by {points(effect.mean)} points"
     if effect.n == 1:
         return f"{change} (n = 1 seed): one seed cannot tell whether it helps."
@@ -223,16 +253,24 @@ def sentence(what: str, effect: Effect, measure: str = "valid") -> str:
     if isnan(effect.p):
         return f"{change} in each of {effect.n} seeds: without any spread between them they cannot tell what chance would do."
     told = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {effect.n} seeds)"
-    if effect.p >= CLEAR:
-        more = more_seeds(effect)
-        if more is None:
-            return f"{told}: chance could explain that."
-        needed = f"about {more}" if more <= MOST_SEEDS else f"more than {MOST_SEEDS}"
-        return f"{told}: these seeds cannot tell whether it helps; {needed} more probably would, if it stays like this."
+    clear, small = effect.p_holm < CLEAR, smaller < CLEAR
     corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
-    if effect.p_holm >= CLEAR:
-        return f"{told}: as one of several comparisons chance could explain that ({_p(effect.p)}{corrected})."
-    return f"{told}: more than chance explains ({_p(effect.p)}{corrected})."
+    if clear:
+        but = f", yet smaller than {margin_words(margin)} ({_p(smaller)})" if small else ""
+        return f"{told}: more than chance explains ({_p(effect.p)}{corrected}){but}."
+    if small:
+        return f"{told}: smaller than {margin_words(margin)} ({_p(smaller)})."
+    alone = f" as one of several comparisons ({_p(effect.p)}{corrected})" if effect.p < CLEAR else ""
+    return f"{told}: undecided, neither clear of chance{alone} nor shown to be smaller than {margin_words(margin)}."
+
+
+def margin_words(margin: float) -> str:
+    """``1 point``, ``2.5 points``."""
+    return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
+
+
+def _seeds(n: int) -> str:
+    return "the one seed" if n == 1 else f"all {n} seeds"
 
 
 def points(change: float) -> str:

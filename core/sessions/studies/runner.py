@@ -20,7 +20,7 @@ from typing import Literal, Protocol
 from core.lake.files import write_text
 from core.sessions.disk import free_reserve, in_words, reserve
 from core.sessions.files import open_to_append
-from core.sessions.forks import fork
+from core.sessions.forks import beside, fork
 from core.sessions.launcher import spawn
 from core.sessions.soundness import refuse_links
 from core.sessions.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, Status, own_process
@@ -138,7 +138,7 @@ class Runner:
         if state is not None or cell.arm == self.study.spec.arms[0]:
             return "ready"
         trunk = self.trunk(cell)
-        if trunk is not None and trunk.validation(0) is not None:
+        if trunk is not None and trunk.results(None if self.study.spec.session.ask_first else 0) is not None:
             return "ready"
         return "failed" if self.standing.get(self.first(cell).id) == "failed" else "waiting"
 
@@ -146,7 +146,7 @@ class Runner:
         return Cell(self.study.spec.arms[0], cell.seed)
 
     def trunk(self, cell: Cell) -> Session | None:
-        """The first arm's session of the same seed, with which all arms of the seed have their first stage in common."""
+        """The first arm's session of the same seed. With it all arms of the seed have in common what comes before the first proposal."""
         return self.study.session(self.first(cell))
 
     def start(self, cell: Cell) -> None:
@@ -157,6 +157,8 @@ class Runner:
             trunk = self.trunk(cell)
             if trunk is None:
                 session = self.study.store.create(spec, cell.id)
+            elif spec.ask_first:
+                session = beside(trunk, self.study.store, cell.id, spec)
             else:
                 session = fork(trunk, 0, self.study.store, cell.id, title=spec.title, **cell.arm.changes)
         self.starts[cell.id] = self.starts.get(cell.id, 0) + 1

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from core import seeds
 from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, Section
 from core.policy.settings import LanguageSettings
 from core.sessions.forks import CHANGEABLE
@@ -26,6 +27,10 @@ model step by 0.1, so the strict guard halves their steps, and loose differs fro
 PROMPT_TOKENS = 3000
 """Of one request to an engineer behind an API, generously: for the recorded sessions, of six and seven map sizes, prompt and schema of the
 answer come to 11 000 characters, about four a token."""
+
+
+Told = TypeVar("Told", LanguageSettings, ApiSettings)
+"""What can be told lessons."""
 
 
 class Arm(BaseModel):
@@ -48,7 +53,7 @@ class Arm(BaseModel):
 
 
 class StudySpec(BaseModel):
-    """A grid of arms and seeds. Arms differ only in what bears on proposals, so all of a seed share their first stage."""
+    """A grid of arms and seeds. Arms differ only in what bears on proposals, so those of a seed share all that comes before the first."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -58,13 +63,20 @@ class StudySpec(BaseModel):
     """What every cell runs, but for its seed and its arm."""
     arms: Annotated[tuple[Arm, ...], Field(min_length=2)]
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**31)], ...], Field(min_length=1)]
+    suite_by_seed: bool = False
+    """Whether each seed has validation and test boards of its own, the same for all its arms; else all seeds have the same boards, and the
+    spread over seeds says nothing of other boards."""
+    smallest_effect: Annotated[float, Field(gt=0, le=0.5)] = 0.01
+    """Of a rate: an effect that is smaller is of no interest, and that it is smaller can be shown (equivalence test)."""
+    prediction: Annotated[str, Field(max_length=4000)] = ""
+    """What is expected to come out, and when the study ends, written before it begins."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         for what, named in (("arms", [arm.name for arm in self.arms]), ("seeds", self.seeds)):
             if len(set(named)) < len(named):
                 raise ValueError(f"two {what} are the same")
-        if self.session.stages < 2:
+        if self.session.stages < 2 and not self.session.ask_first:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
         for arm in self.arms:
             if arm.language is not None:
@@ -89,19 +101,34 @@ class StudySpec(BaseModel):
     def spec_of(self, arm: Arm, seed: int) -> SessionSpec:
         """The session of one cell. Raises ValueError (pydantic's ValidationError) for an arm that cannot be run."""
         title = f"{self.title}, {arm.name}, seed {seed}"[:120]
-        return self.session.changed(**arm.changes, seed=seed, title=title)
+        return self.session.changed(**arm.changes, **self.suites_of(seed), seed=seed, title=title)
+
+    def suites_of(self, seed: int) -> dict[str, Any]:
+        """The seed's own suites, as fields of a session's spec."""
+        suites = {name: suite for name in ("suite", "test") if (suite := getattr(self.session, name)) is not None}
+        if not self.suite_by_seed:
+            return suites
+        return {
+            name: suite.model_copy(update={"seed": seeds.derive(seed, "study/suite", number)})
+            for number, (name, suite) in enumerate(suites.items())
+        }
 
     @property
     def requests(self) -> int:
-        """Sent to engineers behind an API, if each answer can be used: one after every stage of each of their cells."""
-        return len(self.servers) * len(self.seeds) * self.session.stages
+        """Sent to engineers behind an API, if each answer can be used."""
+        return len(self.servers) * len(self.seeds) * self.proposals
+
+    @property
+    def proposals(self) -> int:
+        """Of each session: one after every stage, and one before the first if its engineer is asked first."""
+        return self.session.stages + self.session.ask_first
 
     @property
     def highest_cost(self) -> float | None:
         """Of these requests, if each has PROMPT_TOKENS and each answer is as long as it may be; None where an arm's price is not known."""
         costs = [api.cost(PROMPT_TOKENS, api.max_tokens) for api in self.servers]
         known = [cost for cost in costs if cost is not None]
-        return sum(known) * len(self.seeds) * self.session.stages if len(known) == len(costs) else None
+        return sum(known) * len(self.seeds) * self.proposals if len(known) == len(costs) else None
 
     @property
     def servers(self) -> list[ApiSettings]:
@@ -132,8 +159,8 @@ def only_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
 
 
 def engineer_arms(engineers: Sequence[EngineerName] = PAPER_ENGINEERS, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """One for each; ``api`` says where the engineer of that name is asked."""
-    return tuple(Arm(name=engineer, engineer=engineer, api=api if engineer == "api" else None) for engineer in engineers)
+    """One for each; ``api`` says where the engineer of that name is asked, which is told no lessons."""
+    return tuple(Arm(name=engineer, engineer=engineer, api=untold(api) if api and engineer == "api" else None) for engineer in engineers)
 
 
 def guard_arms() -> tuple[Arm, ...]:
@@ -204,8 +231,24 @@ def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None =
 
 
 def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec | None) -> StudySpec:
-    """Of the first ``seeds`` seeds, in sessions of the preset ``study`` unless another one is given."""
-    return StudySpec(title=title, session=session or preset_spec("study"), arms=arms, seeds=tuple(range(seeds)))
+    """Of the first ``seeds`` seeds, in sessions of the preset ``study`` unless another one is given.
+
+    Whichever session it is: results come from test boards, each seed has boards of its own, the engineer is asked before the first stage,
+    and it is told no lessons, which would be a second cause beside what the arms differ in.
+    """
+    own = session or preset_spec("study")
+    changes: dict[str, Any] = {"test": own.test or own.suite, "ask_first": True}
+    if own.engineer == "human":
+        if arms[0].engineer is None:
+            raise ValueError("a study runs by itself, so its engineer cannot be human")
+        changes |= arms[0].changes
+    changes |= {name: untold(model) for name in ("language", "api") if (model := getattr(own, name)) is not None}
+    return StudySpec(title=title, session=own.changed(**changes), arms=arms, seeds=tuple(range(seeds)), suite_by_seed=True)
+
+
+def untold(model: Told) -> Told:
+    """The same model, not told the paper's two lessons."""
+    return model.model_copy(update={"guidance": False})
 
 
 STUDIES: dict[str, Callable[..., StudySpec]] = {

@@ -15,11 +15,14 @@ from pathlib import Path
 import pandas as pd
 from pydantic import ValidationError
 
-from core.lake.config import first_error
+from core.lake.config import EnvironmentConfig, first_error
 from core.sessions.jobs import find_folder, make_folder, readable
 from core.sessions.state import WorkerState, read_state
 from core.sessions.store import PROJECT, Session, SessionStore
 from core.sessions.studies.spec import Arm, StudySpec
+
+Configs = dict[tuple[str, int], tuple[EnvironmentConfig, ...]]
+"""Arm and seed -> what each stage trained on."""
 
 
 class StudyError(ValueError):
@@ -79,27 +82,36 @@ class Study:
                 yield cell, session
 
     def boards(self) -> pd.DataFrame:
-        """The final validations of all finished cells, one row a board: ``arm, seed, board_id, cell, size, agents, valid, optimal``;
-        ``cell`` is the suite's (agents and size)."""
+        """The final results of all finished cells, one row a board: ``arm, seed, board_id, cell, size, agents, valid, optimal``; ``cell``
+        is the suite's (agents and size). Boards of the same id are the same within a seed."""
         return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
 
     def learning(self) -> pd.DataFrame:
-        """All validations of all finished cells, as :meth:`boards` has the last ones, with the stages that were ``trained`` before each:
-        0 is the base."""
+        """The results of all stages of all finished cells, as :meth:`boards` has the last ones, with the stages that were ``trained``
+        before each: 0 is the base."""
         return self._validated(lambda session: range(session.spec.stages + 1))
 
     def _validated(self, trained: Callable[[Session], Iterable[int]]) -> pd.DataFrame:
-        """The validations after so many stages."""
+        """The results after so many stages."""
         tables = []
         for cell, session in self.finished():
             for stages in trained(session):
-                table = session.validation(stages - 1 if stages else None)
+                table = session.results(stages - 1 if stages else None)
                 if table is not None:
                     names = table["agents"].astype(str) + "x" + table["size"].astype(str)
                     kept = table[["board_id", "size", "agents", "valid", "optimal"]]
                     tables.append(kept.assign(trained=stages, arm=cell.arm.name, seed=cell.seed, cell=names))
         columns = ["trained", "arm", "seed", "board_id", "cell", "size", "agents", "valid", "optimal"]
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+    def configs(self) -> Configs:
+        """Of every stage of all finished cells whose record is whole."""
+        found = {}
+        for cell, session in self.finished():
+            drawn = [record.config for stage in range(session.spec.stages) if (record := session.environment(stage)) is not None]
+            if len(drawn) == session.spec.stages:
+                found[cell.arm.name, cell.seed] = tuple(drawn)
+        return found
 
 
 def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
