@@ -202,8 +202,8 @@ class StudyReport(BaseModel):
             for measure in MEASURES:
                 old: MeasureReport = getattr(self, measure)
                 rows = judged(old.effects, old.margin)
-                told = old.model_copy(update={"effects": rows, "sentences": sentences_of(rows, self.spec, measure, old.margin)})
-                setattr(self, measure, told)
+                told = {"effects": rows, "visible": seen_by(rows), "sentences": sentences_of(rows, self.spec, measure, old.margin)}
+                setattr(self, measure, old.model_copy(update=told))
             self.sentences = self.valid.sentences
         return self
 
@@ -279,7 +279,6 @@ def measured(
     rows = [
         row_of(told.kind, told.name(key), effect, bounds(*map(sorted, told.sides[key])), doses.get(key)) for key, effect in found.items()
     ]
-    spread = [deviation(effect) for effect in found.values() if not isnan(effect.p)]
     if told.kind == "main effect":
         sections = sections_of(spec)
         for (a, b), effect in interactions(table, sections).items():
@@ -292,7 +291,7 @@ def measured(
         arms=tuple(arms),
         effects=effects,
         margin=spec.smallest_effect,
-        visible=smallest_visible(sqrt(np.mean(np.square(spread))), rows[0].n) if any(spread) else None,
+        visible=seen_by(effects),
         sentences=sentences_of(effects, spec, measure, spec.smallest_effect),
         curves=() if learning is None else curves(learning, measure, spec),
         sizes=sizes(boards, measure, told, [key for key, how_far in doses.items() if how_far == 0]),
@@ -329,6 +328,12 @@ def judged(rows: Sequence[EffectRow], margin: float) -> tuple[EffectRow, ...]:
             for row, p, corrected in zip(own, ps, holm(ps), strict=True)
         ]
     return tuple(done)
+
+
+def seen_by(rows: Sequence[EffectRow]) -> float | None:
+    """The smallest effect that the study's seeds can see by the spread of its own comparisons, interactions left out; None without any."""
+    spread = [deviation(row.effect) for row in rows if row.kind == rows[0].kind and row.p is not None]
+    return smallest_visible(sqrt(np.mean(np.square(spread))), rows[0].n) if any(spread) else None
 
 
 def sentences_of(rows: Sequence[EffectRow], spec: StudySpec, measure: Measure, margin: float) -> tuple[str, ...]:

@@ -159,8 +159,8 @@ def only_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
 
 
 def engineer_arms(engineers: Sequence[EngineerName] = PAPER_ENGINEERS, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """One for each; ``api`` says where the engineer of that name is asked, which is told no lessons."""
-    return tuple(Arm(name=engineer, engineer=engineer, api=untold(api) if api and engineer == "api" else None) for engineer in engineers)
+    """One for each; ``api`` says where the engineer of that name is asked."""
+    return tuple(Arm(name=engineer, engineer=engineer, api=api if engineer == "api" else None) for engineer in engineers)
 
 
 def guard_arms() -> tuple[Arm, ...]:
@@ -215,8 +215,8 @@ def engineers_study(
     engineers: Sequence[EngineerName] = PAPER_ENGINEERS,
     api: ApiSettings | None = None,
 ) -> StudySpec:
-    """Engineers side by side, by default the paper's; what the others are held against is the first."""
-    return _study("Who is a good engineer?", engineer_arms(engineers, api), seeds, session)
+    """Engineers side by side, by default the paper's; what the others are held against is the first. None is told lessons."""
+    return _study("Who is a good engineer?", engineer_arms(engineers, api and untold(api)), seeds, session)
 
 
 def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
