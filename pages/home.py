@@ -32,18 +32,19 @@ SHOWN = "sessions_shown"
 
 def alive(session: Session) -> None:
     """What training did, as one large number, beside a board that shows it."""
-    stages = [stage for stage in range(session.spec.stages) if session.validation(stage) is not None]
-    before, after = session.validation(None), session.validation(stages[-1]) if stages else None
+    stages = [stage for stage in range(session.spec.stages) if session.results(stage) is not None]
+    before, after = session.results(None), session.results(stages[-1]) if stages else None
     if before is None or after is None:
         return
     was, now, change = overall(before), overall(after), board_by_board(before, after)
     plural = f"{len(stages)} stage{'s' if len(stages) > 1 else ''} of training"
+    intervals = f"95 % intervals {was.interval} and {now.interval}, n = {now.n} {session.results_from}."
     words, boards = st.columns([1, 1.5], gap="large", vertical_alignment="center")
     with words:
         st.html(
             f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'
             f'<p class="fl-big">{percent(was.value)}<span class="arrow">→</span><span class="to">{percent(now.value)}</span></p>'
-            f'<p class="fl-note">95 % intervals {was.interval} and {now.interval}, n = {now.n} held-out boards. {change.sentence}</p>'
+            f'<p class="fl-note">{intervals} {change.sentence}</p>'
         )
         took = ""
         state = session.state()

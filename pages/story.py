@@ -47,17 +47,14 @@ def counted(n: int, what: str) -> str:
 
 
 def headline(session: Session, stage: int | None, before: pd.DataFrame | None, after: pd.DataFrame, following: pd.DataFrame | None) -> None:
-    now = overall(after)
+    now, record = overall(after), session.proposal(stage)
     if stage is None or before is None:
-        answer(
-            f"Before training, <b>{percent(now.value)}</b> of its plans are valid.",
-            f"95 % interval {now.interval}, n = {now.n} held-out boards. {percent(overall(after, 'optimal').value)} are optimal.",
-        )
-        return
-    change = board_by_board(before, after)
-    led = f"{stage_name(stage)} took valid plans from {percent(change.before)} to <b>{percent(change.after)}</b>."
-    note = f"{change.sentence} Now {now.interval} of all boards like these would be valid (95 % interval)."
-    record = session.proposal(stage)
+        led = f"Before training, <b>{percent(now.value)}</b> of its plans are valid."
+        note = f"95 % interval {now.interval}, n = {now.n} held-out boards. {percent(overall(after, 'optimal').value)} are optimal."
+    else:
+        change = board_by_board(before, after)
+        led = f"{stage_name(stage)} took valid plans from {percent(change.before)} to <b>{percent(change.after)}</b>."
+        note = f"{change.sentence} Now {now.interval} of all boards like these would be valid (95 % interval)."
     if record is None:
         answer(led, note)
     elif is_last(session, stage):
@@ -65,20 +62,20 @@ def headline(session: Session, stage: int | None, before: pd.DataFrame | None, a
     else:
         said = f" Then {WHO[record.engineer]} {escape(what_changed(record))}."
         if record.proposal is not None and record.proposal.claims:
-            said += f" <b>{was_it_right(claim_outcomes(record.proposal.claims, after, following))}</b>"
+            said += f" <b>{was_it_right(claim_outcomes(record.proposal.claims, after, following, session.validation(stage)))}</b>"
         answer(led + said, note)
 
 
-def is_last(session: Session, stage: int) -> bool:
+def is_last(session: Session, stage: int | None) -> bool:
     """Whether nothing is trained on what is proposed after the stage."""
-    return stage + 1 == session.spec.stages
+    return stage is not None and stage + 1 == session.spec.stages
 
 
-def was_right(record: ProposalRecord, after: pd.DataFrame, following: pd.DataFrame | None) -> None:
+def was_right(record: ProposalRecord, after: pd.DataFrame, following: pd.DataFrame | None, read: pd.DataFrame | None) -> None:
     """What the proposal predicted beside what came; nothing where no stage has tested it."""
     if record.proposal is None or following is None:
         return
-    outcomes = claim_outcomes(record.proposal.claims, after, following)
+    outcomes = claim_outcomes(record.proposal.claims, after, following, read)
     told = judgement(outcomes)
     if told is None:
         return
@@ -195,7 +192,12 @@ def what_it_saw(session: Session, context: Context, record: ProposalRecord | Non
 
 
 def what_it_said(
-    context: Context | None, record: ProposalRecord, after: pd.DataFrame, following: pd.DataFrame | None, stage: int, last: bool
+    context: Context | None,
+    record: ProposalRecord,
+    after: pd.DataFrame,
+    following: pd.DataFrame | None,
+    read: pd.DataFrame | None,
+    last: bool,
 ) -> None:
     contents.heading("What it said", "said")
     if last:
@@ -213,7 +215,7 @@ def what_it_said(
         )
         if record.proposal.claims:
             seen = None if context is None else {line.id for line in context.lines}
-            evidence.cited(markup.claims_table(claim_outcomes(record.proposal.claims, after, following), seen), key="claims")
+            evidence.cited(markup.claims_table(claim_outcomes(record.proposal.claims, after, following, read), seen), key="claims")
     raw_answers(record)
 
 
@@ -319,7 +321,7 @@ def compare_branch(branch: Branch, parent: Session) -> None:
     """How a fork went on from its parent, and what came of it on the same boards."""
     if differences := parted(branch, parent):
         st.caption(f"Then it trained with {', '.join(differences[:MOST_DIFFERENCES])}{', ...' if differences[MOST_DIFFERENCES:] else '.'}")
-    there, here = (session.validation(branch.session.spec.stages - 1) for session in (parent, branch.session))
+    there, here = (session.results(branch.session.spec.stages - 1) for session in (parent, branch.session))
     if there is not None and here is not None:
         change = board_by_board(there, here)
         st.caption(f"At the end {percent(change.after)} are valid instead of {percent(change.before)}. {change.sentence}")
@@ -378,49 +380,49 @@ if not found:
 with picker:
     session = sessions.session_picker(found)
 state = session.state()
-st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed}")
+st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed} · results on {session.results_from}")
 opening = first_judged(session, state)
 thread = marks(session, state)
 chosen = timeline(thread, key="story-thread", default=None if opening is None else opening + 1)
 stage = chosen.id - 1
 here = None if stage < 0 else stage
-after = session.validation(here)
+after, read = session.results(here), session.validation(here)
 if after is None or after.empty:
     sessions.problems(session)
     st.info(f"{stage_name(here)} has no results yet.")
     st.page_link(nav.path("train"), label="Watch it train", query_params={"session": session.id})
     st.stop()
 earlier_stage = None if not here else here - 1
-before = None if here is None else session.validation(earlier_stage)
-following = session.validation(stage + 1) if stage + 1 < session.spec.stages else None
+before = None if here is None else session.results(earlier_stage)
+following = session.results(stage + 1) if stage + 1 < session.spec.stages else None
 now_label, before_label = stage_name(here), stage_name(earlier_stage)
 if here is not None:
     now_label, before_label = f"after {now_label.lower()}", "before training" if earlier_stage is None else f"after {before_label.lower()}"
 
 headline(session, here, before, after, following)
 contents = Contents("story-contents")
-record = None if here is None else session.proposal(here)
+record = session.proposal(here)
 if record is not None:
-    was_right(record, after, following)
+    was_right(record, after, following, read)
 results(now_label, before, after, before_label)
 boards(now_label, before, after, before_label)
-if here is not None:
-    context, last = session.context(here), is_last(session, here)
-    if context is not None:
-        what_it_saw(session, context, record)
-        evidence.open_boards(session, here, context)
-        if state.status == "waiting" and state.stage == here:
-            your_turn(session, here, context, after)
-    if record is not None:
-        what_it_said(context, record, after, following, here, last)
-        what_it_changed(record, after, last)
-        if context is not None and not last:
-            what_if(session, here, context, record, after)
+context, last = session.context(here), is_last(session, here)
+shown = after if read is None else read
+if context is not None:
+    what_it_saw(session, context, record)
+    evidence.open_boards(session, here, context)
+    if state.status == "waiting" and state.stage == here:
+        your_turn(session, state.stage, context, shown)
+if record is not None:
+    what_it_said(context, record, after, following, read, last)
+    what_it_changed(record, shown, last)
+    if here is not None and context is not None and not last:
+        what_if(session, here, context, record, shown)
 show_branches(session)
 if show_ledger(session, sessions.store()):
     contents.add("Predictions", LEDGER_ANCHOR)
 show_map(session, here)
-moments = [Series(stage_name(i), table) for i in (None, *range(session.spec.stages)) if (table := session.validation(i)) is not None]
+moments = [Series(stage_name(i), table) for i in (None, *range(session.spec.stages)) if (table := session.results(i)) is not None]
 if len(moments) > 1:
     contents.heading(
         "The whole session, size by size", "session", short="Whole session",

@@ -14,13 +14,12 @@ from core.lake.board import Board
 from core.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
 from core.lake.presets import PRESETS as CONFIG_PRESETS
 from core.lake.presets import preset
-from core.lake.suites import SuiteSpec
 from core.sessions import launcher
 from core.sessions.footprint import shape_of
 from core.sessions.presets import PRESETS as SESSION_PRESETS
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
-from core.sessions.state import PHASE_WORDS, State
+from core.sessions.state import BEFORE_TRAINING, PHASE_WORDS, State
 from core.sessions.store import OFFERED, Session
 from core.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
 from core.ui import api_form, language_form, markup, nav, sessions, theme
@@ -158,6 +157,7 @@ def new_session_form(found: list[Session]) -> None:
         st.subheader("What will run", anchor=False)
         if config is None:
             return
+        cells: dict[str, Any] = {} if as_begun else {"agents": (config.agents,), "sizes": tuple(config.sizes)}
         if api is not None and not api["model"]:
             st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
             return
@@ -182,12 +182,8 @@ def new_session_form(found: list[Session]) -> None:
                         "temperature": numbers["temperature"],
                     }
                 ),
-                suite=SuiteSpec(
-                    agents=begun.suite.agents if as_begun else (config.agents,),
-                    sizes=begun.suite.sizes if as_begun else tuple(config.sizes),
-                    boards_per_cell=numbers["per_cell"],
-                    seed=begun.suite.seed,
-                ),
+                suite=begun.suite.model_copy(update=cells | {"boards_per_cell": numbers["per_cell"]}),
+                test=begun.test and begun.test.model_copy(update=cells),
                 seed=numbers["seed"],
             )
         except ValidationError as error:
@@ -279,7 +275,9 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{METHOD_NAMES[training.method]}**: {plans} on {boards:,} boards a stage, "
         f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
-        f"with {agents} agents." + (f" Between stages, {WHO[spec.engineer]} writes the next config." if spec.stages > 1 else "")
+        f"with {agents} agents"
+        + (", and a test on others that no engineer sees." if spec.test else ".")
+        + (f" Between stages, {WHO[spec.engineer]} writes the next config." if spec.stages > 1 else "")
     )
     guess = expected_seconds(spec, found)
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
@@ -391,11 +389,11 @@ def progress(session: Session, state: State) -> None:
         if first and last:
             st.html(
                 f'<p class="fl-answer">Valid plans went from {percent(first.value)} to <b>{percent(last.value)}</b>.</p>'
-                f'<p class="fl-note">95 % intervals {first.interval} and {last.interval}, n = {last.n} held-out boards.</p>'
+                f'<p class="fl-note">95 % intervals {first.interval} and {last.interval}, n = {last.n} {session.results_from}.</p>'
             )
         return
     now = PHASE_WORDS[state.phase]
-    where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in ("starting", "baseline") else now.capitalize()
+    where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in BEFORE_TRAINING else now.capitalize()
     if state.phase == "training":
         where += f", step {state.step} of {state.steps}"
     parts = [where, f"{percent(state.progress)} of the session"]
@@ -427,7 +425,7 @@ def curves(session: Session, state: State) -> None:
     st.subheader(
         "Learning",
         anchor=False,
-        help="Thin: single steps. Thick: a running mean. Diamonds: validation on held-out boards, with 95 % intervals.",
+        help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
     )
     checks = rates_by_stage(state)
     stages = [
@@ -490,6 +488,7 @@ def event_words(event: dict[str, Any]) -> str:
     """One event as a line of the log; an unknown kind is shown as it stands."""
     stage = event.get("stage")
     name = stage_name(stage if isinstance(stage, int) else None)
+    when = name if stage is None else f"After {name.lower()}"
     match event.get("kind"):
         case "started":
             by = METHOD_NAMES.get(event.get("method", "grpo"), "an unknown method")
@@ -497,17 +496,14 @@ def event_words(event: dict[str, Any]) -> str:
         case "resumed":
             return "Resumed."
         case "baseline" | "validated":
-            when = "Before training" if stage is None else f"After {name.lower()}"
             return f"{when}: {percent(event.get('valid', 0.0))} valid, {percent(event.get('optimal', 0.0))} optimal, n = {event.get('n')}."
+        case "tested":
+            return f"{when}, on test boards: {percent(event.get('valid', 0.0))} valid, n = {event.get('n')}."
         case "stage":
             return f"{name}: {event.get('boards')} boards drawn."
         case "proposed":
             kept = event.get("kept_because")
-            return (
-                f"After {name.lower()} the previous config was kept: {kept}"
-                if kept
-                else f"After {name.lower()} the engineer changed {event.get('changes')} values."
-            )
+            return f"{when} the previous config was kept: {kept}" if kept else f"{when} the engineer changed {event.get('changes')} values."
         case "waiting":
             return f"After {name.lower()} it waits for your proposal."
         case "stopped":

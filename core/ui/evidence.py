@@ -55,16 +55,18 @@ def line_of(context: Context, name: str) -> Evidence | None:
     return next((line for line in context.lines if line.id == name), None)
 
 
-def boards_behind(session: Session, stage: int, line: Evidence) -> Behind:
-    """What a line about the stage (0-based) was measured on, the telling boards first. Its rows are empty if they are not kept."""
-    after, before = session.validation(stage), session.validation(stage - 1 if stage else None)
+def boards_behind(session: Session, stage: int | None, line: Evidence) -> Behind:
+    """What a line about the stage (0-based; None: the base) was measured on, the telling boards first. Its rows are empty if they are not
+    kept."""
+    after = session.validation(stage)
+    before = None if stage is None else session.validation(stage - 1 if stage else None)
     nothing = pd.DataFrame(columns=["size", "board_id", "valid"])
     if line.section in ("behaviour", "statistics"):
-        sampled = session.completions(stage)
+        sampled = None if stage is None else session.completions(stage)
         rows = nothing if sampled is None else sampled
         if line.size is not None:
             rows = rows[rows["size"] == line.size]
-        if line.section == "behaviour" and len(rows):
+        if stage is not None and line.section == "behaviour" and len(rows):
             last = thirds(session.metrics(stage))[1]["step"].min()
             rows = rows[rows["training_step"] >= last].sort_values("valid", kind="stable")
             return Behind("Plans of the last third of training, those that failed first", rows, "sampled in training")
@@ -81,7 +83,7 @@ def boards_behind(session: Session, stage: int, line: Evidence) -> Behind:
     return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", before)
 
 
-def open_boards(session: Session, stage: int, context: Context) -> None:
+def open_boards(session: Session, stage: int | None, context: Context) -> None:
     """The dialog with the boards behind the line that the address names, if it names one."""
     name = st.query_params.get(ASKED)
     if name is None:
@@ -94,7 +96,7 @@ def open_boards(session: Session, stage: int, context: Context) -> None:
     st.dialog(f"The boards behind {line.id}", width="large", on_dismiss=close)(behind_dialog)(session, stage, line)
 
 
-def behind_dialog(session: Session, stage: int, line: Evidence) -> None:
+def behind_dialog(session: Session, stage: int | None, line: Evidence) -> None:
     found = boards_behind(session, stage, line)
     st.html(f'<p class="fl-evidence">{markup.chips([line.id])}<span>{escape(line.text)}</span></p>')
     if found.rows.empty:

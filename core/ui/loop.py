@@ -44,19 +44,19 @@ def loop_picture(session: Session, key: str) -> bool:
 def told_stage(session: Session) -> int | None:
     """The latest stage whose proposal was also trained on; else the latest with a proposal. Reads no further than it must."""
     complete = [stage for stage in reversed(range(session.spec.stages)) if (session.stage_dir(stage) / "proposal.json").exists()]
-    proposed = (stage for stage in complete if session.proposal(stage) is not None and session.validation(stage) is not None)
+    proposed = (stage for stage in complete if session.proposal(stage) is not None and session.results(stage) is not None)
     latest = next(proposed, None)
-    if latest is None or session.validation(latest + 1) is not None:
+    if latest is None or session.results(latest + 1) is not None:
         return latest
-    return next((stage for stage in proposed if session.validation(stage + 1) is not None), latest)
+    return next((stage for stage in proposed if session.results(stage + 1) is not None), latest)
 
 
 def turn(session: Session, stage: int) -> dict[str, Any]:
     """What ``assets/loop.js`` draws: config, training, validation, evidence and engineer of one stage, and the way back."""
-    record, after = session.proposal(stage), session.validation(stage)
-    if record is None or after is None:
+    record, after, read = session.proposal(stage), session.results(stage), session.validation(stage)
+    if record is None or after is None or read is None:
         raise ValueError(f"stage {stage} of {session.id} is not complete")
-    before = session.validation(stage - 1 if stage else None)
+    before = session.results(stage - 1 if stage else None)
     config, training = record.config_before, session.spec.training
     now = overall(after)
     was = "" if before is None else f"{percent(overall(before).value)} \N{RIGHTWARDS ARROW} "
@@ -78,7 +78,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
                 f"{plans:,} {TRAINED[training.method]}".format(steps=training.steps),
             ),
             card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} held-out boards ({now.interval})."),
-            card("Gather evidence", _faults(after), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),
+            card("Gather evidence", _faults(read), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),
             card("The engineer decides", {"kind": "quote", "text": said}, _who(record.engineer)),
         ],
         "back": f"Next config: it {what_changed(record)}",

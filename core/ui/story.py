@@ -204,14 +204,17 @@ class ClaimOutcome:
         return None if self.predicted is None or self.measured is None else self.predicted - self.measured.value
 
 
-def claim_outcomes(claims: Sequence[Claim], now: pd.DataFrame | None, following: pd.DataFrame | None) -> list[ClaimOutcome]:
-    """Puts each claim beside the validation ``now``, when it was made, and the one after the next stage, each None if there is none."""
-    return [_claim_outcome(claim, now, following) for claim in claims]
+def claim_outcomes(
+    claims: Sequence[Claim], now: pd.DataFrame | None, following: pd.DataFrame | None, read: pd.DataFrame | None = None
+) -> list[ClaimOutcome]:
+    """Puts each claim beside the results ``now``, when it was made, and those after the next stage, each None if there are none. ``read``
+    is the validation that the engineer read, from which the predicted change counts; None: it is ``now``."""
+    return [_claim_outcome(claim, now, following, now if read is None else read) for claim in claims]
 
 
-def _claim_outcome(claim: Claim, now: pd.DataFrame | None, following: pd.DataFrame | None) -> ClaimOutcome:
-    before, after = (None if table is None else table[table["size"] == claim.size] for table in (now, following))
-    rate = claim.now if before is None or before.empty else float(before["valid"].mean())
+def _claim_outcome(claim: Claim, now: pd.DataFrame | None, following: pd.DataFrame | None, read: pd.DataFrame | None) -> ClaimOutcome:
+    before, after, known = (None if table is None else table[table["size"] == claim.size] for table in (now, following, read))
+    rate = claim.now if known is None or known.empty else float(known["valid"].mean())
     predicted = None if claim.expected is None or rate is None else claim.expected - rate
     if before is None or after is None or before.empty or after.empty:
         return ClaimOutcome(claim, predicted)

@@ -42,7 +42,7 @@ def test_a_finished_session_is_shown_with_interval_and_n(sessions_folder: Path) 
     said = words(app)
     assert f"{before:.0f} %" in said
     assert f"{after:.0f} %" in said
-    assert "n = 48 held-out boards" in said
+    assert "n = 48 validation boards, which the engineer saw too" in said
     keys = [element.proto.id for element in app.get("bidi_component")]
     assert any("home-board" in key for key in keys)
     assert any(key.endswith("loop") for key in keys)

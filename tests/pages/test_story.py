@@ -9,9 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.lake.config import EnvironmentConfig
-from core.sessions.ledger import predictions
+from core.sessions.ledger import predictions, score
 from core.sessions.presets import preset_spec
 from core.sessions.store import Session
+from core.sessions.studies.effects import points
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -52,7 +53,7 @@ def test_a_stage_tells_its_results_the_change_and_whether_it_was_right(folder: P
         "changes",
         "rates",
         "faults",
-        "ledger-calibration",
+        "ledger-changes",
         "config-map",
         "over-stages",
     }
@@ -215,10 +216,27 @@ def test_a_line_that_is_not_there_is_said_and_forgotten() -> None:
     assert "evidence" not in app.query_params
 
 
-def test_the_ledger_counts_hits_beside_the_naive_prediction(folder: Path) -> None:
-    told = predictions(whole(folder))
-    hits = (told["verdict"] == "hit").sum()
-    assert f"**{hits} of {len(told)} predictions are hits**" in words(open_page("story", session="whole", stage="1"))
+def test_the_ledger_holds_predicted_against_measured_changes_and_says_whose_numbers_they_are(folder: Path) -> None:
+    told = score("policy", predictions(whole(folder)))
+    said = words(open_page("story", session="whole", stage="1"))
+    assert f"It predicted {points(told.predicted)} points on average, and {points(told.measured)} came** (n = {told.n} predictions)" in said
+    assert "p + 0.3 p(1-p)" in said and "Measured on validation boards, which the engineer saw too" in said
+
+
+def test_results_are_those_of_the_test_boards_and_what_was_proposed_first_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    spec = small_spec(stages=2, sizes=(3, 4), boards_per_size=6, ask_first=True)
+    session = build_session(tmp_path, spec.changed(test=spec.suite.model_copy(update={"boards_per_cell": 9, "seed": 8})), "sealed")
+    for stage in ("0", "1"):
+        app = open_page("story", session="sealed", stage=stage)
+        assert not app.exception
+        said = words(app)
+        assert "results on test boards, which no engineer saw" in said
+        proposal = session.proposal(None if stage == "0" else 0).proposal
+        assert proposal.summary in said and "What the engineer saw" in said
+        assert re.search(r"It predicted \S+ points of valid plans; \S+ came\.", answer(app))
+    before = 100 * session.test(None)["valid"].mean()
+    assert f"Before training, <b>{before:.0f} %</b> of its plans are valid." in answer(open_page("story", session="sealed", stage="0"))
 
 
 def test_the_map_is_coloured_by_what_the_link_says() -> None:
