@@ -71,7 +71,7 @@ def turned_board(folder: str) -> tuple[pd.Series, pd.Series, str] | None:
     was. None if there is none."""
     session = Session(Path(folder))
     last = session.spec.stages - 1
-    before, after = session.validation(None), session.validation(last)
+    before, after = session.results(None), session.results(last)
     found = None if before is None or after is None else showcase(before, after)
     if before is None or after is None or found is None:
         return None
