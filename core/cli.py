@@ -147,6 +147,8 @@ def parser() -> argparse.ArgumentParser:
     study.add_argument("what", help="sections, left-out, alone, engineers or guard, a spec (JSON), or the id of a study that is to go on")
     study.add_argument("--seeds", type=int, help="of a ready-made study, how many (default: 3 where sections differ, else 5)")
     study.add_argument("--engineers", metavar="A,B,...", help="of the study engineers, which; what the others are held against comes first")
+    study.add_argument("--smallest-effect", type=float, metavar="POINTS", help="that matters, of a ready-made study (default: 1 point)")
+    study.add_argument("--prediction", metavar="TEXT", help="what you expect of a ready-made study; its report says so first")
     study.add_argument("--jobs", type=int, help="sessions that run at a time (default: one a processor core, or a cluster full)")
     study.add_argument("--cluster", metavar="ADDRESS", help="run them on this Ray cluster: auto, HOST:PORT, ray://HOST:PORT or local")
     study.add_argument("--id", help="what to call it (default: date and title)")
@@ -388,6 +390,7 @@ def run_study(options: argparse.Namespace) -> int:
     from core.sessions.launcher import resume_study, start_study
     from core.sessions.store import SessionStore
     from core.sessions.studies.cluster import require_ray
+    from core.sessions.studies.noise import told_beforehand
     from core.sessions.studies.store import open_study, studies_folder
 
     if options.jobs is not None and options.jobs < 1:
@@ -396,13 +399,16 @@ def run_study(options: argparse.Namespace) -> int:
         require_ray()
     store = SessionStore()
     if (studies_folder(store) / options.what).is_dir():
-        if (options.seeds, options.id, options.engineers) != (None, None, None):
-            raise InputError(f"{options.what} is a study that is there: --seeds, --engineers and --id are for a new one")
+        if any(value is not None for value in (options.seeds, options.id, options.engineers, options.smallest_effect, options.prediction)):
+            raise InputError(f"{options.what} is a study that is there: only --jobs, --cluster and --background go with it")
         study = open_study(options.what, store)
         if study.state().status != "done" and not study.state().live:
             resume_study(study, store, options.jobs, options.cluster)
     else:
-        study = start_study(study_spec(options), store, options.jobs, options.id, options.cluster)
+        spec = study_spec(options)
+        if not options.json:
+            print(told_beforehand(spec), flush=True)
+        study = start_study(spec, store, options.jobs, options.id, options.cluster)
     if not options.background:
         try:
             while study.state().live:
@@ -432,10 +438,17 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
     if options.seeds is not None and options.seeds < 1:
         raise InputError(f"--seeds is {options.seeds}; a study has at least one")
+    written = {"smallest_effect": options.smallest_effect and options.smallest_effect / 100, "prediction": options.prediction}
+    written = {name: value for name, value in written.items() if value is not None}
+    if written and options.what not in STUDIES:
+        raise InputError("--smallest-effect and --prediction are for ready-made studies; a spec file has its own")
+    if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
+        raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it lies above 0 and at most at 50 points")
     try:
         if options.what in STUDIES:
             given = {} if options.seeds is None else {"seeds": options.seeds}
-            return STUDIES[options.what](**given, **named_engineers(options.engineers))
+            spec = STUDIES[options.what](**given, **named_engineers(options.engineers))
+            return StudySpec.model_validate(spec.model_dump() | written)
         return StudySpec.model_validate_json(read_text(options.what))
     except ValidationError as error:
         raise InputError(f"{options.what}: {first_error(error)}") from None
@@ -461,6 +474,7 @@ def named_engineers(names: str | None) -> dict[str, Any]:
 def print_study(study: Study, as_json: bool) -> None:
     """What came out, as far as it goes."""
     from core.sessions.studies.report import report_of
+    from core.sessions.studies.report_page import before_results, seen
     from core.sessions.studies.store import StudyError
 
     state, done = study.state(), sum(1 for _ in study.finished())
@@ -477,7 +491,8 @@ def print_study(study: Study, as_json: bool) -> None:
     print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
     if state.error:
         print(f"{state.error}\n")
-    for sentence in report.sentences:
+    print("\n".join(before_results(report)))
+    for sentence in filter(None, (report.valid.verdict, seen(report.valid), *report.sentences)):
         print(f"- {sentence}")
     for name, told in (("valid", report.valid), ("optimal", report.optimal)):
         print(f"\nfinal {name} rate by seed, and mean:")

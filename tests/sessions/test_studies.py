@@ -18,6 +18,7 @@ from core.sessions.launcher import spawn
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.store import SessionStore
+from core.sessions.studies.noise import told_beforehand
 from core.sessions.studies.runner import Runner
 from core.sessions.studies.spec import (
     PROMPT_TOKENS,
@@ -265,11 +266,12 @@ def test_arms_of_a_seed_share_boards_that_other_seeds_do_not_have(make: Callable
         suite.seed for arm_and_seed, cell in cells.items() for suite in (cell.suite, cell.test) if arm_and_seed[0] == spec.arms[0].name
     ]
     assert len(set(seeds)) == 2 * len(spec.seeds)
-    assert all(cell.ask_first for cell in cells.values())
+    assert all(cell.ask_first and cell.training.schedule == "per-stage" for cell in cells.values())
 
 
 def test_a_study_of_another_session_has_test_boards_and_tells_no_lessons() -> None:
     spec = sections_study(1, LANGUAGE.changed(test=None))
+    assert sections_study(1, preset_spec("paper")).session.training.schedule == "constant", "all its stages learn as much already"
     assert spec.session.test == LANGUAGE.suite and spec.session.language is not None and not spec.session.language.guidance
     told = engineers_study(1, preset_spec("study", engineer="human"), engineers=("rules", "fixed"))
     assert told.session.engineer == "rules", "its arms say who is asked, so it does not matter that a person was"
@@ -310,6 +312,8 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
         (["sections", "--engineers", "policy,base"], "--engineers is for the study engineers"),
         (["guidance"], "a lab model cannot be told anything in words"),
         (["guard", "--seeds", "0"], "a study has at least one"),
+        (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it lies above 0 and at most at 50 points"),
+        (["study.json", "--prediction", "none"], "--smallest-effect and --prediction are for ready-made studies"),
         (["nothing", "--seeds", "2"], "there is no study 'nothing'; new ones are sections, left-out, alone, engineers, guard, guidance"),
     ],
 )
@@ -322,8 +326,26 @@ def test_the_command_line_says_what_is_wrong_with_a_study(
     assert message in said and len(said.splitlines()) == 1 and not any(tmp_path.iterdir())
 
 
+def test_the_command_line_says_first_what_a_study_can_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    said: list[str] = []
+
+    def start(spec: StudySpec, store: SessionStore, *_: object) -> Study:
+        said.append(capsys.readouterr().out)
+        return create(spec, store, "made")
+
+    monkeypatch.setattr("core.sessions.launcher.start_study", start)
+    assert cli.main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
+    assert said == [told_beforehand(engineers_study(3)) + "\n"], "before anything runs"
+
+
 def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
     for kind in ("sections", "left-out", "alone", "guard"):
         assert cli.study_spec(cli.parser().parse_args(["study", kind, "--seeds", "2"])) == STUDIES[kind](2)
+    words = ["study", "guard", "--smallest-effect", "2.5", "--prediction", "loose helps"]
+    told = cli.study_spec(cli.parser().parse_args(words))
+    assert (told.smallest_effect, told.prediction) == (0.025, "loose helps")
     options = cli.parser().parse_args(["study", "engineers", "--engineers", "bandit, random"])
     assert cli.study_spec(options) == engineers_study(engineers=("bandit", "random"))

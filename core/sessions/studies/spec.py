@@ -234,10 +234,13 @@ def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec |
     """Of the first ``seeds`` seeds, in sessions of the preset ``study`` unless another one is given.
 
     Whichever session it is: results come from test boards, each seed has boards of its own, the engineer is asked before the first stage,
-    and it is told no lessons, which would be a second cause beside what the arms differ in.
+    and it is told no lessons, which would be a second cause beside what the arms differ in. A learning rate that falls over the session
+    falls in each stage instead, so that what is proposed late counts as much as what is proposed early.
     """
     own = session or preset_spec("study")
     changes: dict[str, Any] = {"test": own.test or own.suite, "ask_first": True}
+    if own.training.schedule == "linear":
+        changes["training"] = own.training.scheduled("per-stage")
     if own.engineer == "human":
         if arms[0].engineer is None:
             raise ValueError("a study runs by itself, so its engineer cannot be human")
