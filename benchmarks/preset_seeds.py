@@ -1,9 +1,12 @@
-"""Whether training works whatever the seed: a preset session once a seed, held-out boards before the first and after the last stage.
+"""How much a preset session gains whatever the seed: one session a seed, measured on its test boards before training and after each stage.
 
-    python -m benchmarks.preset_seeds OUT [--preset quick] [--method grpo] [--seeds 10]
+    python -m benchmarks.preset_seeds SESSIONS [--preset quick] [--method grpo] [--first 0] [--seeds 10]
+    python -m benchmarks.preset_seeds --readme
 
-A session that OUT holds already is counted, not run again; so several of these may share the seeds of one OUT between them (``--seeds 5``
-here, ``--first 5`` there).
+The first line runs the sessions in the folder SESSIONS and keeps of each a small table, ``assets/preset_seeds/PRESET-METHOD/SEED.parquet``: a
+row a board and moment. A seed whose table is there is not run again, and a session that was stopped goes on, so several of these may share
+the seeds between them (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a test
+compares the two.
 """
 
 from __future__ import annotations
@@ -17,48 +20,109 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from core.sessions.statistics import paired_change
-from core.sessions.store import Session
+import pandas as pd
 
+from core.lake.files import write_text
+from core.sessions.files import write_parquet
+from core.sessions.presets import PRESETS
+from core.sessions.store import PROJECT, Session
+from core.sessions.studies.effects import over_seeds, points
+
+KEPT = PROJECT / "assets" / "preset_seeds"
+README = PROJECT / "README.md"
+BEGIN, END = "<!-- preset seeds: written by python -m benchmarks.preset_seeds --readme -->", "<!-- preset seeds: end -->"
+COLUMNS = ["trained", "board_id", "agents", "size", "valid", "optimal"]
 METRICS = ("valid", "optimal")
 
 
 def run(folder: Path, preset: str, method: str, seed: int) -> Session:
-    """The finished session of a seed in ``folder``."""
+    """The finished session of a seed, in ``folder``."""
     if not folder.exists():
         command = ["run", "--preset", preset, "--method", method, "--seed", str(seed), "--out", str(folder)]
+    else:
+        command = ["resume", str(folder)]
+    if not folder.exists() or Session(folder).state().status != "done":
         subprocess.run([sys.executable, "-m", "core.cli", *command], check=True, stdout=subprocess.DEVNULL)
     return Session(folder)
 
 
-def line(seed: int, session: Session) -> str:
-    """A row of the table: rates before and after in per cent, the paired change with its 95 % interval, and the training's minutes."""
-    last = session.spec.stages - 1
-    before, after = session.validation(None), session.validation(last)
-    if before is None or after is None:
-        return f"| {seed} | not done |"
-    cells = []
+def answers(session: Session) -> pd.DataFrame:
+    """Its results, a row a board and moment, with the COLUMNS; ``trained`` counts the stages before the moment. Raises ValueError where a
+    moment has not been measured."""
+    found = []
+    for trained in range(session.spec.stages + 1):
+        rows = session.results(trained - 1 if trained else None)
+        if rows is None:
+            raise ValueError(f"{session.id} has no results after {trained} stages")
+        found.append(rows.assign(trained=trained)[COLUMNS])
+    return pd.concat(found, ignore_index=True).astype({"trained": "int8", "agents": "int8", "size": "int8"})
+
+
+def kept(preset: str = "quick", method: str = "grpo") -> dict[int, pd.DataFrame]:
+    """The tables that are kept, by seed."""
+    return {int(path.stem): pd.read_parquet(path) for path in sorted((KEPT / f"{preset}-{method}").glob("*.parquet"))}
+
+
+def rates(tables: dict[int, pd.DataFrame], metric: str) -> pd.DataFrame:
+    """A row a seed, a column a moment (stages trained before it): part of the boards."""
+    return pd.DataFrame({seed: table.groupby("trained")[metric].mean() for seed, table in tables.items()}).T
+
+
+def summary(tables: dict[int, pd.DataFrame], stages: int) -> str:
+    """README's table of two seeds or more; changes are in points."""
+    first = next(iter(tables.values()))
+    boards = int((first["trained"] == 0).sum())
+    team, sizes = "/".join(map(str, sorted(set(first["agents"])))), sorted(set(first["size"]))
+    lines = [
+        f"| {boards} test boards, {team} agents, {sizes[0]}x{sizes[0]} to {sizes[-1]}x{sizes[-1]} | before | after {stages} stages | change, "
+        "95 % over seeds | lowest and highest seed |",
+        "|---|---|---|---|---|",
+    ]
     for metric in METRICS:
-        change, low, high, n = paired_change(before, after, metric)
-        rates = f"{before[metric].mean():.1%} -> {after[metric].mean():.1%}"
-        cells.append(f"{rates}, {100 * change:+.1f} ({100 * low:+.1f}..{100 * high:+.1f})")
-    seconds = sum(session.metrics(stage)["seconds"].sum() for stage in range(last + 1))
-    return f"| {seed} | {' | '.join(cells)} | {n} | {seconds / 60:.1f} |"
+        seen = rates(tables, metric)
+        change = seen[stages] - seen[0]
+        low, high = over_seeds(change.tolist())
+        lines.append(
+            f"| {metric} plans, mean of {len(seen)} seeds | {seen[0].mean():.1%} | {seen[stages].mean():.1%} | {points(change.mean())} points "
+            f"({points(low)} to {points(high)}) | {points(change.min())} and {points(change.max())} |"
+        )
+    return "\n".join(lines).replace("%", " %")
+
+
+def write_readme() -> None:
+    """Puts the table between its two marks. Raises SystemExit where fewer than two seeds are kept."""
+    tables = kept()
+    if len(tables) < 2:
+        raise SystemExit(f"{KEPT} holds {len(tables)} seeds; a table takes two")
+    before, rest = README.read_text(encoding="utf-8").split(BEGIN)
+    write_text(README, before + f"{BEGIN}\n{summary(tables, PRESETS['quick'].stages)}\n{END}" + rest.split(END)[1])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line; see ``--help``."""
-    parser = argparse.ArgumentParser(description="Run a preset session with several seeds.")
-    parser.add_argument("out", type=Path, help="folder of the sessions")
-    parser.add_argument("--preset", default="quick")
+    parser = argparse.ArgumentParser(description="Run a preset session with several seeds, and keep what came out.")
+    parser.add_argument("sessions", type=Path, nargs="?", help="folder of the sessions")
+    parser.add_argument("--preset", default="quick", choices=[name for name, preset in PRESETS.items() if preset.language is None])
     parser.add_argument("--method", default="grpo")
     parser.add_argument("--first", type=int, default=0, help="first seed")
     parser.add_argument("--seeds", type=int, default=10, help="how many")
+    parser.add_argument("--readme", action="store_true", help="write README's table from what is kept, and run nothing")
     options = parser.parse_args(arguments)
-    options.out.mkdir(parents=True, exist_ok=True)
-    print("| seed | valid | optimal | n | training, min |\n|---|---|---|---|---|")
+    if options.readme:
+        write_readme()
+        return
+    if options.sessions is None:
+        parser.error("name the folder of the sessions")
+    options.sessions.mkdir(parents=True, exist_ok=True)
     for seed in range(options.first, options.first + options.seeds):
-        print(line(seed, run(options.out / f"{options.preset}-{seed}", options.preset, options.method, seed)), flush=True)
+        path = KEPT / f"{options.preset}-{options.method}" / f"{seed}.parquet"
+        if not path.exists():
+            session = run(options.sessions / f"{options.preset}-{options.method}-{seed}", options.preset, options.method, seed)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_parquet(path, answers(session))
+        table = pd.read_parquet(path).groupby("trained")[list(METRICS)].mean()
+        told = (f"{metric} {' '.join(f'{rate:.1%}' for rate in table[metric])}" for metric in METRICS)
+        print(f"seed {seed}: {', '.join(told)}", flush=True)
 
 
 if __name__ == "__main__":
