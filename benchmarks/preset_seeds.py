@@ -3,10 +3,10 @@
     python -m benchmarks.preset_seeds SESSIONS [--preset quick] [--method grpo] [--first 0] [--seeds 10]
     python -m benchmarks.preset_seeds --readme
 
-The first line runs the sessions in the folder SESSIONS and keeps of each a small table, ``assets/preset_seeds/PRESET-METHOD/SEED.parquet``: a
-row a board and moment. A seed whose table is there is not run again, and a session that was stopped goes on, so several of these may share
-the seeds between them (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a test
-compares the two.
+The first line runs the sessions in the folder SESSIONS and keeps a small table of each, ``assets/preset_seeds/PRESET-METHOD/SEED.parquet``:
+a row a board and moment. A seed whose table is there is not run again, and a session that was stopped goes on, so several of these may
+share the seeds between them (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a
+test compares the two.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def summary(tables: dict[int, pd.DataFrame], stages: int) -> str:
     boards = int((first["trained"] == 0).sum())
     team, sizes = "/".join(map(str, sorted(set(first["agents"])))), sorted(set(first["size"]))
     lines = [
-        f"| {boards} test boards, {team} agents, {sizes[0]}x{sizes[0]} to {sizes[-1]}x{sizes[-1]} | before | after {stages} stages | change, "
-        "95 % over seeds | lowest and highest seed |",
+        f"| {boards} test boards, {team} agents, {sizes[0]}x{sizes[0]} to {sizes[-1]}x{sizes[-1]} | before | after {stages} stages "
+        "| change, 95 % over seeds | lowest and highest seed |",
         "|---|---|---|---|---|",
     ]
     for metric in METRICS:
@@ -83,8 +83,8 @@ def summary(tables: dict[int, pd.DataFrame], stages: int) -> str:
         change = seen[stages] - seen[0]
         low, high = over_seeds(change.tolist())
         lines.append(
-            f"| {metric} plans, mean of {len(seen)} seeds | {seen[0].mean():.1%} | {seen[stages].mean():.1%} | {points(change.mean())} points "
-            f"({points(low)} to {points(high)}) | {points(change.min())} and {points(change.max())} |"
+            f"| {metric} plans, mean of {len(seen)} seeds | {seen[0].mean():.1%} | {seen[stages].mean():.1%} "
+            f"| {points(change.mean())} points ({points(low)} to {points(high)}) | {points(change.min())} and {points(change.max())} |"
         )
     return "\n".join(lines).replace("%", " %")
 

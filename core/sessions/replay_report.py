@@ -124,7 +124,8 @@ def _by_section(task: ReplayTask, told: pd.DataFrame) -> str | None:
         hidden = f"the arm without {section} lies"
     far, near = without_it.mean(), others.mean()
     built_in = " They tell the present config: without it an engineer can only write a new one." if section == "statistics" else ""
-    return f"Hiding {section} moves the proposal most: {hidden} {far:.1f} points a knob from the full context, {shown_it} {near:.1f}.{built_in}"
+    told = f"Hiding {section} moves the proposal most: {hidden} {far:.1f} points a knob from the full context, {shown_it} {near:.1f}."
+    return told + built_in
 
 
 def _furthest(others: pd.DataFrame, reference: str) -> str:
