@@ -131,11 +131,7 @@ def chart(drawn: Chart, key: str) -> None:
         if points and points[0].get("customdata") and points[0]["customdata"][0]:
             follow(points[0]["customdata"][0])
 
-    buttons = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
-    image = {"format": "svg", "filename": f"frozenlab-{key}", "width": 1400, "height": drawn.figure.layout.height}
-    st.plotly_chart(
-        drawn.figure, key=key, alt=drawn.alt, on_select=picked, selection_mode="points", config=buttons | {"toImageButtonOptions": image}
-    )
+    theme.chart(drawn, key, on_select=picked, selection_mode="points")
 
 
 def by_size(lines: Sequence[Line], view: View) -> None:

@@ -186,11 +186,14 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
 
 
 def chart(drawn: Chart, key: str, image: Image | None = None, **options: Any) -> None:
-    """A figure with its text for those who cannot see it; of Plotly's tools it has the one that saves it as an ``image``, or none."""
-    config: dict[str, Any] = {"displayModeBar": False}
+    """A figure with its text for those who cannot see it. Of Plotly's tools it has the camera, which saves the figure as it stands.
+
+    Args:
+        image: what the camera saves, on a page that lets the reader choose; else SVG.
+    """
+    size = {"width": IMAGE_WIDTH, "height": drawn.figure.layout.height, "scale": 2 if image == "png" else 1}
+    config: dict[str, Any] = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
+    config |= {"toImageButtonOptions": {"format": image or "svg", "filename": f"frozenlab-{key}"} | size}
     if image is not None:
-        size = {"width": IMAGE_WIDTH, "height": drawn.figure.layout.height, "scale": 2 if image == "png" else 1}
-        config = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
-        config |= {"toImageButtonOptions": {"format": image, "filename": f"frozenlab-{key}"} | size}
         key = f"{key}-{image}"  # a chart that is only given another config keeps its old button beside the new one
     st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config=config, **options)
