@@ -182,7 +182,8 @@ def what_it_saw(session: Session, context: Context, record: ProposalRecord | Non
             if section not in context.sections:
                 st.info("This section was switched off: the engineer decided without it.", icon=":material/visibility_off:")
             elif not lines[section]:
-                st.caption("It was on, and had nothing to say after this stage.")
+                when = "before training" if context.stage is None else "after this stage"
+                st.caption(f"It was on, and had nothing to say {when}.")
             else:
                 with st.container(height=320 if len(context.sections[section]) > 9 else "content", border=False):
                     evidence.cited(lines[section], key=f"saw-{section}")

@@ -297,14 +297,14 @@ def show_sizes(report: StudyReport, measure: Measure, image: Image) -> None:
 
 def show_predictions(report: StudyReport, measure: Measure, image: Image) -> None:
     """How the engineers' predicted changes of valid rates fared, beside the guess that nothing changes."""
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([1.25, 1], gap="large")
     with left:
         st.subheader("Predictions", anchor=False, help=HELP)
         st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")
         st.caption(
-            "Mean predicted and mean measured change of a map size's valid rate over the next stage; error: root mean square of their "
-            "difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the ratio of "
-            "their squares; its interval draws whole seeds anew."
+            "Mean predicted and mean measured change of a map size's valid rate over the next stage, in points; error: root mean square of "
+            "their difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the "
+            "ratio of their squares; its interval draws whole seeds anew."
         )
     with right:
         st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")

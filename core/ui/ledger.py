@@ -49,7 +49,10 @@ def show_ledger(session: Session, store: SessionStore) -> bool:
     if everybody:
         with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):
             st.dataframe(scores_table(scores(named), "engineer", "sessions"), hide_index=True, width="stretch", key="ledger-engineers")
-            st.caption("Forks count with the session that they were forked from. Skill has an interval from three sessions on.")
+            st.caption(
+                "Forks count with the session that they were forked from. Changes and errors in points; skill has an interval from three "
+                "sessions on."
+            )
     return True
 
 
@@ -69,8 +72,15 @@ def sentence(told: Score) -> str:
     )
 
 
-def number(skill: float) -> str:
-    return f"{skill:.2f}".replace("-", "\N{MINUS SIGN}")
+def skill(told: Score) -> str:
+    """``0.25 (−0.10 to 0.40)``; empty where nothing changed."""
+    if told.skill is None:
+        return ""
+    return number(told.skill) + ("" if told.low is None or told.high is None else f" ({number(told.low)} to {number(told.high)})")
+
+
+def number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
 
 
 def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
@@ -87,19 +97,19 @@ def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
 
 
 def scores_table(told: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
-    """A row for each that made predictions; ``who`` names the first column, ``clusters`` what the predictions are from."""
+    """A row for each that made predictions, changes and errors in points; ``who`` names the first column, ``clusters`` what the predictions
+    are from."""
     return pd.DataFrame(
         [
             {
                 who: one.engineer,
                 "predictions": one.n,
                 clusters: one.clusters,
-                "predicted, points": points(one.predicted),
-                "measured, points": points(one.measured),
-                "error, points": round(100 * one.error, 1),
+                "predicted": points(one.predicted),
+                "measured": points(one.measured),
+                "error": round(100 * one.error, 1),
                 "of no change": round(100 * one.naive_error, 1),
-                "skill": "" if one.skill is None else number(one.skill),
-                "95 % interval": "" if one.low is None or one.high is None else f"{number(one.low)} to {number(one.high)}",
+                "skill (95 %)": skill(one),
             }
             for one in told
         ]

@@ -224,7 +224,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
     nothing changed. Whiskers are 95 % intervals of the measured change, while there are few."""
     arms = list(dict.fromkeys(row.arm for row in rows))
     figure = go.Figure()
-    reach = 100 * max(0.05, *(max(abs(row.predicted), abs(row.measured)) for row in rows)) + 2
+    reach = 120 * max(0.04, *(abs(row.predicted) for row in rows))
     for name, y in (("as predicted", [-reach, reach]), ("nothing changes", [0, 0])):
         figure.add_trace(
             go.Scatter(

@@ -232,6 +232,7 @@ def test_results_are_those_of_the_test_boards_and_what_was_proposed_first_is_sho
         assert not app.exception
         said = words(app)
         assert "results on test boards, which no engineer saw" in said
+        assert ("It was on, and had nothing to say before training." in said) == (stage == "0")
         proposal = session.proposal(None if stage == "0" else 0).proposal
         assert proposal.summary in said and "What the engineer saw" in said
         assert re.search(r"It predicted \S+ points of valid plans; \S+ came\.", answer(app))

@@ -249,7 +249,7 @@ def test_a_study_says_first_what_it_can_see_and_what_was_expected(sessions_folde
         assert not app.exception and str(app.query_params["view"]) == view
         said = words(app)
         assert escape(told_beforehand(spec)) in said and "Written before it ran: uniform helps" in said and "test boards" in said
-    assert {"skill", "predicted, points"} <= set(app.dataframe[0].value.columns) and len(app.get("plotly_chart")) == 1
+    assert {"skill (95 %)", "predicted"} <= set(app.dataframe[0].value.columns) and len(app.get("plotly_chart")) == 1
 
 
 def test_what_cells_run_can_be_chosen_of_what_runs_here() -> None:

@@ -17,7 +17,7 @@ from core.engineer.schema import SECTIONS, ApiSettings
 from core.sessions.launcher import spawn
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
-from core.sessions.store import SessionStore
+from core.sessions.store import PROJECT, SessionStore
 from core.sessions.studies.noise import told_beforehand
 from core.sessions.studies.runner import Runner
 from core.sessions.studies.spec import (
@@ -349,3 +349,12 @@ def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
     assert (told.smallest_effect, told.prediction) == (0.025, "loose helps")
     options = cli.parser().parse_args(["study", "engineers", "--engineers", "bandit, random"])
     assert cli.study_spec(options) == engineers_study(engineers=("bandit", "random"))
+
+
+def test_the_study_that_was_written_down_before_it_ran_is_one_of_today() -> None:
+    """Its boards are sealed and drawn by seed, its engineers are asked first, and it says what is expected and when it ends."""
+    spec = StudySpec.model_validate_json((PROJECT / "assets" / "studies" / "engineers-sealed" / "study.json").read_text())
+    assert spec.session == engineers_study(5).session and spec.suite_by_seed and spec.session.ask_first and spec.session.test is not None
+    assert "Stopping rule" in spec.prediction and "Smallest effect that matters: 1 point" in spec.prediction
+    report = PROJECT / "assets" / "studies" / "engineers-sealed" / "report.json"
+    assert not report.exists() or json.loads(report.read_text())["spec"]["prediction"] == spec.prediction
