@@ -354,7 +354,8 @@ def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
 def test_the_study_that_was_written_down_before_it_ran_is_one_of_today() -> None:
     """Its boards are sealed and drawn by seed, its engineers are asked first, and it says what is expected and when it ends."""
     spec = StudySpec.model_validate_json((PROJECT / "assets" / "studies" / "engineers-sealed" / "study.json").read_text())
-    assert spec.session == engineers_study(5).session and spec.suite_by_seed and spec.session.ask_first and spec.session.test is not None
+    assert spec.suite_by_seed and spec.session.ask_first and spec.session.test is not None
+    assert spec.session.training.schedule == "per-stage"
     assert "Stopping rule" in spec.prediction and "Smallest effect that matters: 1 point" in spec.prediction
     report = PROJECT / "assets" / "studies" / "engineers-sealed" / "report.json"
     assert not report.exists() or json.loads(report.read_text())["spec"]["prediction"] == spec.prediction
