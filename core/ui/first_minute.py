@@ -17,7 +17,7 @@ from core.ui import markup, sessions
 from core.ui.board import board_player
 from core.ui.story import answer_of, showcase
 
-PHASES: tuple[Phase, ...] = ("starting", "baseline", "generating")
+PHASES: tuple[Phase, ...] = ("starting", "baseline", "asking", "generating")
 """Before the first training step, in their order."""
 
 
@@ -41,18 +41,27 @@ def first_minute(session: Session, state: State, known: Sequence[Session]) -> No
 
 def steps(session: Session, state: State) -> list[tuple[str, str, markup.StepState, str]]:
     """Title, explanation, state and clock of each step."""
-    training, suite = session.spec.training, session.spec.suite
-    held_out = len(suite.agents) * len(suite.sizes) * suite.boards_per_cell
-    boards = training.steps * training.boards_per_step
-    words = [
-        ("Load the model", "The worker process starts, and the model's weights are read."),
-        ("Validate the base", f"The model before training plans {held_out:,} held-out boards. Every later stage is compared with that."),
-        ("Draw the boards of stage 1", f"{boards:,} boards are drawn from the first config and solved; none of them is held out."),
-    ]
+    training, spec = session.spec.training, session.spec
+    suites = [len(suite.agents) * len(suite.sizes) * suite.boards_per_cell for suite in (spec.suite, spec.test) if suite is not None]
+    planned = suites[-1] if session.validation(None) is not None else suites[0]  # one suite after the other
+    held_out, boards = " and ".join(f"{n:,}" for n in suites), training.steps * training.boards_per_step
+    words: dict[Phase, tuple[str, str]] = {
+        "starting": ("Load the model", "The worker process starts, and the model's weights are read."),
+        "baseline": (
+            "Validate the base",
+            f"The model before training plans {held_out} held-out boards. Every later stage is compared with that.",
+        ),
+        "asking": ("Ask the engineer", "It reads where the base fails and may change the first config."),
+        "generating": (
+            "Draw the boards of stage 1",
+            f"{boards:,} boards are drawn from the first config and solved; none of them is held out.",
+        ),
+    }
     now = PHASES.index(state.phase)
     return [
-        (title, what, "done" if place < now else "now" if place == now else "next", clock(state, held_out) if place == now else "")
-        for place, (title, what) in enumerate(words)
+        (*words[phase], "done" if place < now else "now" if place == now else "next", clock(state, planned) if place == now else "")
+        for place, phase in enumerate(PHASES)
+        if phase != "asking" or spec.ask_first
     ]
 
 

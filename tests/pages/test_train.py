@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from core.sessions.spec import SessionSpec
 from core.sessions.state import Phase, State, Status
 from core.sessions.store import STOP_FILE, Session, SessionStore
 from core.training.settings import Method
+from core.ui.first_minute import steps
 from core.ui.language_form import TRANSFORMERS
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
@@ -300,6 +302,22 @@ def test_the_first_minute_is_three_steps_with_a_clock_and_no_empty_chart(
     assert all(step in said for step in ("Load the model", "Validate the base", "Draw the boards of stage 1", f">{shown}</span>"))
     assert not app.get("plotly_chart")
     assert "from another session, Built session" in said, "a board that training solved is played meanwhile"
+
+
+def test_the_first_minute_of_a_session_that_asks_first_has_a_step_for_it(sessions_folder: Path) -> None:
+    spec = small_spec(ask_first=True)
+    spec = spec.changed(test=spec.suite.model_copy(update={"boards_per_cell": 30}))
+    session = SessionStore(sessions_folder).create(spec, "young")
+    asking = steps(session, State(status="running", phase="asking"))
+    assert [(title, stands) for title, _, stands, _ in asking] == [
+        ("Load the model", "done"), ("Validate the base", "done"), ("Ask the engineer", "now"), ("Draw the boards of stage 1", "next"),
+    ]  # fmt: skip
+    validating = State(status="running", phase="baseline", phase_done=0.5, started=time.time() - 60)
+    assert (
+        steps(session, validating)[1][3].startswith("24 of 48 boards") and "48 and 120 held-out boards" in steps(session, validating)[1][1]
+    )
+    shutil.copytree(build_session(sessions_folder).stage_dir(None), session.stage_dir(None))
+    assert steps(session, validating)[1][3].startswith("60 of 120 boards"), "the validation boards are done, the test boards are not"
 
 
 def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
