@@ -18,12 +18,13 @@ function markButton(mark, selected, onPick) {
   button.setAttribute("aria-selected", String(selected));
   button.tabIndex = selected ? 0 : -1;
   button.disabled = mark.state === "waiting";
-  button.setAttribute("aria-label", [mark.title, STATES[mark.state], mark.value, mark.detail, mark.link].filter(Boolean).join(", "));
   const dot = element("span", "dot");
   dot.style.setProperty("--progress", `${Math.round(100 * mark.progress)}%`);
+  dot.setAttribute("aria-hidden", "true");
   dot.append(element("span", "badge", String(mark.id)));
   const words = element("span", "words");
   words.append(element("span", "title", mark.title), element("span", "value", mark.value), element("span", "detail", mark.detail));
+  words.append(element("span", "state", [STATES[mark.state], mark.link].filter(Boolean).join(", ")));
   button.append(dot, words);
   button.onclick = () => onPick(mark.id);
   return button;

@@ -378,7 +378,7 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
         show(known | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)}, as_json=True)
         return
     print(table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"))
-    print(f"\nspread and distance in points a knob; distance from the mean config of {task.reference}, p after Holm\n")
+    print(f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n")
     for sentence in sentences(rows, task):
         print(f"- {sentence}")
     print(f"\n{replay.id}: {state.status}, {len(answers)} of {task.total} answers, in {replay.dir}")

@@ -357,13 +357,13 @@ def show(name: str, replay: Replay) -> None:
             arms_table(replay.task.arms, session)
         return
     answers, table, arms, (first, *others) = known
-    led = re.sub(r"\d+\.\d points a knob", r"<b>\g<0></b>", escape(first))
+    led = re.sub(r"\d+\.\d points per knob", r"<b>\g<0></b>", escape(first))
     st.html(f'<p class="fl-answer">{led}</p><p class="fl-note">{escape(" ".join(others))}</p>')
     there = [arm.name for arm in replay.task.arms if arm.name in set(table["arm"])]
     st.subheader(
         "What every arm would do",
         anchor=False,
-        help="The next config, by map size. On the pale band: what the others are held against.",
+        help="The next config, by map size. On the pale band: the reference arm.",
     )
     st.caption(LEGEND)
     before = answers[0].record.config_before
@@ -409,17 +409,19 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
         shown, hide_index=True, width="stretch", key="replay-table",
         column_config={
             "unusable": st.column_config.TextColumn(help="Answers that could not be used, with the 95 % Wilson interval of their rate."),
-            "distance": bar(f"Points a knob between the arm's mean config and that of {reference}."),
-            "p": st.column_config.TextColumn(help="Of the distance: paired sign flips over answers of the same draw, after Holm."),
-            "spread": bar("Points a knob between an answer and the arm's mean config."),
+            "distance": bar(f"Points per knob between the arm's mean config and that of {reference}."),
+            "p": st.column_config.TextColumn(
+                help="Of the distance: paired randomisation test over answers of the same draw, after Holm's correction."
+            ),
+            "spread": bar("Points per knob between an answer and the arm's mean config."),
             "changes": st.column_config.NumberColumn(help="Knobs that an answer changes, on average."),
             "repairs": st.column_config.NumberColumn(help="Values that the guard repaired in an answer, on average."),
             "tokens": st.column_config.NumberColumn(help="Written for an answer, on average."),
         },
     )  # fmt: skip
     st.caption(
-        f"Distance and spread are means over map sizes and knobs, in points (per cent of a share or ratio); distances are those from "
-        f"{markup.plain(reference)}. An answer that could not be used counts as the config before, which would have been kept."
+        f"A knob is the share, hole ratio or wait ratio of one map size. Distance (from {markup.plain(reference)}) and spread are means "
+        "over all knobs, in points. An answer that could not be used counts as the config before, which would have been kept."
     )
 
 
@@ -478,7 +480,9 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
         st.html(markup.config_table(knob_rows(record), {} if after is None else overall_by_size(after)))
         repairs(record.guard)
         if record.proposal.claims:
-            with st.expander(f"{len(record.proposal.claims)} claims, none of them tested: no stage was trained on this", expanded=True):
+            with st.expander(
+                f"{len(record.proposal.claims)} claims; none was tested, as no stage was trained on this config", expanded=True
+            ):
                 claims = markup.claims_table(claim_outcomes(record.proposal.claims, after, None), seen)
                 if session is not None and context is not None:
                     evidence.cited(claims, key="replay-claims")
@@ -523,12 +527,12 @@ def nothing_yet() -> None:
             if session.spec.engineer in askable(session, stage):
                 arms = arms_of_sections("sections", varied_sections("sections", None), session.spec.engineer)
                 task = task_for(session, stage, arms, "sections")
-                st.info("Nothing has been asked anew yet. This asks what the engineer would have proposed, had it seen less.")
+                st.info("There is no replay yet. This asks what the engineer would have proposed had it seen less.")
                 words = f"Ask about stage {stage + 1} of {session.title}"
                 may = api_form.may_ask(servers(task, session), "replay")
                 st.button(words, type="primary", key="replay-first", on_click=start, args=(task,), disabled=not may)
                 return
-    sessions.nothing_yet("There is no stage yet that anybody could be asked about.")
+    sessions.nothing_yet("No finished stage to replay yet.")
 
 
 # --- the page --------------------------------------------------------------------------------------------------------

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from core.engineer.schema import ENGINEERS, SECTIONS, Context, ProposalRecord
+from core.engineer.schema import ENGINEERS, SECTIONS, Context, Evidence, ProposalRecord
 from core.sessions import launcher
 from core.sessions.forks import trains_anew
 from core.sessions.state import State
@@ -171,7 +171,7 @@ def what_it_saw(session: Session, context: Context, record: ProposalRecord | Non
     lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
     tokens = evidence.section_tokens(context, record)
     labels = {
-        section: " · ".join([section, counted(len(context.sections[section]), "line"), *([tokens[section]] if section in tokens else [])])
+        section: " · ".join([section, *size_of(context.sections[section], tokens.get(section))])
         if section in context.sections
         else f"{section} · off"
         for section in SECTIONS
@@ -190,6 +190,11 @@ def what_it_saw(session: Session, context: Context, record: ProposalRecord | Non
     if context.prompt is not None:
         with st.expander("The exact prompt"):
             st.code(context.prompt, language=None, wrap_lines=True)
+
+
+def size_of(lines: Sequence[Evidence], tokens: str | None) -> list[str]:
+    """How long a section is, for its tab."""
+    return [counted(len(lines), "line"), *([tokens] if tokens else [])] if lines else ["nothing"]
 
 
 def what_it_said(
@@ -277,7 +282,7 @@ def what_if(session: Session, stage: int, context: Context, record: ProposalReco
             "Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch", disabled=not may
         )
         if not differs and engineer is None:
-            st.caption("So far this is what happened anyway: change something first.")
+            st.caption("This is what the session already did. Change something to fork.")
         if trains_anew(session, stage):
             times = "Stage 1 is" if stage == 0 else f"Stages 1 to {stage + 1} are"
             st.caption(f"{times} trained again on the same boards: this session came without what training needs to go on from there.")
@@ -310,7 +315,7 @@ def show_branches(session: Session) -> None:
         theme.chart(branches_figure(branches, session.id), "branches")
     with told:
         for branch in branches:
-            parts = "the trunk" if branch.stage is None else f"parts after {stage_name(branch.stage).lower()}"
+            parts = "the first session" if branch.stage is None else f"parts after {stage_name(branch.stage).lower()}"
             here = " · shown here" if branch.session.id == session.id else ""
             address = {"session": branch.session.id} | ({} if branch.stage is None else {"stage": str(branch.stage + 1)})
             st.page_link(nav.path("story"), label=f"{markup.plain(branch.name)} · {parts}{here}", query_params=address)
@@ -335,8 +340,7 @@ def show_map(session: Session, here: int | None) -> None:
         return
     contents.heading(
         "The path through the config space", "path", short="Config space",
-        help="A point is a stage, as large as its share of the boards; arrows lead from stage to stage, and this stage is ringed. Click a "
-        "point for its boards. " + SHADE_HELP,
+        help="A point is a stage; arrows lead from stage to stage, and this stage is ringed. Click a point for its boards. " + SHADE_HELP,
     )  # fmt: skip
     asked = st.query_params.get("shade")
     shade = st.segmented_control(

@@ -457,7 +457,7 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
             track = answer_of(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
             board_player(Board.from_dict(json.loads(row["board"])), [track], key="newest", height=300, autoplay=state.live)
             rewarded = session.spec.training.method == "grpo"
-            with st.expander(f"Its words (reward {row['reward']:.2f})" if rewarded else "Its words"):
+            with st.expander(f"The answer, word by word (reward {row['reward']:.2f})" if rewarded else "The answer, word by word"):
                 st.code(row["completion"] or " ", language=None, wrap_lines=True)
             return
     st.subheader("Newest sampled plan", anchor=False)

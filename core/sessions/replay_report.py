@@ -124,13 +124,13 @@ def _by_section(task: ReplayTask, told: pd.DataFrame) -> str | None:
         hidden = f"the arm without {section} lies"
     far, near = without_it.mean(), others.mean()
     built_in = " They tell the present config: without it an engineer can only write a new one." if section == "statistics" else ""
-    told = f"Hiding {section} moves the proposal most: {hidden} {far:.1f} points a knob from the full context, {shown_it} {near:.1f}."
+    told = f"Hiding {section} moves the proposal most: {hidden} {far:.1f} points per knob from the full context, {shown_it} {near:.1f}."
     return told + built_in
 
 
 def _furthest(others: pd.DataFrame, reference: str) -> str:
     far, near = others["distance"].idxmax(), others["distance"].idxmin()
-    told = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points a knob away"
+    told = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points per knob away"
     if far == near:
         return f"{told}."
     least = others.loc[near, "distance"]
@@ -142,13 +142,13 @@ def _furthest(others: pd.DataFrame, reference: str) -> str:
 def _clear(others: pd.DataFrame, reference: str) -> str:
     clear = others.index[others["p"] < CLEAR]
     if len(clear) == len(others):
-        who = "All other arms answer" if len(others) > 1 else f"{others.index[0]} answers"
-        return f"{who} otherwise than {reference} by more than chance explains (paired sign flips, Holm: every p < {CLEAR})."
+        who = "All other arms differ" if len(others) > 1 else f"{others.index[0]} differs"
+        return f"{who} from {reference} by more than chance explains (every p < {CLEAR} after Holm's correction)."
     if not len(clear):
-        return f"Chance could explain how far the other arms are from {reference} (paired sign flips, no p < {CLEAR} after Holm)."
+        return f"Chance could explain how far the other arms are from {reference} (no p < {CLEAR} after Holm's correction)."
     unclear = listed([arm for arm in others.index if arm not in clear])
-    known = f"{len(clear)} of {_arms(len(others))} answer otherwise than {reference} by more than chance explains"
-    return f"{known} (paired sign flips, p < {CLEAR} after Holm); not {unclear}."
+    known = f"{len(clear)} of {_arms(len(others))} differ from {reference} by more than chance explains"
+    return f"{known} (p < {CLEAR} after Holm's correction); not {unclear}."
 
 
 def _spread(told: pd.DataFrame) -> str:
@@ -156,7 +156,7 @@ def _spread(told: pd.DataFrame) -> str:
     if len(steady) == len(told):
         return "Asked again, every arm answers the same."
     most, least = told["spread"].idxmax(), told["spread"].idxmin()
-    said = f"Asked again, the answers of {most} vary most: {told.loc[most, 'spread']:.1f} points a knob around their mean"
+    said = f"Asked again, the answers of {most} vary most: {told.loc[most, 'spread']:.1f} points per knob around their mean"
     if steady:
         return f"{said}; always the same: {listed(steady)}."
     return f"{said}." if most == least else f"{said}, those of {least} least ({told.loc[least, 'spread']:.1f})."
@@ -169,7 +169,7 @@ def _unusable(told: pd.DataFrame) -> str:
     if not failed:
         return f"{rate}."
     worst = (told["unusable"] / told["n"]).idxmax()
-    return f"{rate}, most of them of {worst}: {told.loc[worst, 'unusable']} of {told.loc[worst, 'n']}."
+    return f"{rate}, most of them from {worst}: {told.loc[worst, 'unusable']} of {told.loc[worst, 'n']}."
 
 
 def _arms(n: int) -> str:

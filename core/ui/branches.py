@@ -23,7 +23,7 @@ class Branch:
     session: Session
     state: State
     stage: int | None
-    """The last stage that it has in common with its parent, 0-based; None for the trunk."""
+    """The last stage that it has in common with its parent, 0-based; None for the first session."""
 
     @property
     def parent(self) -> str | None:
@@ -36,7 +36,7 @@ class Branch:
 
 
 def family(session: Session, store: SessionStore) -> list[Branch]:
-    """The session's trunk and all that was forked from it or from its forks, the trunk first; the session alone if it has no relatives."""
+    """The first session and all that was forked from it or from its forks, in that order; the session alone if it has no relatives."""
     trunk = session
     while trunk.spec.parent is not None and (parent := readable(trunk.spec.parent.session, store)) is not None:
         trunk = parent

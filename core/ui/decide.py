@@ -61,9 +61,11 @@ def decide(desk: Desk) -> tuple[Proposal, bool]:
     """The form, with what the guard makes of it; the proposal that it holds and whether that differs from the engineer's."""
     for size in desk.before.sizes:
         fill(desk, size)
-    heading(desk)
-    for size in desk.before.sizes:
-        row_of(desk, size)
+    with st.container(key=f"decide-{desk.key}"):
+        with st.container(key=f"decide-heads-{desk.key}"):
+            heading(desk)
+        for size in desk.before.sizes:
+            row_of(desk, size)
     why = st.text_input("Why", key=f"{desk.key}-why", max_chars=500, placeholder="Your reason, kept with the proposal")
     after = config_of(desk)
     proposal = proposal_of(
@@ -113,21 +115,20 @@ def row_of(desk: Desk, size: int) -> None:
     if desk.proposed is not None:
         st.session_state[desk.widget(size, "verdict")] = verdict_on(desk, size)
         next(columns).segmented_control(
-            "What becomes of the proposal", VERDICTS, key=desk.widget(size, "verdict"), required=True, label_visibility="collapsed",
+            "What becomes of the proposal", VERDICTS, key=desk.widget(size, "verdict"), required=True,
             on_change=obey, args=(desk, size),
         )  # fmt: skip
     for knob in KNOBS:
         next(columns).number_input(
-            f"{KNOB_LABELS[knob]} of {size_label(size)}", 0.0, 100.0, step=STEP, format="%.1f", key=desk.widget(size, knob),
-            label_visibility="collapsed",
+            f"{KNOB_LABELS[knob].capitalize()} of {size_label(size)}, %", 0.0, 100.0, step=STEP, format="%.1f", key=desk.widget(size, knob),
         )  # fmt: skip
     next(columns).number_input(
-        f"Expected valid rate of {size_label(size)}", 0.0, 100.0, step=STEP, format="%.0f", key=desk.widget(size, "expected"),
-        label_visibility="collapsed", placeholder="no guess",
+        f"Valid rate that you expect on {size_label(size)}, %", 0.0, 100.0, step=STEP, format="%.0f", key=desk.widget(size, "expected"),
+        placeholder="no guess",
     )  # fmt: skip
     next(columns).multiselect(
         f"Evidence for {size_label(size)}", [line.id for line in lines_of(desk, size)], key=desk.widget(size, "cites"),
-        label_visibility="collapsed", placeholder="evidence",
+        placeholder="evidence",
     )  # fmt: skip
 
 

@@ -123,7 +123,7 @@ def section_tokens(context: Context, record: ProposalRecord | None) -> dict[Sect
         return {}
     if context.prompt == render_context(context):
         counts = {section: 1 + sum(len(LINE_WORDS[section](line)) for line in lines) for section, lines in context.sections.items()}
-        return {section: f"{count} tokens" for section, count in counts.items()}
+        return {section: f"{count} token{'s' if count != 1 else ''}" for section, count in counts.items()}
     read = record.attempts[0].prompt_tokens if record is not None and record.attempts else None
     if not read:
         return {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import Literal
 
 import pandas as pd
@@ -97,8 +98,8 @@ def rates_by_size(before: Series | None, after: Series) -> Chart:
     drawn = [(before, BEFORE_COLOR, "circle-open", -0.13)] if before else []
     drawn.append((after, AFTER_COLOR, "circle", 0.13 if before else 0.0))
     sizes = sorted({*after.validation["size"], *(before.validation["size"] if before else ())})
-    for series, color, symbol, shift in drawn:
-        table = rates(series.validation, by=["size"])
+    tables = [rates(series.validation, by=["size"]) for series, *_ in drawn]
+    for (series, color, symbol, shift), table in zip(drawn, tables, strict=True):
         for column, metric in enumerate(("valid", "optimal"), start=1):
             figure.add_trace(
                 go.Scatter(
@@ -124,7 +125,7 @@ def rates_by_size(before: Series | None, after: Series) -> Chart:
     figure.update_xaxes(
         tickvals=list(range(len(sizes))), ticktext=[size_label(size) for size in sizes], range=[-0.6, len(sizes) - 0.4], showgrid=False
     )
-    percent_axis(figure)
+    percent_axis(figure, lowest=min(float(table[["valid_low", "optimal_low"]].min(axis=None)) for table in tables))
     common_layout(figure, height=300)
     return Chart(figure, "Valid and optimal rate by map size. " + _rates_in_words(before, after))
 
@@ -307,8 +308,8 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
         words.append(f"{size_label(size)} {percent(middle[0])} to {percent(middle[-1])}")
     ticks = ["0"] + [str(i) for i in range(1, len(moments))]
     figure.update_xaxes(tickvals=list(range(len(moments))), ticktext=ticks, range=[-0.35, len(moments) - 0.65], showgrid=False)
-    percent_axis(figure)
-    common_layout(figure, height=210 * rows + 20)
+    percent_axis(figure, lowest=min(float(table[f"{metric}_low"].min()) for table in tables))
+    common_layout(figure, height=190 * rows + 20, top=30)
     figure.update_layout(showlegend=False)
     return Chart(figure, f"{metric} rate over the session by map size: " + ", ".join(words) + ".")
 
@@ -348,10 +349,16 @@ def _rates_in_words(before: Series | None, after: Series) -> str:
     return " ".join(parts)
 
 
-def percent_axis(figure: go.Figure, **place: int) -> None:
-    """0 to 100 %, of all panels or of the one at ``row`` and ``col``."""
-    ticks = [0, 0.25, 0.5, 0.75, 1]
-    figure.update_yaxes(range=[-0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
+def percent_axis(figure: go.Figure, lowest: float = 0.0, **place: int) -> None:
+    """A scale to 100 %, of all panels or of the one at ``row`` and ``col``.
+
+    Args:
+        lowest: what has to be on it; it begins at the quarter below.
+    """
+    begin = floor(4 * lowest) / 4
+    step = 0.25 if begin < 0.5 else 0.1
+    ticks = [round(1 - step * i, 2) for i in range(5) if 1 - step * i >= begin - 0.01]
+    figure.update_yaxes(range=[begin - 0.02, 1.02], tickformat=".0%", tickvals=ticks, gridcolor=GRID_COLOR, zeroline=False, **place)
 
 
 def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:

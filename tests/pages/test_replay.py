@@ -193,10 +193,10 @@ def test_a_refusal_is_said(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_empty_page_offers_the_newest_stage_that_can_be_asked_about(started: list[ReplayTask], alone: Path) -> None:
     app = open_page("replay")
-    assert "no stage yet" in app.info[0].value
+    assert "No finished stage" in app.info[0].value
     build_session(alone, small_spec(engineer="rules"))
     app = open_page("replay")
-    assert "Nothing has been asked anew yet" in app.info[0].value
+    assert "There is no replay yet" in app.info[0].value
     app.button(key="replay-first").click().run()
     [task] = started
     assert (task.session, task.stage, len(task.arms)) == ("built", 2, 8)

@@ -266,7 +266,7 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
     assert all(given.config.sizes[other].hole_ratio == record.config_after.sizes[other].hole_ratio for other in others)
     assert app.query_params["session"] == forked.id
     labels = [link.proto.label for link in open_page("story", session="whole").get("page_link")]
-    assert any(label.endswith("the trunk · shown here") for label in labels)
+    assert any(label.endswith("the first session · shown here") for label in labels)
     assert any(label.endswith("parts after stage 1") for label in labels)
 
 

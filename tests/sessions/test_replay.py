@@ -290,10 +290,10 @@ def test_sentences_about_engineers() -> None:
     answers.loc[answers["arm"] == "base", "usable"] = [False, *[True] * 7]
     told = sentences(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
     assert told == [
-        "Furthest from policy is uniform, 9.7 points a knob away; base proposes the same.",
-        "1 of 2 arms answer otherwise than policy by more than chance explains (paired sign flips, p < 0.05 after Holm); not base.",
-        "Asked again, the answers of policy vary most: 0.3 points a knob around their mean; always the same: uniform.",
-        "1 of 24 answers could not be used (4 %, 95 % interval 1 to 20 %), most of them of base: 1 of 8.",
+        "Furthest from policy is uniform, 9.7 points per knob away; base proposes the same.",
+        "1 of 2 arms differ from policy by more than chance explains (p < 0.05 after Holm's correction); not base.",
+        "Asked again, the answers of policy vary most: 0.3 points per knob around their mean; always the same: uniform.",
+        "1 of 24 answers could not be used (4 %, 95 % interval 1 to 20 %), most of them from base: 1 of 8.",
     ]
 
 
@@ -302,10 +302,10 @@ def test_sentences_about_sections_name_the_one_that_matters() -> None:
     values = {"failures-statistics": 0.3, "failures": 0.6, "statistics": 0.33, "none": 0.6}
     told = sentences(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
     assert told[0] == (
-        "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points a knob from the full context, the 1 arm "
-        "with it 1.0. They tell the present config: without it an engineer can only write a new one."
+        "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points per knob from the full context, the 1 "
+        "arm with it 1.0. They tell the present config: without it an engineer can only write a new one."
     )
-    assert told[1].startswith("All other arms answer otherwise than failures-statistics by more than chance explains")
+    assert told[1].startswith("All other arms differ from failures-statistics by more than chance explains")
     assert told[2] == "Asked again, every arm answers the same."
     early = sentences(table(**{name: [value] for name, value in values.items()}), task(*arms))
     assert early[1].startswith("Chance could explain how far the other arms are from failures-statistics")

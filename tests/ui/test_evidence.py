@@ -82,9 +82,26 @@ def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> N
     half = Stop(0, 4, 0.5, 0.2, 0.2, 10, 0.5)
     assert half.shade("learnability") == 0.25 and half.shade("valid rate") == 0.5
     chart = map_figure(path, "learnability", 0)
-    points = [tuple(point[:2]) for trace in chart.figure.data for point in trace.customdata]
-    assert sorted(points) == sorted((stop.stage, stop.size) for stop in path)
+    for trace, size in zip(chart.figure.data, session.spec.initial_config.sizes, strict=True):
+        assert {point[1] for point in trace.customdata} == {size}
+        named = [int(number) for text in trace.text for number in text.split(", ")]
+        assert sorted(named) == [1, 2, 3], "every stage has its number, at one point or at one shared with others"
+        assert 0 in [point[0] for point in trace.customdata], "the stage that is shown stands for its place"
     assert "p(1 − p)" in chart.alt
+
+
+def test_arrows_lead_from_stage_to_stage_where_the_ratios_moved() -> None:
+    def stop(stage: int, holes: float) -> Stop:
+        return Stop(stage, 4, 1.0, holes, 0.2, 10, 0.5)
+
+    path = [stop(0, 0.2), stop(1, 0.3), stop(2, 0.3)]
+    figure = map_figure(path, "valid rate", 1).figure
+    arrows = [note for note in figure.layout.annotations if note.ax is not None]
+    assert [(arrow.ax, arrow.x, arrow.ay, arrow.y) for arrow in arrows] == [(0.2, 0.3, 0.2, 0.2)]
+    (trace,) = figure.data
+    assert list(trace.text) == ["1", "2, 3"] and list(trace.marker.line.width) == [0, 4]
+    ticks = figure.layout.yaxis.range
+    assert ticks[1] - ticks[0] >= 0.3, "room for three ticks"
 
 
 def test_a_record_without_measurements_has_no_map(tmp_path: Path) -> None:
