@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from core.engineer.schema import ApiSettings
 from core.lake.config import first_error
 from core.sessions import launcher
+from core.sessions.ledger import source
 from core.sessions.presets import PRESETS, preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.store import OFFERED
@@ -305,6 +306,10 @@ def show_predictions(report: StudyReport, measure: Measure, image: Image) -> Non
             "Mean predicted and mean measured change of a map size's valid rate over the next stage, in points; error: root mean square of "
             "their difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the "
             "ratio of their squares; its interval draws whole seeds anew."
+        )
+        whose = {row.engineer for row in report.predictions}
+        st.caption(
+            " ".join(dict.fromkeys(source(report.spec.spec_of(arm, report.spec.seeds[0])) for arm in report.spec.arms if arm.name in whose))
         )
     with right:
         st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")

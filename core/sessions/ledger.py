@@ -17,6 +17,7 @@ import pandas as pd
 from pydantic import BaseModel
 
 from core import seeds
+from core.sessions.spec import SessionSpec
 from core.sessions.statistics import paired_change
 from core.sessions.store import Session
 
@@ -153,9 +154,8 @@ SOURCES = {
 }
 
 
-def source(session: Session) -> str:
-    """Where the session's expectations come from, in a sentence."""
-    engineer = session.spec.engineer
-    if engineer in ("human", "rules"):
-        return SOURCES[engineer]
-    return SOURCES["language" if engineer == "api" or session.spec.language is not None else "lab"]
+def source(spec: SessionSpec) -> str:
+    """Where a session's expectations come from, in a sentence."""
+    if spec.engineer in ("human", "rules"):
+        return SOURCES[spec.engineer]
+    return SOURCES["language" if spec.engineer == "api" or spec.language is not None else "lab"]
