@@ -88,6 +88,7 @@ def parser() -> argparse.ArgumentParser:
     generate.add_argument("--seed", type=int, default=0)
     generate.add_argument("--out", type=Path, required=True)
     generate.add_argument("--soc", action="store_true", help="find the optimal sum of costs too")
+    generate.add_argument("--exclude-held-out", action="store_true", help="no board of a named suite, turned or mirrored either")
     generate.add_argument("--workers", type=int, default=1, help="processes to use; the boards are the same for any number")
 
     solve = command("solve", run_solve, "solve a board optimally")
@@ -367,7 +368,10 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     if state.error:
         print(f"frozenlab: {state.error}", file=sys.stderr)
     if not answers:
-        show(known | {"answers": 0}, options.json)
+        if options.json:
+            print_json(known | {"answers": 0})
+        else:
+            print(f"{replay.id}: {state.status}, no answer yet, in {replay.dir}")
         return
     rows = proposals(answers)
     if options.out:
@@ -375,7 +379,7 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     table = compared(rows, task.reference)
     if options.json:
         arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
-        show(known | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)}, as_json=True)
+        print_json(known | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)})
         return
     print(table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"))
     print(f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n")
@@ -483,10 +487,13 @@ def print_study(study: Study, as_json: bool) -> None:
     try:
         report = report_of(study)
     except StudyError as error:
-        show(known | {"report": str(error)}, as_json)
+        if as_json:
+            print_json(known | {"report": str(error)})
+        else:
+            print(f"{study.id}: {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n{error}")
         return
     if as_json:
-        show(known | {"report": report.model_dump(mode="json")}, as_json=True)
+        print_json(known | {"report": report.model_dump(mode="json")})
         return
     print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
     if state.error:
@@ -645,17 +652,19 @@ def find_session(name: str) -> Session:
     """A session by id, or by the path of its folder."""
     from core.sessions.store import Session, SessionStore
 
-    return Session(Path(name).resolve()) if (Path(name) / "session.json").is_file() else SessionStore().open(name)
+    return Session(Path(name).resolve()) if (Path(name) / "session.json").exists() else SessionStore().open(name)
 
 
 # --- the lake -------------------------------------------------------------------------------------------------------
 
 
 def run_generate(options: argparse.Namespace) -> None:
+    from core.cli_words import drawn_words
     from core.lake.config import EnvironmentConfig
-    from core.lake.generator import generate, realised
+    from core.lake.generator import NOTHING, generate, realised
     from core.lake.instance import write_instances
     from core.lake.presets import PRESETS, preset
+    from core.lake.suites import held_out
 
     if options.n < 1:
         raise InputError(f"--n is {options.n}; at least one board is drawn")
@@ -673,15 +682,21 @@ def run_generate(options: argparse.Namespace) -> None:
             options.n,
             options.seed,
             sum_of_costs=options.soc,
+            exclude=held_out() if options.exclude_held_out else NOTHING,
             workers=options.workers,
             on_progress=lambda done, of: note("drawing and solving", done, of),
         )
     write_instances(options.out, instances)
-    drawn = {str(size): of_size.model_dump() for size, of_size in realised(instances).items()}
-    show({"boards": len(instances), "out": str(options.out), "sizes": drawn}, options.json)
+    drawn = realised(instances)
+    if options.json:
+        sizes = {str(size): of_size.model_dump() for size, of_size in drawn.items()}
+        print_json({"boards": len(instances), "out": str(options.out), "sizes": sizes})
+    else:
+        print(drawn_words(drawn, config.agents, options.out))
 
 
 def run_solve(options: argparse.Namespace) -> None:
+    from core.cli_words import solution_words
     from core.lake.board import read_board
     from core.lake.solver import solve
     from core.lake.warm_up import load_solver
@@ -691,7 +706,10 @@ def run_solve(options: argparse.Namespace) -> None:
     solution = solve(board, sum_of_costs=options.soc)
     if solution.status == "undecided":
         raise InputError("no plan was found within the node budget, and no proof that there is none")
-    show(
+    if not options.json:
+        print(solution_words(solution, options.soc))
+        return
+    print_json(
         {
             "solvable": solution.status != "unsolvable",
             "makespan": solution.makespan,
@@ -699,12 +717,12 @@ def run_solve(options: argparse.Namespace) -> None:
             "sum_of_costs": solution.sum_of_costs,
             "needs_wait": solution.needs_wait,
             "plan": None if solution.plan is None else list(solution.plan),
-        },
-        options.json,
+        }
     )
 
 
 def run_judge(options: argparse.Namespace) -> None:
+    from core.cli_words import verdict_words
     from core.lake.board import read_board
     from core.lake.rules import judge
     from core.lake.solver import solve
@@ -712,8 +730,12 @@ def run_judge(options: argparse.Namespace) -> None:
 
     board, plan = read_board(read_text(options.board)), read_plan(options.plan)
     load_solver()
-    verdict = judge(board, plan, solve(board).makespan)
-    show(
+    optimum = solve(board).makespan
+    verdict = judge(board, plan, optimum)
+    if not options.json:
+        print(verdict_words(verdict, optimum))
+        return
+    print_json(
         {
             "valid": verdict.valid,
             "optimal": bool(verdict.optimal),
@@ -723,24 +745,33 @@ def run_judge(options: argparse.Namespace) -> None:
             "cell": None if verdict.cell is None else list(verdict.cell),
             "makespan": verdict.makespan,
             "sum_of_costs": verdict.sum_of_costs,
-        },
-        options.json,
+        }
     )
 
 
 def read_plan(given: str) -> tuple[str, ...]:
     """A plan from the argument itself or from a file that it names."""
-    text = given if given.lstrip().startswith("[") else read_text(given)
+    from core.lake.config import cut
+
+    if given.lstrip().startswith("["):
+        text = given
+    elif given == "-" or Path(given).exists():
+        text = read_text(given)
+    else:
+        raise InputError(f'{cut(given, 60)!r} is neither a file nor a JSON list of motion strings, one an agent, like ["RRD", "WDL"]')
     try:
         plan = json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(f"the plan is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise InputError("the plan is not JSON: a number too long, or too deeply nested") from None
     if not isinstance(plan, list) or not all(isinstance(motions, str) for motions in plan):
         raise InputError('the plan must be a JSON list of motion strings, one an agent, like ["RRD", "WDL"]')
     return tuple(plan)
 
 
 def run_convert(options: argparse.Namespace) -> None:
+    from core.cli_words import counted
     from core.lake import formats
     from core.lake.files import write_files, write_folder
 
@@ -768,10 +799,11 @@ def run_convert(options: argparse.Namespace) -> None:
         refuse_to_replace(options.target.parent, {name: files[name] for name in others})
         write_files(options.target.parent, files)
     plans = sum(entry.plan is not None for entry in entries) if formats.FORMATS[target].plans else 0
-    show(
-        {"from": source, "to": target, "boards": len(entries), "plans": plans, "files": len(files), "out": str(options.target)},
-        options.json,
-    )
+    if options.json:
+        print_json({"from": source, "to": target, "boards": len(entries), "plans": plans, "files": len(files), "out": str(options.target)})
+    else:
+        what = f"{counted(len(entries), 'board')} and {counted(plans, 'plan')}" if plans else counted(len(entries), "board")
+        print(f"{what} from {source} to {target}: {counted(len(files), 'file')}, {options.target}")
 
 
 def refuse_to_replace(folder: Path, files: dict[str, str]) -> None:
@@ -805,7 +837,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
         report, rows = measure(task, folder.name, note)
     save_result(folder, report, rows)
     if options.json:
-        show(report.model_dump(mode="json") | {"folder": str(folder)}, as_json=True)
+        print_json(report.model_dump(mode="json") | {"folder": str(folder)})
     else:
         print_report(report)
         print(f"\nin {folder}")
@@ -838,7 +870,10 @@ def run_export(options: argparse.Namespace) -> None:
         else:
             policy.save(whole)
         whole.rename(out)
-    show({"model": options.model, "out": str(out)}, options.json)
+    if options.json:
+        print_json({"model": options.model, "out": str(out)})
+    else:
+        print(f"{options.model} is in {out}")
 
 
 def print_report(report: Report) -> None:
@@ -865,7 +900,7 @@ def run_doctor(options: argparse.Namespace) -> None:
 
     report = examine()
     if options.json:
-        show(report, as_json=True)
+        print_json(report)
         return
     for check in report["checks"]:
         print(f"{'yes' if check['ok'] else ' no'}  {check['what']}: {check['found']}" + (f"; {check['advice']}" if check["advice"] else ""))
@@ -913,13 +948,9 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
             bar.close()
 
 
-def show(record: dict[str, Any], as_json: bool) -> None:
-    """A record as one JSON line, or as one ``key: value`` a line."""
-    if as_json:
-        print(json.dumps(record))
-    else:
-        for key, value in record.items():
-            print(f"{key}: {value}")
+def print_json(record: dict[str, Any]) -> None:
+    """A record as one JSON line."""
+    print(json.dumps(record))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from core.lake.rules import judge, walk
 from core.sessions.store import SessionStore
 from core.ui import drafts, nav, theme
 from core.ui.board import Track, board_gallery, board_player
+from core.ui.plain import plain
 from core.ui.story import LAYOUT_WORDS, MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
 
 nav.ensure_nav()
@@ -252,7 +253,7 @@ def library(config: EnvironmentConfig | None) -> None:
             disabled=config is None,
         )
     if state.get("design_load_error"):
-        st.error(f"This is no environment config. {state.design_load_error}")
+        st.error(plain(f"This is no environment config. {state.design_load_error}"))
 
 
 with desk:

@@ -88,7 +88,7 @@ def session_row(session: Session) -> None:
     with st.container(border=True):
         name, result, status, links = st.columns([2.2, 1.8, 1.2, 1.3], vertical_alignment="center")
         name.markdown(f"**{markup.plain(session.title)}**")
-        name.caption(f"{sessions.set_up(session.spec)} · {sessions.ago(session.created)} · `{session.id}`")
+        name.caption(f"{markup.plain(sessions.set_up(session.spec))} · {sessions.ago(session.created)} · `{session.id}`")
         if last is not None and None in rates:
             result.markdown(f"**{percent(rates[None].value)} → {percent(rates[last].value)}** valid")
             result.caption(f"now {rates[last].interval}, n = {rates[last].n}")

@@ -19,6 +19,7 @@ from core.sessions.store import OFFERED, Checkpoint, SessionStore
 from core.ui import choices, keys, nav, theme, tree
 from core.ui.board import Track, board_editor, board_player
 from core.ui.gif import board_gif
+from core.ui.plain import plain
 from core.ui.share import decode, encode
 
 nav.ensure_nav()
@@ -90,7 +91,7 @@ theme.question(
     "How does the model plan on this board?", "Choose or draw a board, let a model plan it, and watch it beside the optimal plan."
 )
 if problem:
-    st.warning(problem)
+    st.warning(plain(problem))
 st.html(f"<style>{nav.asset('play.css')}</style>")
 with st.container(key="play_presented" if state.get("presenter") else "play_bench"):
     controls, hero = theme.bench(1, 2.6)
@@ -130,7 +131,7 @@ def random_controls() -> None:
                 ratio, seed = state.play_holes / 100, state.play_seed
                 load(choices.random_board(state.play_size, state.play_agents, ratio, kinds[kind], seed).board)
         except GenerationError as error:
-            st.warning(f"No such board: {error}")
+            st.warning(plain(f"No such board: {error}"))
 
 
 def session_controls(store: SessionStore) -> None:
@@ -220,7 +221,7 @@ def paste_controls() -> None:
             on_change=lambda: take(found[state.play_entry], name),
         )  # fmt: skip
     if state.get("play_paste_error"):
-        st.error(state.play_paste_error)
+        st.error(plain(state.play_paste_error))
 
 
 def draw_controls() -> None:
@@ -335,7 +336,7 @@ def your_controls() -> None:
     try:
         tracks.append(Track("Your plan", walk(board, motions), judge(board, motions, optimum)))
     except ValueError as error:
-        st.error(str(error))
+        st.error(plain(str(error)))
 
 
 saved: choices.Recorded | None = state.get("play_recorded")
@@ -351,7 +352,7 @@ with plan_place:
     if planner == "You":
         your_controls()
     elif planner == "Recorded" and saved is not None:
-        st.caption(saved.origin)
+        st.caption(plain(saved.origin))
 
 
 def due(model: tuple[str, Checkpoint, Wanted]) -> bool:
@@ -380,7 +381,7 @@ if solution is not None and solution.plan is not None:
 if source == "Draw" and planner == "Model" and not answers and not planning:
     tracks = []
 if model is not None and state.get("play_wanted") == model[2] and state.get("play_failed") and not planning:
-    plan_place.error(f"The model could not be asked: {state.play_failed}")
+    plan_place.error(plain(f"The model could not be asked: {state.play_failed}"))
 
 
 # --- watching ------------------------------------------------------------------------------------------------------------
@@ -397,9 +398,9 @@ def export_controls() -> None:
     paths = plans[st.selectbox("Plan", plans, key="play_export_plan")] if plans else None
     try:
         file_name, data = exported(encode(board), paths, name)
-        st.download_button(f"Download {file_name}", data, file_name, on_click="ignore", width="stretch")
+        st.download_button(f"Download {plain(file_name)}", data, file_name, on_click="ignore", width="stretch")
     except BoardError as error:
-        st.warning(f"Not for this board: {error}")
+        st.warning(plain(f"Not for this board: {error}"))
 
 
 with hero:

@@ -385,7 +385,7 @@ if not found:
 with picker:
     session = sessions.session_picker(found)
 state = session.state()
-st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed} · results on {session.results_from}")
+st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
 opening = first_judged(session, state)
 thread = marks(session, state)
 chosen = timeline(thread, key="story-thread", default=None if opening is None else opening + 1)

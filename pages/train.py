@@ -187,7 +187,7 @@ def new_session_form(found: list[Session]) -> None:
                 seed=numbers["seed"],
             )
         except ValidationError as error:
-            st.error(first_error(error))
+            st.error(markup.plain(first_error(error)))
             return
         preview(spec, found)
 
@@ -252,7 +252,7 @@ def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig |
         elif source != FROM_PRESET:
             config = last_config(next(session for session in found if session.id == source))
     except ConfigError as error:
-        st.error(f"This is not a config: {error}")
+        st.error(markup.plain(f"This is not a config: {error}"))
         return None
     if config is not None:
         st.html(markup.config_list(config))
@@ -550,7 +550,7 @@ def controls(session: Session, state: State) -> bool:
     with st.container(horizontal=True, vertical_alignment="center"):
         sessions.status_badge(session, state)
         began = "" if state.live else f" · began {sessions.ago(session.created)}"
-        st.caption(f"{sessions.set_up(session.spec)} · seed {session.spec.seed}{began}")
+        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed}{began}")
         live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
         if state.live and not session.read_only and not session.stop_asked and st.button("Stop", key="stop", icon=":material/stop:"):
             confirm_stop(session)

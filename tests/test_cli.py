@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core import doctor
 from core.cli import main
+from core.cli_words import FAULT_WORDS
 from core.engineer import hosts
 from core.engineer.schema import ApiSettings
 from core.lake.config import EnvironmentConfig
+from core.lake.generator import canonical_hashes
+from core.lake.instance import read_instances
+from core.lake.rules import FAULTS
+from core.lake.suites import held_out
 from core.sessions.footprint import gpus
 from core.sessions.presets import PRESETS, preset_spec
 from core.sessions.studies.spec import engineer_arms, engineers_study
@@ -70,6 +76,47 @@ def test_generate_takes_a_preset_and_any_number_of_processes(capsys: pytest.Capt
     assert one.read_text() == two.read_text() and one.read_text().count("\n") == 300
 
 
+def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str], board: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "boards.jsonl")
+    said = {}
+    for name, arguments in {
+        "generate": ("generate", "small-first", "--n", "40", "--out", out),
+        "solve": ("solve", board, "--soc"),
+        "valid": ("judge", board, '["DDDRRR", "RRRUUU"]'),
+        "fault": ("judge", board, '["DDD", "W"]'),
+        "convert": ("convert", board, str(tmp_path / "x.json")),
+        "status": ("status", "example-quick"),
+    }.items():
+        assert main(arguments) == 0
+        said[name] = capsys.readouterr().out
+        assert not set("{}[]'") & set(said[name]) and "None" not in said[name], f"{name} prints Python"
+    assert said["generate"].startswith(f"40 boards with 2 agents, each solved, in {out}") and "95 % interval" in said["generate"]
+    assert "Fewest time steps: 6, proven." in said["solve"] and "agent 1: RRRUUU" in said["solve"]
+    assert said["valid"] == "Valid and optimal: 6 time steps, sum of costs 12.\n"
+    assert said["fault"].startswith("Not valid: agent 0 and agent 1 are in the same cell at time step 3, in row 3, column 0")
+    assert said["convert"].startswith("1 board from text to json: 1 file, ")
+
+
+def test_every_fault_has_words() -> None:
+    assert set(FAULT_WORDS) == set(FAULTS)
+
+
+def test_boards_of_the_suites_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    config, out = tmp_path / "c.json", tmp_path / "boards.jsonl"
+    config.write_text('{"agents": 2, "sizes": {"3": {"share": 1, "hole_ratio": 0.2, "wait_ratio": 0.2}}}')
+    known = []
+    for flags in ((), ("--exclude-held-out",)):
+        answer(capsys, "generate", str(config), "--n", "300", "--out", str(out), *flags)
+        hashes = canonical_hashes([instance.board for instance in read_instances(out)])
+        known.append(int(np.isin(hashes, held_out()).sum()))
+    assert known[0] > 0 and known[1] == 0
+
+
+def test_a_session_json_that_is_a_folder_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "mine" / "session.json").mkdir(parents=True)
+    assert "session.json cannot be read" in reason(capsys, "status", str(tmp_path / "mine"))
+
+
 def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     config, out = tmp_path / "c.json", tmp_path / "boards.jsonl"
     config.write_text('{"agents": 2, "sizes": {"4": {"share": 0.5}, "5": {"share": 0.5, "wait_ratio": 0.5}}}')
@@ -87,6 +134,9 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
         (("judge", "BOARD", "[1]"), 'the plan must be a JSON list of motion strings, one an agent, like ["RRD", "WDL"]'),
         (("judge", "BOARD", '["RX"]'), "agent 0: 'X' is no action; use U D L R W"),
         (("judge", "BOARD", '["R", "R", "R"]'), "the plan has 3 motion strings, the board has 2 agents"),
+        (("judge", "BOARD", "NaN"), "'NaN' is neither a file nor a JSON list of motion strings"),
+        (("judge", "BOARD", '{"a": ["R"]}'), '\'{"a": ["R"]}\' is neither a file nor a JSON list of motion strings'),
+        (("judge", "BOARD", "[" * 100_000), "the plan is not JSON: a number too long, or too deeply nested"),
         (("run",), "give either a spec file or --preset"),
         (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, long"),
         (("run", "--preset", "demo", "--method", "sft"), "there is no method 'sft'; the methods are grpo, imitation, expert-iteration"),

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from core.engineer.proposal_dialect import ProposalError
 from core.engineer.schema import SECTIONS, Attempt, Claim, Context, Proposal, Section
 from core.engineer.sentences import claim_sentence
-from core.lake.config import EnvironmentConfig, Knob, Layout, first_error
+from core.lake.config import EnvironmentConfig, Knob, Layout, cut, first_error
+from core.policy.json_in_text import json_values
 
 LONGEST_RATIONALE = 2000
 """Characters."""
@@ -154,7 +155,7 @@ def parse_answer(context: Context, before: EnvironmentConfig, text: str) -> Prop
     ids = {line.id for lines in context.sections.values() for line in lines}
     for claim in said.claims:
         if unknown := [cited for cited in claim.evidence if cited not in ids]:
-            raise ProposalError(f"a claim on size {claim.size} cites {unknown[0]}, which is no evidence here")
+            raise ProposalError(f"a claim on size {claim.size} cites {cut(unknown[0], 60)}, which is no evidence here")
     for named in ([claim.size for claim in said.claims], said.preserved, said.sizes):
         if foreign := [size for size in named if size not in before.sizes]:
             raise ProposalError(f"there is no map size {foreign[0]}; the sizes are {', '.join(map(str, context.sizes))}")
@@ -199,15 +200,9 @@ def as_claim(said: ClaimAnswer, before: EnvironmentConfig, after: EnvironmentCon
 def last_object(text: str) -> Any:
     """The last JSON object of the text that has a key of the form; one within an object that is broken off has none. Raises ProposalError
     where there is no such object."""
-    decoder = json.JSONDecoder()
-    found, end = None, 0
-    while (start := text.find("{", end)) >= 0:
-        try:
-            value, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            found = value if set(value) & set(ProposalAnswer.model_fields) else found
+    found = None
+    for value, _ in json_values(text, "{"):
+        found = value if set(value) & set(ProposalAnswer.model_fields) else found
     if found is None:
         raise ProposalError("the answer holds no complete JSON object of the form asked for")
     return found

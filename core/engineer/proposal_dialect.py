@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from core.engineer.schema import RATIO_KNOBS, SECTION_LETTERS, SECTIONS, Claim, Context, Evidence, Proposal
 from core.engineer.sentences import claim_sentence, summary_sentence
-from core.lake.config import EnvironmentConfig, Knob, SizeConfig
+from core.lake.config import EnvironmentConfig, Knob, SizeConfig, cut
 from core.lake.rules import FAULTS
 from core.policy import vocabulary as v
 
@@ -153,7 +153,7 @@ def follow(context: Context, words: Sequence[str]) -> tuple[Sequence[str], dict[
     allowed = next(walk)
     for i, word in enumerate(words):
         if word not in allowed:
-            raise ProposalError(f"word {i + 1} is {word!r}, expected {alternatives(allowed)}")
+            raise ProposalError(f"word {i + 1} is {cut(repr(word), 60)}, expected {alternatives(allowed)}")
         try:
             allowed = walk.send(word)
         except StopIteration as stop:

@@ -152,7 +152,11 @@ class Board:
             if not line.strip():
                 continue
             r, row = len(rows), ""
-            for c, letter in enumerate(line.split()):
+            letters_here = line.split(maxsplit=MAX_SIDE)
+            if r == MAX_SIDE or len(letters_here) > MAX_SIDE:
+                what = "row" if r == MAX_SIDE else "cell"
+                raise BoardError(f"line {number}: a {what} too many; the largest side allowed is {MAX_SIDE}")
+            for c, letter in enumerate(letters_here):
                 for letters, found, role in ((START_LETTERS, starts, "start"), (GOAL_LETTERS, goals, "goal")):
                     if len(letter) == 1 and letter in letters:
                         agent = letters.index(letter)

@@ -36,6 +36,10 @@ PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
 
+MOST_CHARACTERS = 100_000
+"""Of a config's file: all map sizes with all layouts take a tenth of it."""
+
+
 class ConfigError(ValueError):
     """An environment config is not valid; the message names the size and the key."""
 
@@ -126,6 +130,7 @@ class EnvironmentConfig(BaseModel):
     @classmethod
     def from_json(cls, text: str) -> EnvironmentConfig:
         """Raises ConfigError: one line that names line and column of what is no JSON, or the key and the value that is not valid."""
+        refuse_long(text)
         try:
             data = json.loads(text)
         except json.JSONDecodeError as error:
@@ -137,6 +142,7 @@ class EnvironmentConfig(BaseModel):
     @classmethod
     def from_toml(cls, text: str) -> EnvironmentConfig:
         """Raises ConfigError, as :meth:`from_json` does."""
+        refuse_long(text)
         try:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -186,13 +192,23 @@ class EnvironmentConfig(BaseModel):
         return self.model_copy(update={"sizes": sizes, "placement": other.placement, "wait_definition": other.wait_definition})
 
 
+def refuse_long(text: str) -> None:
+    """Raises ConfigError for a text that is far too long for a config: reading it would take seconds."""
+    if len(text) > MOST_CHARACTERS:
+        raise ConfigError(f"{len(text):,} characters; an environment config has at most {MOST_CHARACTERS:,}")
+
+
 def first_error(error: ValidationError) -> str:
-    """The first problem of a pydantic error as one line: where, what, and what was given."""
-    first: Any = error.errors()[0]
-    where = ".".join(str(part) for part in first["loc"] if part != "[key]")
-    message = first["msg"].removeprefix("Value error, ")
-    given = repr(first["input"])
-    return f"{where}: {message} (given: {given if len(given) <= 60 else given[:57] + '...'})" if where else message
+    """The first problem of a pydantic error as one line: where, what, and what was given, each cut short where it is long."""
+    first: Any = error.errors(include_url=False)[0]
+    where = cut(".".join(cut(str(part), 60) for part in first["loc"] if part != "[key]"), 120)
+    message = cut(first["msg"].removeprefix("Value error, "), 300)
+    return f"{where}: {message} (given: {cut(repr(first['input']), 60)})" if where else message
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning and three dots."""
+    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 class KnobChange(BaseModel):

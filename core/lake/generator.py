@@ -20,7 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
@@ -48,6 +48,8 @@ DRY_TRIES, TRIES_PER_BOARD = 5_000, 2_000
 """or gave the solver more boards than DRY_TRIES plus TRIES_PER_BOARD for each board found."""
 REPEATS = 25
 """So many draws in a row that give known boards mean that there are no others."""
+TRIAL = 8
+"""Boards of a kind that are drawn to see whether there are any."""
 NOTHING = np.empty(0, np.uint64)
 
 
@@ -256,10 +258,32 @@ def infeasible(
 
 
 def undrawable(config: EnvironmentConfig, size: int) -> str | None:
-    """:func:`infeasible` for one size of a config, whichever of its layouts it is for."""
-    cell = config.sizes[size]
-    reasons = (infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio, layout, config) for layout in cell.layouts)
-    return next((reason for reason in reasons if reason), None)
+    """Why one size of a config cannot be drawn, whichever of its layouts it is for; None if it can.
+
+    Where no rates were measured (connected placement in a layout, waits by the sum of costs, teams and sizes beyond the paper's) a few
+    boards are drawn to see.
+    """
+    cell, agents = config.sizes[size], config.agents
+    holes, kinds = holes_of(size, cell.hole_ratio), (cell.wait_ratio < 1, cell.wait_ratio > 0)
+    for layout in cell.layouts:
+        if reason := infeasible(size, agents, cell.hole_ratio, cell.wait_ratio, layout, config):
+            return reason
+        if config.wait_definition != "makespan" or _rates(size, agents, holes, layout, config.placement) is None:
+            stratum = Stratum(size, agents, holes, layout, config.placement, config.wait_definition)
+            if reason := trial(stratum, tuple(TRIAL * kind for kind in kinds)):
+                return f"size {size}: with hole ratio {cell.hole_ratio:.2f} and wait ratio {cell.wait_ratio:.2f} {reason}"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def trial(stratum: Stratum, wanted: tuple[int, int]) -> str | None:
+    """Why so many boards without and with a necessary WAIT cannot be drawn; None: they were."""
+    stream = Stream(stratum, stratum.key("trial", 0))
+    try:
+        stream.take(wanted)
+    except GenerationError:
+        return f"{stream.next:,} random {stratum} gave {stream.found} to use, too few to draw from"
+    return None
 
 
 def natural_wait_rate(config: EnvironmentConfig, size: int) -> float | None:

@@ -7,7 +7,6 @@ guesses no move: words that are not a list of moves from end to end are not take
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 from core.lake.board import Board, Cell
 from core.lake.rules import Path, walk
 from core.policy.answer import Answer
+from core.policy.json_in_text import json_values
 
 LETTERS = {
     name: letter
@@ -172,17 +172,14 @@ def without_names(text: str, team: int) -> Iterator[Found]:
 
 def in_json(text: str, team: int) -> Iterator[Found]:
     """Every JSON object or list that is a plan; a list tells agents by their place only where the text names none."""
-    decoder = json.JSONDecoder()
-    end = 0
-    for opening in re.finditer(r"[{\[]", text):
-        if opening.start() >= end:
-            try:
-                value, end = decoder.raw_decode(text, opening.start())
-            except (ValueError, RecursionError):
-                continue
-            by_place = isinstance(value, list) and not any(isinstance(entry, Mapping) for entry in value)
-            if not (by_place and AGENT.search(text)) and (tracks := tracks_of_json(value, team)):
-                yield Found(tracks, end)
+    for value, end in json_values(text):
+        by_place = isinstance(value, list) and not any(isinstance(entry, Mapping) for entry in value)
+        try:
+            tracks = None if by_place and AGENT.search(text) else tracks_of_json(value, team)
+        except RecursionError:  # nested without end is no plan
+            continue
+        if tracks:
+            yield Found(tracks, end)
 
 
 def tracks_of_json(value: Any, team: int) -> Tracks | None:

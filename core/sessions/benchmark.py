@@ -16,11 +16,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_fie
 
 from core.lake.config import first_error
 from core.lake.files import write_files
-from core.lake.rules import FAULTS
+from core.lake.rules import FAULTS, Fault
 from core.lake.suites import SuiteSpec
 from core.sessions.files import write_parquet
 from core.sessions.statistics import mean_of_rates, wilson
-from core.sessions.store import PROJECT, SessionStore
+from core.sessions.store import PROJECT, SESSION_ID, SessionStore
 from core.training.settings import Method
 
 SHIPPED = PROJECT / "assets" / "results"
@@ -51,7 +51,7 @@ class Tally(BaseModel):
     """The same for the makespan: 0 where all valid plans are optimal."""
     tokens: float
     """Mean length of an answer."""
-    faults: dict[str, int]
+    faults: dict[Fault, int]
     """First fault -> boards, in the order of FAULTS; the counts sum to ``n - valid``."""
 
     @computed_field  # type: ignore[prop-decorator]
@@ -272,5 +272,5 @@ def results_folder(store: SessionStore) -> Path:
 def results(store: SessionStore) -> list[Result]:
     """All finished results: those that come with the project by name, then the user's own, newest first."""
     shipped = [Result(path.parent) for path in sorted(SHIPPED.glob("*/report.json"))]
-    own = [Result(path.parent) for path in results_folder(store).glob("*/report.json")]
+    own = [Result(path.parent) for path in results_folder(store).glob("*/report.json") if SESSION_ID.fullmatch(path.parent.name)]
     return shipped + sorted(own, key=lambda result: result.report.created if result.report else 0.0, reverse=True)

@@ -52,9 +52,11 @@ def find_folder(root: Path, job_id: str, *, kind: str, error: type[ValueError]) 
 
 
 def readable(files: Iterable[Path], read: Callable[[Path], Job], error: type[ValueError]) -> list[Job]:
-    """The jobs whose folders hold these files, without those that cannot be read."""
+    """The jobs whose folders hold these files, without those that cannot be read, or whose folder is called as no job is."""
     found = []
     for file in files:
+        if not SESSION_ID.fullmatch(file.parent.name):
+            continue
         try:
             found.append(read(file.parent))
         except error:

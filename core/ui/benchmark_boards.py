@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from core.lake.board import Board
 from core.sessions.benchmark import Result
-from core.ui import nav, share, theme
+from core.ui import markup, nav, share, theme
 from core.ui.benchmark import ALL, FAILED, FILTER_WORDS, GAINED, LOST, OUTCOMES, Line, Metric, behind
 from core.ui.benchmark_address import MOST_BESIDE, Boards, follow
 from core.ui.benchmark_tables import team_title
@@ -166,9 +166,9 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
     tracks = [answer_of(answer, lines[name].name) for name, answer in answers.items()]
     board_player(board, tracks, key="bench-board", ghost=optimal_paths(code), height=420)
     scoreboard([plans_table(answers, lines)], key="bench-plans", label="The plans in figures")
-    with st.expander(f"To the letter: the answer{'s' if len(answers) > 1 else ''} to board {row['board_id']}"):
+    with st.expander(f"To the letter: the answer{'s' if len(answers) > 1 else ''} to board {markup.plain(str(row['board_id']))}"):
         for name, answer in answers.items():
-            st.caption(lines[name].name)
+            st.caption(markup.plain(lines[name].name))
             st.code(answer["completion"] or " ", language=None, wrap_lines=True)
 
 

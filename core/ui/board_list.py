@@ -9,7 +9,7 @@ import streamlit as st
 
 from core.lake.board import Board
 from core.lake.rules import judge_paths
-from core.ui import nav, share, theme
+from core.ui import markup, nav, share, theme
 from core.ui.board import Track, board_player, optimal_paths
 from core.ui.figures import size_label
 from core.ui.story import answer_of
@@ -60,7 +60,8 @@ def show_board(
     tracks = [answer_of(row, label)]
     earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
     title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
-    title.markdown(f"**{row['board_id']}** · {size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes")
+    what = f"{size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes"
+    title.markdown(f"**{markup.plain(str(row['board_id']))}** · {what}")
     if earlier is not None:
         compare = option.toggle(
             "Also before", key=f"{key}-before", disabled=earlier.empty, help="Puts the plan from before this stage beside it."

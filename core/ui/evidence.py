@@ -93,7 +93,7 @@ def open_boards(session: Session, stage: int | None, context: Context) -> None:
         st.toast(f"The engineer saw no line {markup.plain(name[:12])} after this stage.", icon=":material/link_off:")
         close()
         return
-    st.dialog(f"The boards behind {line.id}", width="large", on_dismiss=close)(behind_dialog)(session, stage, line)
+    st.dialog(f"The boards behind {markup.plain(line.id)}", width="large", on_dismiss=close)(behind_dialog)(session, stage, line)
 
 
 def behind_dialog(session: Session, stage: int | None, line: Evidence) -> None:

@@ -13,6 +13,7 @@ from core.engineer.schema import SECTIONS, Context, Evidence, Repair
 from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
 from core.ui.figures import Rate, percent, size_label
 from core.ui.nav import asset
+from core.ui.plain import plain as plain
 from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS, ClaimOutcome, KnobRow, signed
 
 SECTION_HELP = {
@@ -27,11 +28,6 @@ SECTION_HELP = {
 def styles() -> None:
     """The classes used here, in the colours that :func:`core.ui.theme.frame` names. Once a page, before the first piece."""
     st.html(f"<style>{asset('records.css')}</style>")
-
-
-def plain(text: str) -> str:
-    """Text for ``st.markdown`` in which markdown has nothing to find: words of a model or a file stay words."""
-    return "".join("\\" + letter if letter in r"\`*_{}[]()<>#+-.!|~$:" else letter for letter in text)
 
 
 def quote(text: str, speaker: str) -> str:

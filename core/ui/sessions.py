@@ -106,7 +106,7 @@ def status_words(session: Session, state: State) -> str:
 def problems(session: Session) -> None:
     """Says which files of the session could not be read; the page shows the rest."""
     if session.problems:
-        st.warning("Part of this session is damaged; the rest is shown.  \n" + "  \n".join(f"`{problem}`" for problem in session.problems))
+        st.warning("Part of this session is damaged; the rest is shown.  \n" + "  \n".join(map(markup.plain, session.problems)))
 
 
 def store() -> SessionStore:
@@ -131,7 +131,7 @@ def start(spec: SessionSpec) -> None:
     try:
         session = launcher.start(spec, store())
     except (launcher.LaunchError, SessionError) as error:
-        st.error(f"Not started: {error}.")
+        st.error(markup.plain(f"Not started: {error}."))
         return
     st.session_state[CHOSEN] = session.id
     st.switch_page(nav.path("train"), query_params={"session": session.id})

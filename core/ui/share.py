@@ -48,4 +48,7 @@ def decode(code: str) -> Board:
     agents = tuple(Agent(divmod(take(_CELL), width), divmod(take(_CELL), width)) for _ in range(team))
     if left:
         raise BoardError("the board code is too long")
-    return Board(rows, agents)
+    board = Board(rows, agents)
+    if encode(board) != code:
+        raise BoardError("not a board code")  # another spelling: a board has one address
+    return board

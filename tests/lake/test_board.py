@@ -44,6 +44,8 @@ def test_blank_lines_count_in_line_numbers_but_not_as_rows() -> None:
         ("G F F", "a goal 'G' but no start 'S'"),
         ("S A G a", "agent 2 is on the board but agent 1 is not"),
         ("S " + "F " * 32 + "G", "largest side allowed is 32"),
+        ("S G " + "F " * 31 + "x x", "line 1: a cell too many"),
+        ("S G\n" + "F F\n" * 32 + "x", "line 33: a row too many; the largest side allowed is 32"),
         ('{"map": 1}', '"map" must be a list'),
         ('{"map": ["S G"]}', '"agents" must be a list'),
         ('{"map": ["S G"], "agents": [{"start": [0, 0]}]}', 'agent 0: "goal" must be'),

@@ -1,5 +1,6 @@
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -205,3 +206,16 @@ def test_small_first_and_hard_are_what_they_say() -> None:
 def test_an_unknown_preset_or_team_is_refused(name: str, agents: int, reason: str) -> None:
     with pytest.raises(ConfigError, match=reason):
         preset(name, agents)
+
+
+@pytest.mark.parametrize("read", [EnvironmentConfig.from_json, EnvironmentConfig.from_toml])
+def test_a_long_text_is_refused_unread(read: Callable[[str], EnvironmentConfig]) -> None:
+    with pytest.raises(ConfigError, match="1,000,000 characters; an environment config has at most 100,000"):
+        read(" " * 1_000_000)
+
+
+def test_an_error_is_one_short_line_however_long_the_key() -> None:
+    for data in ({"sizes": {"x" * 5000: {}}}, {"k" * 5000: 1}, {"sizes": {"4": {"share": "y" * 5000}}}):
+        with pytest.raises(ConfigError) as caught:
+            EnvironmentConfig.from_json(json.dumps(data))
+        assert len(str(caught.value)) < 500 and "\n" not in str(caught.value)

@@ -104,3 +104,10 @@ def test_a_plan_that_the_strict_reader_of_the_lake_knows_is_read_as_the_same(pla
     text = "\n".join(f"Agent {i}: {filler.join(actions)}" for i, actions in enumerate(plan))
     motions = read_answer(text, 2)
     assert parse_answer(BOARD, text, finished=True).paths == walk(BOARD, (motions[0], motions[1]))
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 32_000, '{"agent 0":' * 900 + "[]" + "}" * 900, "[" * 900 + "]" * 900], ids=["open", "objects", "lists"]
+)
+def test_brackets_without_end_are_no_plan_and_no_error(text: str) -> None:
+    assert parse_answer(BOARD, text, finished=True).fault == "parse_error"

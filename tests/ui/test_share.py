@@ -43,3 +43,11 @@ def test_a_cut_code_says_so() -> None:
     code = encode(Board(("F" * 6,) * 6, (Agent((0, 0), (5, 5)),)))
     with pytest.raises(BoardError, match=r"cut off|too long"):
         decode(code[:-4])
+
+
+@given(boards(), st.integers(0, 63))
+def test_a_board_has_one_address(board: Board, last: int) -> None:
+    code = encode(board)
+    other = code[:-1] + "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"[last]
+    with suppress(BoardError):
+        assert encode(decode(other)) == other

@@ -1,0 +1,79 @@
+"""What commands print for people; ``--json`` is for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from core.lake.generator import Realised
+from core.lake.rules import Fault, Verdict
+from core.lake.solver import Solution
+from core.sessions.statistics import wilson
+
+FAULT_WORDS: dict[Fault, str] = {
+    "parse_error": "the answer cannot be read",
+    "truncated": "the answer is cut off",
+    "missing_agent": "it has no moves for {agents}",
+    "out_of_bounds": "{agents} leaves the board",
+    "hole": "{agents} moves into a hole",
+    "illegal_jump": "{agents} does not begin at its start, or moves further than to the next cell",
+    "vertex_conflict": "{agents} are in the same cell",
+    "edge_conflict": "{agents} swap cells",
+    "goal_not_reached": "not on the goal at the end: {agents}",
+}
+
+
+def solution_words(solution: Solution, with_costs: bool) -> str:
+    """Of a board that the solver has decided."""
+    if solution.status == "unsolvable" or solution.plan is None:
+        return "The board has no solution; this is proven."
+    if solution.bounds is not None:
+        lines = [f"A plan of {solution.bounds[1]} time steps; any plan takes at least {solution.bounds[0]}. The best is not decided."]
+    else:
+        lines = [f"Fewest time steps: {solution.makespan}, proven."]
+    if solution.needs_wait is not None:
+        lines.append("Some agent has to wait in every best plan." if solution.needs_wait else "There is a best plan in which nobody waits.")
+    if with_costs:
+        known = solution.sum_of_costs is not None
+        lines.append(f"Least sum of costs: {solution.sum_of_costs}, proven." if known else "The least sum of costs is not decided.")
+    return "\n".join([*lines, "A best plan:" if solution.bounds is None else "The plan:", *plan_lines(solution.plan)])
+
+
+def plan_lines(plan: Sequence[str]) -> list[str]:
+    return [f"  agent {number}: {motions or '(stays)'}" for number, motions in enumerate(plan)]
+
+
+def verdict_words(verdict: Verdict, optimum: int | None) -> str:
+    """Of a plan that was judged."""
+    if verdict.fault is not None:
+        agents = " and ".join(f"agent {number}" for number in verdict.agents) or "the plan"
+        when = "" if verdict.step is None else f" at time step {verdict.step}"
+        where = "" if verdict.cell is None else f", in row {verdict.cell[0]}, column {verdict.cell[1]} (both from 0)"
+        return f"Not valid: {FAULT_WORDS[verdict.fault].format(agents=agents)}{when}{where} ({verdict.fault})."
+    took = f"{verdict.makespan} time steps, sum of costs {verdict.sum_of_costs}"
+    if verdict.optimal:
+        return f"Valid and optimal: {took}."
+    return f"Valid: {took}." + (
+        f" The fewest time steps are {optimum}." if optimum is not None else " Whether that is best is not decided."
+    )
+
+
+def drawn_words(drawn: Mapping[int, Realised], agents: int, out: Path) -> str:
+    """Of boards that were drawn; the wait ratio with its 95 % Wilson interval."""
+    total = sum(of_size.boards for of_size in drawn.values())
+    lines = [
+        f"{total:,} boards with {agents} agent{'s' if agents > 1 else ''}, each solved, in {out}", "",
+        f"{'size':>6}{'boards':>8}{'share':>9}{'holes':>9}{'must wait':>11}  {'95 % interval':<17}{'mean best makespan':>18}",
+    ]  # fmt: skip
+    for size, of_size in drawn.items():
+        low, high = wilson(of_size.wait_ratio * of_size.boards, of_size.boards)
+        interval = f"{low:.1%} to {high:.1%}"
+        makespan = "-" if of_size.mean_makespan is None else f"{of_size.mean_makespan:.2f}"
+        figures = f"{of_size.boards:>8}{of_size.share:>9.1%}{of_size.hole_ratio:>9.1%}{of_size.wait_ratio:>11.1%}"
+        lines.append(f"{f'{size}x{size}':>6}{figures}  {interval:<17}{makespan:>18}")
+    return "\n".join(lines)
+
+
+def counted(number: int, what: str) -> str:
+    """``1 board``, ``3 boards``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.policy.json_in_text import MOST_NESTED, MOST_OPENINGS, json_values
+
+
+def test_values_are_found_in_their_order_whatever_stands_around() -> None:
+    text = 'First [1, 2] and {x}, then {"a": [3]} [broken {"b": "]"}'
+    assert [value for value, _ in json_values(text)] == [[1, 2], {"a": [3]}, {"b": "]"}]
+    assert [value for value, _ in json_values(text, "{")] == [{"a": [3]}, {"b": "]"}]
+    assert all(text[:end].endswith(("]", "}")) for _, end in json_values(text))
+
+
+@pytest.mark.parametrize("part", ["[", '{"a":', "[x", "[1,"])
+def test_brackets_without_end_are_tried_a_bounded_number_of_times(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+    honest = json.JSONDecoder.raw_decode
+
+    def counted(self: json.JSONDecoder, text: str, start: int = 0) -> object:
+        tries.append(start)
+        return honest(self, text, start)
+
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", counted)
+    assert list(json_values(part * 20_000)) == []
+    assert len(tries) <= (MOST_OPENINGS if part == "[x" else 1000 + MOST_NESTED)
+
+
+def test_a_plan_after_many_brackets_is_still_found() -> None:
+    assert [value for value, _ in json_values("[see] " * 50_000 + '["RRD"]')] == [["RRD"]]
