@@ -1,6 +1,7 @@
 // The loop of a session as one picture: five cards joined by arrows, and the way back. Text goes in by textContent only.
 // data: {label, back, cards: [{title, caption, figure: {kind, ...}}]}
-//   kind "bars":  {values: [0..1], before: [0..1] | null, labels: [text], top: 0..1 | null}     kind "line": {values: [number]}
+//   kind "bars":  {values: [0..1], before: [0..1] | null, labels: [text], top: 0..1 | null}     
+//   kind "line":  {measured: [number], values: [number], low, high, labels: [text of high, of low], ticks: [text of the ends]}
 //   kind "stack": {parts: [{share: 0..1, color, label}]}                      kind "quote": {text}
 
 function shape(tag, attributes) {
@@ -31,14 +32,19 @@ function bars({ values, before, labels, top: given }) {
   return box;
 }
 
-function line({ values }) {
+function line({ measured, values, low, high, labels, ticks }) {
+  const box = node("div", "lines");
   const svg = canvas(100, 44);
-  const low = Math.min(...values), span = Math.max(...values) - low || 1;
-  const points = values.map((value, i) => [(100 * i) / Math.max(values.length - 1, 1), 40 - (36 * (value - low)) / span]);
-  const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
-  svg.append(shape("polygon", { points: `0,44 ${path} 100,44`, class: "area" }));
-  svg.append(shape("polyline", { points: path, class: "curve", "vector-effect": "non-scaling-stroke" }));
-  return svg;
+  const span = high - low || 1;
+  for (const [name, line] of [["measured", measured], ["curve", values]]) {
+    const points = line.map((value, i) => [(100 * i) / Math.max(line.length - 1, 1), 42 - (40 * (value - low)) / span]);
+    const path = points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
+    svg.append(shape("polyline", { points: path, class: name, "vector-effect": "non-scaling-stroke" }));
+  }
+  const steps = node("div", "steps");
+  steps.append(...ticks.map((text) => node("span", "tick", text)));
+  box.append(node("span", "tick", labels[0]), svg, node("span", "tick", labels[1]), steps);
+  return box;
 }
 
 function stack({ parts }) {
@@ -73,6 +79,6 @@ export default function ({ data, parentElement }) {
   const row = node("div", "row");
   data.cards.forEach((content, i) => row.append(card(content, i + 1)));
   const back = node("div", "back");
-  back.append(node("span", "pulse"), node("span", "words", data.back));
-  root.replaceChildren(row, back);
+  back.append(node("span", "pulse"));
+  root.replaceChildren(row, back, node("p", "words", data.back));
 }

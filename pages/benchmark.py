@@ -24,6 +24,7 @@ from core.ui.benchmark import (
     in_order,
     in_words,
     line_of,
+    looks,
     paper_line,
     paper_models,
     teams,
@@ -216,7 +217,7 @@ def downloads(lines: Sequence[Line], view: View, paper: PaperResults) -> None:
             "JSON", as_json, f"benchmark-{view.suite}.json", "application/json", on_click="ignore", key="bench-json",
             icon=":material/download:", help="The reports of all results that are shown",
         )  # fmt: skip
-        st.caption("The camera at the upper right of a plot saves the plot as SVG.")
+        st.caption("The camera at the upper right of a figure saves it as SVG.")
 
 
 def figures(view: View, lines: Sequence[Line], found: Mapping[str, Result], paper: PaperResults) -> None:
@@ -250,8 +251,10 @@ if view is not None and view.boards is not None:
     action.button("All figures", key="bench-back", icon=":material/arrow_back:", on_click=leave, width="stretch")
     write(view)
     here = {report.id: found[report.id] for report in reports if report.suite == view.suite}
-    places = [*view.results, *(name for name in here if name not in view.results)]
-    lines = {name: line_of(report, places.index(name)) for name in here if (report := here[name].report)}
+    ink = theme.palette().text
+    shown = [report for report in reports if report.id in view.results]
+    look = looks([report for report in reports if report.id in here and report not in shown], ink) | looks(shown, ink)
+    lines = {name: line_of(report, look[name]) for name in here if (report := here[name].report)}
     benchmark_boards.show(view.boards, lines, here, view.metric)
 else:
     head, picker, action = st.columns([2.4, 1.3, 0.6], vertical_alignment="bottom")
@@ -269,7 +272,8 @@ else:
             choose_suite(view, reports)
         offered = {report.id: report for report in reports if report.suite == view.suite}
         choose(view, offered, paper)
-        ours = [line_of(offered[name], place) for place, name in enumerate(view.results)]
+        look = looks([offered[name] for name in view.results], theme.palette().text)
+        ours = [line_of(offered[name], look[name]) for name in view.results]
         compared = [*ours, *(paper_line(name, paper) for name in view.paper)]
         if view.unknown:
             st.warning("Not on this machine, and so not shown: " + ", ".join(markup.plain(name) for name in view.unknown))

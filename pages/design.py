@@ -32,14 +32,17 @@ SHOWN = 12
 DRAWING = "Drawing boards and solving them. The first time on a machine the solver is compiled, which takes about ten seconds."
 DEFAULT_CELL = SizeConfig(share=0.1).settings()
 NAMES = {
-    "share": ("Share", "Part of all training boards that have this size. The shares sum to 100 %."),
-    "hole_ratio": ("Holes", "Part of the cells that are holes"),
-    "wait_ratio": ("Must wait", "Part of the boards that cannot be solved in the fewest steps without some agent waiting for another"),
+    "share": ("Share", "The share of all training boards that have this size. The shares sum to 100 %."),
+    "hole_ratio": ("Hole ratio", "The share of the cells that are holes"),
+    "wait_ratio": (
+        "Wait ratio",
+        "The share of the boards that must wait: they cannot be solved in the fewest steps without some agent waiting for another",
+    ),
 }
 LAYOUT = ("Layout", "Where the holes go. Several are mixed in equal parts; the boards in **Layouts**, above, show what each looks like.")
 BY_CHANCE = (
-    "Chance",
-    "Of random boards of this size, team and holes, this part must wait. The generator looks until it has the part asked for. Measured for "
+    "By chance",
+    "How often a random board with these settings must wait. The generator samples until it reaches the wait ratio you set. Measured for "
     "scattered boards as the paper has them; a dash: not measured.",
 )
 
@@ -147,8 +150,9 @@ def layout_gallery() -> None:
 def table() -> dict[int, str]:
     """A row of knobs a size; returns size -> why it cannot be drawn, where it cannot."""
     widths = [0.55, 1.75, 1.75, 1.85, 1.7, 1.3]
-    for column, (name, words) in zip(st.columns(widths)[1:], [*NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
-        column.markdown(name, help=words)
+    with st.container(key="design-heads"):
+        for column, (name, words) in zip(st.columns(widths)[1:], [*NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
+            column.markdown(name, help=words)
     wrong = {}
     for size in sorted(state.design_sizes):
         columns = st.columns(widths, vertical_alignment="center")
@@ -164,11 +168,12 @@ def table() -> dict[int, str]:
             layout_menu(size)
         alone = config_of(drafts.normalised({size: cells()[size]}))
         reason = undrawable(alone, size)
-        if reason:
-            wrong[size] = reason
-            columns[5].markdown(":red[**never**]", help=reason)
-        else:
-            columns[5].markdown(f":gray[{chance(alone, size)}]")
+        with columns[5].container(key=f"design-chance-{size}"):
+            if reason:
+                wrong[size] = reason
+                st.markdown(":red[**never**]", help=reason)
+            else:
+                st.markdown(chance(alone, size))
     return wrong
 
 
@@ -295,7 +300,8 @@ with desk:
     if not state.design_sizes:
         st.info("Choose at least one map size.")
     else:
-        wrong = table()
+        with st.container(key="design-knobs"):
+            wrong = table()
         if balance(cells()):
             config = config_of(cells())
         if not wrong:
@@ -312,11 +318,11 @@ with desk:
 # --- the sample -----------------------------------------------------------------------------------------------------------
 
 
-HOLES, WAITS = "holes, asked → drawn", "must wait, asked → drawn"
+HOLES, WAITS = "hole ratio", "wait ratio"
 
 
 def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFrame:
-    """Asked and drawn, a row a size."""
+    """What was asked and what was drawn, one row per map size."""
     found = realised(instances)
     rows = []
     for size, asked in config.sizes.items():
@@ -324,7 +330,7 @@ def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFram
         row = {"map": f"{size}×{size}", "boards": drawn.boards if drawn else 0}
         for knob, name in (("hole_ratio", HOLES), ("wait_ratio", WAITS)):
             row[name] = f"{getattr(asked, knob):.0%} → {getattr(drawn, knob):.0%}" if drawn else f"{getattr(asked, knob):.0%} → –"
-        rows.append(row | {"mean makespan": drawn.mean_makespan if drawn else None})
+        rows.append(row | {"makespan": drawn.mean_makespan if drawn else None})
     return pd.DataFrame(rows)
 
 
@@ -368,7 +374,14 @@ with view:
             st.dataframe(
                 compare(instances, drawable),
                 hide_index=True,
-                column_config={"mean makespan": st.column_config.NumberColumn(format="%.1f")},
+                column_config={
+                    HOLES: st.column_config.TextColumn(help="Asked for → drawn"),
+                    WAITS: st.column_config.TextColumn(help="Asked for → drawn"),
+                    "makespan": st.column_config.NumberColumn(format="%.1f", help="Mean steps of the optimal plans"),
+                },
                 alt="What was asked and what was drawn, by map size",
             )
-            st.caption(f"n = {len(instances)} boards, seed {state.design_seed}. The same config and seed give the same boards.")
+            st.caption(
+                f"Ratios: asked for → drawn. n = {len(instances)} boards, seed {state.design_seed}. "
+                "The same config and seed give the same boards."
+            )

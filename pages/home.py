@@ -114,7 +114,8 @@ head, action = st.columns([3.4, 0.9], vertical_alignment="bottom")
 with head:
     theme.question(
         "Can a model design what it learns from?",
-        "FrozenLab trains a small language model to plan for several agents at once, and lets it engineer its own training environment.",
+        "FrozenLab trains a small language model at multi-agent path finding (MAPF): several agents cross a board at once and never meet. "
+        "After each stage the same model redesigns the environment it trains on.",
     )
 markup.styles()
 with action:

@@ -27,6 +27,9 @@ MOST_RESULTS = 6
 
 OUR_SIGNS = (("●", "circle"), ("■", "square"), ("▲", "triangle-up"), ("◆", "diamond"), ("▼", "triangle-down"), ("✚", "cross"))
 OUR_COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B0609A", "#A8821A", "#6B7BD6")
+"""One a session; its stages are a ramp from there, so that they read as one thing that goes on."""
+RAMP = 0.6
+"""How far the colour of a session's last stage lies from that of its first, towards the letters of the page."""
 PAPER_SIGNS = (
     ("○", "circle-open"), ("□", "square-open"), ("△", "triangle-up-open"), ("◇", "diamond-open"), ("▽", "triangle-down-open"),
     ("☆", "star-open"), ("⬠", "pentagon-open"),
@@ -81,16 +84,44 @@ class Line:
         return next((team for team in self.report.teams if team.agents == agents), None) if self.report else None
 
 
-def line_of(report: Report, place: int) -> Line:
-    """A result as number ``place`` of those that are compared."""
-    sign, symbol = OUR_SIGNS[place % len(OUR_SIGNS)]
+@dataclass(frozen=True)
+class Look:
+    """How a result is drawn: the sign in tables, the same as Plotly calls it, and the colour."""
+
+    sign: str
+    symbol: str
+    color: str
+
+
+def looks(reports: Sequence[Report], ink: str) -> dict[str, Look]:
+    """Result -> look. Results of one session share a sign and a hue, which comes nearer to ``ink`` (``#rrggbb``) stage by stage."""
+    groups: dict[str, list[Report]] = {}
+    for report in in_order(reports):
+        groups.setdefault(report.session or report.id, []).append(report)
+    found = {}
+    for place, group in enumerate(groups.values()):
+        sign, symbol = OUR_SIGNS[place % len(OUR_SIGNS)]
+        hue = OUR_COLORS[place % len(OUR_COLORS)]
+        for step, report in enumerate(group):
+            found[report.id] = Look(sign, symbol, _mixed(hue, ink, RAMP * step / max(len(group) - 1, 1)))
+    return found
+
+
+def _mixed(one: str, other: str, part: float) -> str:
+    """``part`` of ``other`` in ``one``."""
+    pairs = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + part * (b - a)):02X}" for a, b in pairs)
+
+
+def line_of(report: Report, look: Look) -> Line:
+    """A result as it is compared."""
     method = report.method or "base"
     means: dict[tuple[int, str], Rate] = {}
     for team in report.teams:
         means[team.agents, "valid"] = Rate(team.mean_valid, *team.mean_valid_interval, team.n)
         means[team.agents, "optimal"] = Rate(team.mean_optimal, *team.mean_optimal_interval, team.n)
     return Line(
-        report.id, report.title, method, sign, symbol, OUR_COLORS[place % len(OUR_COLORS)], "solid",
+        report.id, report.title, method, look.sign, look.symbol, look.color, "solid",
         f"{report.model}, weights {report.checkpoint_sha256[:10]}, temperature {report.temperature:g}. {METHOD_WORDS[method]}.",
         report, means,
         {(cell.agents, cell.size, metric): Rate.of(getattr(cell, metric), cell.n) for cell in report.cells for metric in METRICS},
@@ -141,11 +172,12 @@ def _stage(report: Report) -> int:
 
 
 def first_choice(reports: Sequence[Report]) -> list[Report]:
-    """What is compared before anybody has chosen: every base and the end of every session, and if there is room what is between."""
+    """What is compared before anybody has chosen: every base and the end of every session; of a session that is alone all stages."""
     ordered = in_order(reports)
     last = {report.session: report for report in ordered if report.session is not None}
     telling = [report for report in ordered if report.session is None or report is last[report.session]]
-    chosen = [*telling, *(report for report in ordered if report not in telling)][:MOST_RESULTS]
+    between = [report for report in ordered if report not in telling] if len(last) == 1 else []
+    chosen = [*telling, *between][:MOST_RESULTS]
     return in_order(chosen)
 
 

@@ -74,10 +74,10 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
             ),
             card(
                 f"Train by {METHOD_NAMES[training.method]}",
-                {"kind": "line", "values": _curve(metrics)},
+                _curve(metrics),
                 f"{plans:,} {TRAINED[training.method]}".format(steps=training.steps),
             ),
-            card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} held-out boards ({now.interval})."),
+            card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} validation boards ({now.interval})."),
             card("Gather evidence", _faults(read), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),
             card("The engineer decides", {"kind": "quote", "text": said}, _who(record.engineer)),
         ],
@@ -115,10 +115,17 @@ def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _curve(metrics: pd.DataFrame) -> list[float]:
-    """The valid rate of the sampled plans, smoothed and thinned."""
-    smooth = metrics["valid"].dropna().rolling(5, min_periods=1).mean()
-    return [float(v) for v in smooth.iloc[:: max(1, len(smooth) // CURVE_POINTS)]]
+def _curve(metrics: pd.DataFrame) -> dict[str, Any]:
+    """The valid rate of the sampled plans by step: as measured, and its running mean over a fifth of the stage, both thinned."""
+    valid = metrics["valid"].dropna()
+    smooth = valid.rolling(max(5, len(valid) // 5), min_periods=1).mean()
+    thin = slice(None, None, max(1, len(valid) // CURVE_POINTS))
+    measured, mean = ([float(v) for v in line.iloc[thin]] for line in (valid, smooth))
+    ends = (min(measured, default=0.0), max(measured, default=1.0))
+    return {
+        "kind": "line", "measured": measured, "values": mean, "low": ends[0], "high": ends[1],
+        "labels": [f"{percent(ends[1])} valid", percent(ends[0])], "ticks": ["step 1", str(len(valid))],
+    }  # fmt: skip
 
 
 def _faults(after: pd.DataFrame) -> dict[str, Any]:

@@ -16,12 +16,14 @@ from core.sessions.evaluations import Evaluation, Task, create, evaluations, tas
 from core.sessions.paper_results import paper_results
 from core.sessions.state import WorkerState
 from core.sessions.store import SessionStore
-from core.ui.benchmark import ALL, OUTCOMES, as_table, behind, changes, first_choice, in_words, line_of, paper_line, paper_models
+from core.ui.benchmark import ALL, OUTCOMES, as_table, behind, changes, first_choice, in_words, line_of, looks, paper_line, paper_models
 from core.ui.benchmark_address import NOBODY, Boards
 from core.ui.benchmark_figures import outcomes_figure, rates_figure
 from core.ui.benchmark_tables import cells_table, changes_table, leaderboard, more_table
+from core.ui.theme import DARK, LIGHT, Palette
 from tests.builders import build_result, build_session
 from tests.pages.apptest import open_page, words
+from tests.ui.test_contrast import contrast
 
 SPEC = SuiteSpec(agents=(3, 4), sizes=(3, 4, 5), boards_per_cell=10, seed=5)
 
@@ -60,7 +62,8 @@ def result(folder: Path, name: str) -> Result:
 
 
 def lines_of(folder: Path) -> list[Any]:
-    ours = [line_of(result(folder, name).report, place) for place, name in enumerate(("base", "stage-1", "stage-2"))]
+    reports = [result(folder, name).report for name in ("base", "stage-1", "stage-2")]
+    ours = [line_of(report, look) for report, look in zip(reports, looks(reports, "#10233F").values(), strict=True)]
     return [*ours, *(paper_line(name, paper_results()) for name in paper_models(paper_results()))]
 
 
@@ -199,11 +202,22 @@ def test_results_on_other_boards_are_not_paired(
     assert any("different boards" in info.value for info in app.info)
 
 
-def test_what_is_shown_first_has_every_end_before_what_is_between(suite: list[Instance], tmp_path: Path) -> None:
+def test_what_is_shown_first_are_bases_and_ends_and_all_of_a_session_that_is_alone(suite: list[Instance], tmp_path: Path) -> None:
     reports = [build_result(tmp_path, "base", suite, 0.0).report]
     for session in ("a", "b"):
         reports += [build_result(tmp_path, f"{session}-{i}", suite, 0.5, session=session, stage=i, method="grpo").report for i in range(4)]
-    assert [report.id for report in first_choice(reports)] == ["base", "a-0", "a-1", "a-2", "a-3", "b-3"]
+    assert [report.id for report in first_choice(reports)] == ["base", "a-3", "b-3"]
+    assert [report.id for report in first_choice(reports[:5])] == ["base", "a-0", "a-1", "a-2", "a-3"]
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK])
+def test_stages_of_a_session_are_one_ramp_that_stays_visible(colors: Palette, suite: list[Instance], tmp_path: Path) -> None:
+    reports = [build_result(tmp_path, "base", suite, 0.0).report]
+    reports += [build_result(tmp_path, f"a-{i}", suite, 0.5, session="a", stage=i, method="grpo").report for i in range(4)]
+    look = looks(reports, colors.text)
+    assert len({look[f"a-{i}"].sign for i in range(4)}) == 1 and look["base"].sign != look["a-0"].sign
+    seen = [contrast(look[f"a-{i}"].color, colors.ground) for i in range(4)]
+    assert seen == sorted(seen) and seen[0] >= 3 and len(set(seen)) == 4
 
 
 def test_the_csv_has_all_cells_of_all_rows(folder: Path) -> None:

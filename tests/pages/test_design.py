@@ -65,8 +65,8 @@ def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
     page.slider(key="design_5_wait_ratio").set_value(100)
     page.slider(key="design_4_hole_ratio").set_value(0).run()
     drawn = table(page).set_index("map")
-    assert drawn.loc["5×5", "must wait, asked → drawn"] == "100% → 100%"
-    assert drawn.loc["4×4", "holes, asked → drawn"] == "0% → 0%"
+    assert drawn.loc["5×5", "wait ratio"] == "100% → 100%"
+    assert drawn.loc["4×4", "hole ratio"] == "0% → 0%"
 
 
 def test_shares_out_of_balance_block_and_a_button_balances_them(page: AppTest) -> None:
