@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Literal, get_args
 
 import pandas as pd
@@ -94,15 +95,14 @@ class Look:
 
 
 def looks(reports: Sequence[Report], ink: str) -> dict[str, Look]:
-    """Result -> look. Results of one session share a sign and a hue, which comes nearer to ``ink`` (``#rrggbb``) stage by stage."""
+    """Result -> look. Each has a sign of its own; those of one session share a hue, which comes nearer to ``ink`` stage by stage."""
     groups: dict[str, list[Report]] = {}
     for report in in_order(reports):
         groups.setdefault(report.session or report.id, []).append(report)
-    found = {}
-    for place, group in enumerate(groups.values()):
-        sign, symbol = OUR_SIGNS[place % len(OUR_SIGNS)]
-        hue = OUR_COLORS[place % len(OUR_COLORS)]
+    found: dict[str, Look] = {}
+    for hue, group in zip(cycle(OUR_COLORS), groups.values(), strict=False):
         for step, report in enumerate(group):
+            sign, symbol = OUR_SIGNS[len(found) % len(OUR_SIGNS)]
             found[report.id] = Look(sign, symbol, _mixed(hue, ink, RAMP * step / max(len(group) - 1, 1)))
     return found
 

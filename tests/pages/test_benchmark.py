@@ -215,7 +215,7 @@ def test_stages_of_a_session_are_one_ramp_that_stays_visible(colors: Palette, su
     reports = [build_result(tmp_path, "base", suite, 0.0).report]
     reports += [build_result(tmp_path, f"a-{i}", suite, 0.5, session="a", stage=i, method="grpo").report for i in range(4)]
     look = looks(reports, colors.text)
-    assert len({look[f"a-{i}"].sign for i in range(4)}) == 1 and look["base"].sign != look["a-0"].sign
+    assert len({each.sign for each in look.values()}) == 5  # readable without colour
     seen = [contrast(look[f"a-{i}"].color, colors.ground) for i in range(4)]
     assert seen == sorted(seen) and seen[0] >= 3 and len(set(seen)) == 4
 
