@@ -14,7 +14,7 @@ app: .venv/installed
 
 test: .venv/installed browser lint
 	$(BIN)/python -m core.lake.warm_up
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup  # one thread each: more would wait for each other
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder  # one thread each: more would wait for each other
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -273,7 +273,7 @@ def test_a_bad_spec_names_the_key(capsys: pytest.CaptureFixture[str], tmp_path: 
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("cli")
 def test_a_study_is_run_to_its_end_and_told_again_by_its_id(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,7 +25,7 @@ SLOW = 120_000
 """Milliseconds for what the worker has to do first: importing torch on a busy machine takes a while."""
 CONFIG = {"agents": 2, "sizes": {"3": {"share": 1.0, "hole_ratio": 0.1, "wait_ratio": 0.1}}}
 
-pytestmark = pytest.mark.xdist_group("training")
+pytestmark = pytest.mark.xdist_group("browser-session")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from core.engineer.rules import propose
 from core.lake.config import EnvironmentConfig
 from core.policy.loading import load_policy
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("lab-engineer")]
 
 
 def test_two_hundred_of_two_hundred_proposals_parse_and_most_say_what_the_teacher_says() -> None:

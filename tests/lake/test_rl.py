@@ -72,7 +72,7 @@ def test_importing_it_loads_neither_torch_nor_datasets_nor_numba() -> None:
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("rl")
 @pytest.mark.parametrize("chat", [True, False])
 def test_trl_trains_a_step_on_it(tmp_path: Path, chat: bool) -> None:
     """A tiny network over bytes; it knows nothing, but TRL hands over the columns, and each reward is the one of its text and board."""

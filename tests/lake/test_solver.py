@@ -28,19 +28,22 @@ def test_a_full_ring_of_agents_rotates() -> None:
     assert (solution.makespan, solution.sum_of_costs, solution.needs_wait) == (1, 4, False)
 
 
-@pytest.mark.parametrize(("size", "agents", "holes"), [(10, 5, 10), (10, 5, 30), (10, 5, 40), (8, 5, 32), (7, 5, 15)])
+@pytest.mark.parametrize(("size", "agents", "holes"), [(10, 5, 10), (10, 5, 30), (10, 5, 40), (8, 5, 20), (7, 5, 15)])
 def test_large_boards_are_decided_and_their_values_consistent(size: int, agents: int, holes: int) -> None:
     rng = random.Random(size * holes)
+    statuses = set()
     for _ in range(20):
         board = random_board(rng, size, size, agents, holes)
         solution = solve(board)
-        assert solution.status != "undecided"
+        statuses.add(solution.status)
+        assert solution.status in ("solved", "unsolvable")
         distances = [board.distances_to(agent.goal).get(agent.start) for agent in board.agents]
         if None in distances:
             assert solution.status == "unsolvable"
         elif solution.status == "solved":
             assert solution.makespan is not None and solution.makespan >= max(d for d in distances if d is not None)
             assert solution.needs_wait is not None
+    assert "solved" in statuses
 
 
 @pytest.mark.parametrize(("agents", "hole_ratio"), [(20, 0.2), (50, 0.2), (50, 0.35)])

@@ -284,8 +284,15 @@ def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
     rows, other = result(folder, "stage-1").rows, result(folder, "base").rows
     found = {outcome: behind(rows, 3, None, outcome, "valid", other) for outcome in OUTCOMES}
     assert len(found[ALL]) == 30 == len(found["valid"]) + len(found["failed"])
-    for outcome, table in found.items():
-        assert outcome in (ALL, "valid", "optimal", "failed", "gained", "lost") or set(table["outcome"]) <= {outcome}
+    right, right_before = set(rows.loc[rows["valid"], "board_id"]), set(other.loc[other["valid"], "board_id"])
+    own = set(rows.loc[rows["agents"] == 3, "board_id"])
+    boards = {outcome: set(table["board_id"]) for outcome, table in found.items()}
+    assert boards["gained"] == own & right - right_before and boards["lost"] == own & right_before - right
+    assert boards["gained"] and boards["valid"] == own & right and boards["optimal"] == set(rows.loc[rows["optimal"], "board_id"]) & own
+    faults = [outcome for outcome in OUTCOMES if outcome not in (ALL, "valid", "optimal", "failed", "gained", "lost")]
+    told = rows[rows["board_id"].isin(own)].groupby("outcome")["board_id"].agg(set).to_dict()
+    assert {outcome: boards[outcome] for outcome in faults if boards[outcome]} == {name: of for name, of in told.items() if name in faults}
+    assert any(boards[outcome] for outcome in faults)
 
 
 # --- what is not there or broken -------------------------------------------------------------------------------------

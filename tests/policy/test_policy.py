@@ -181,6 +181,7 @@ def test_constrained_greedy_text_takes_the_likeliest_allowed_word() -> None:
     policy, prompt = tiny_policy(), render_board(BOARDS[1])
     text = policy.complete_constrained(prompt, CellsThenEnd())
     ids = policy.tokenizer(prompt)["input_ids"]
+    assert len(text.split()) == 3
     for word in text.split()[:2]:
         with torch.inference_mode():
             logits = policy.model(input_ids=torch.tensor([ids])).logits[0, -1]

@@ -16,7 +16,7 @@ from core.sessions.store import Session, SessionStore
 from core.training.settings import TrainingSettings
 from tests.api_server import fails, fills_in_the_schema, serving
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("api")]
 
 KEY = "sk-not-to-be-written-anywhere"
 

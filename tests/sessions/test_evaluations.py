@@ -23,7 +23,7 @@ from core.sessions.store import SessionStore
 from tests.builders import build_session
 from tests.running import wait_for
 
-pytestmark = pytest.mark.xdist_group("training")
+pytestmark = pytest.mark.xdist_group("evaluations")
 
 
 @pytest.fixture

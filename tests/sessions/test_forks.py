@@ -40,7 +40,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("forks")
 def test_a_fork_equals_its_parent_until_then_and_a_session_of_its_own_after(parent: Session, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     forked = fork(parent, 0, store, "forked", engineer="uniform")
@@ -60,7 +60,7 @@ def test_a_fork_equals_its_parent_until_then_and_a_session_of_its_own_after(pare
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("forks")
 def test_a_fork_after_the_last_stage_only_asks_anew(parent: Session, tmp_path: Path) -> None:
     forked = run(fork(parent, 1, SessionStore(tmp_path), "asked", engineer="random"))
     assert files(forked.dir / "stages" / "01" / "policy") == files(parent.dir / "stages" / "01" / "policy")
@@ -68,7 +68,7 @@ def test_a_fork_after_the_last_stage_only_asks_anew(parent: Session, tmp_path: P
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("forks")
 def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_trained_again(parent: Session, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     bare = Session(Path(shutil.copytree(parent.dir, tmp_path / "bare")))

@@ -23,7 +23,7 @@ def harder(config: EnvironmentConfig, size: int, hole_ratio: float) -> Environme
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("human")
 def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     session = store.create(small_spec("human"), "asked")

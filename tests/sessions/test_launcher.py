@@ -21,7 +21,7 @@ from core.sessions.store import PROJECT, Session, SessionStore
 from tests.running import wait_for
 from tests.sessions.test_loop import small_spec
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("launcher")]
 
 
 @pytest.fixture

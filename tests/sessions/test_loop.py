@@ -12,15 +12,18 @@ from safetensors.torch import load_file
 
 from core.engineer.schema import EngineerName
 from core.lake.config import EnvironmentConfig
-from core.lake.generator import canonical_hashes
+from core.lake.generator import canonical_hashes, generate
 from core.lake.suites import SuiteSpec
-from core.sessions.loop import boards_of, suites_of
+from core.policy.folders import LAB_MODEL
+from core.policy.lab_policy import LabPolicy
+from core.sessions.loop import boards_of, make_engineer, suites_of
 from core.sessions.spec import SessionSpec
 from core.sessions.store import Session, SessionStore
 from core.training.settings import TrainingSettings
+from core.training.stage import make_run, train_stage
 from tests.running import finish
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
 
 
 def small_spec(engineer: EngineerName = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
@@ -152,9 +155,16 @@ def test_the_engineer_that_is_asked_first_reads_the_base_and_its_config_is_train
 
 
 def test_the_base_engineer_is_not_touched_by_training(whole: Session, tmp_path: Path) -> None:
-    session = SessionStore(tmp_path).create(small_spec("base"), "base")
-    assert finish(session) == 0
-    assert session.proposal(1).engineer == "base"
+    context, policy = whole.context(1), LabPolicy.load(LAB_MODEL)
+    engineers = {name: make_engineer(small_spec(name), policy) for name in ("base", "policy")}
+    before = {name: engineer.answer(context, seed=1).text for name, engineer in engineers.items()}
+    ruinous = TrainingSettings(method="imitation", steps=3, boards_per_step=4, completions_per_board=2, learning_rate=1e-2, warmup_steps=0)
+    boards = generate(small_spec().initial_config, 12, seed=0)
+    run = make_run(policy, ruinous, stages=1, seed=0)
+    done = {"report": lambda *_: None, "stopping": lambda: False}
+    train_stage(run, boards, stage=0, folder=tmp_path, previous=None, recorded=3, **done)
+    after = {name: engineer.answer(context, seed=1).text for name, engineer in engineers.items()}
+    assert before["base"] == before["policy"] == after["base"] != after["policy"]
 
 
 def test_a_policy_that_cannot_be_read_fails_with_the_reason(tmp_path: Path) -> None:

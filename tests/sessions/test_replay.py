@@ -78,7 +78,7 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> 
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("replay")
 def test_the_recorded_session_is_asked_anew() -> None:
     session = SessionStore().open("example-quick")
     untouched = files_of(session.dir)
@@ -181,7 +181,7 @@ def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("replay")
 def test_a_killed_replay_in_the_background_goes_on(store: SessionStore) -> None:
     session = build_session(store.root)
     weights = SessionStore().open("example-quick").stage_dir(0) / "policy"

@@ -59,7 +59,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("studies")
 def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) -> None:
     assert finished.state().status == "done" and finished.state().progress == 1.0
     first, *others = [session for _, session in finished.finished()]
@@ -83,7 +83,7 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("studies")
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
     study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
     runner = spawn(study, "--jobs", "2")
@@ -101,7 +101,7 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
 
 
 @pytest.mark.training
-@pytest.mark.xdist_group("training")
+@pytest.mark.xdist_group("studies")
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
     study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
     runner = spawn(study, "--jobs", "1")

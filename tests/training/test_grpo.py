@@ -16,7 +16,7 @@ from core.policy.lab_policy import LabPolicy
 from core.training.grpo import GRPORun, PackedGRPOTrainer, group_figures
 from core.training.settings import TrainingSettings
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("grpo")]
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from core.training.imitation import Cut, ImitationRun, cut
 from core.training.settings import LEARNING_RATES, Method, Schedule, StageStopped, TrainingSettings
 from core.training.stage import RUNS, make_run, train_stage
 
-pytestmark = [pytest.mark.training, pytest.mark.xdist_group("training")]
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
 
 STEPS = 4
 
@@ -111,7 +112,7 @@ def test_the_next_stage_goes_on_with_the_optimizer(method: Method, trained: Call
 def test_a_stopped_stage_ends_where_an_unstopped_one_does(
     method: Method, stop_after: int, trained: Callable[[Method], Path], tmp_path: Path
 ) -> None:
-    train(tmp_path, method)
+    shutil.copytree(trained(method) / "0", tmp_path / "0")
     with pytest.raises(StageStopped):
         train(tmp_path, method, stage=1, stop_after=stop_after)
     rest = train(tmp_path, method, stage=1)
