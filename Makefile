@@ -8,8 +8,8 @@ BIN := .venv/bin
 
 .PHONY: app test test-vllm lint install browser constraints clean
 
+# The solver is compiled in the background while the page is there already.
 app: .venv/installed
-	$(BIN)/python -m core.lake.warm_up
 	$(BIN)/frozenlab app
 
 test: .venv/installed browser lint
@@ -35,11 +35,12 @@ test-vllm: .venv-vllm/installed
 install: .venv/installed
 
 .venv/installed: pyproject.toml constraints/cpu.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(if $(TORCH_INDEX),$(BIN)/python -m pip install --quiet -c constraints/cpu.txt torch --index-url $(TORCH_INDEX))
-	$(BIN)/python -m pip install --quiet -c constraints/cpu.txt -e ".[dev]"
-	touch $@
+	@echo "Setting up .venv: 2.6 GB, one to five minutes, once"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(if $(TORCH_INDEX),$(BIN)/python constraints/install.py -c constraints/cpu.txt torch --index-url $(TORCH_INDEX))
+	@$(BIN)/python constraints/install.py -c constraints/cpu.txt -e ".[dev]"
+	@touch $@
 
 # The browser tests drive the system's own Chromium.
 browser:

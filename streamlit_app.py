@@ -5,6 +5,7 @@ The server imports this file once for ``app``, and runs it as a script each time
 
 import streamlit as st
 
+from core.lake import kernel_cache
 from core.ui import nav, server, theme
 
 if __name__ == "__main__":
@@ -12,4 +13,5 @@ if __name__ == "__main__":
     nav.build().run()
 else:
     server.look_nothing_up()
+    kernel_cache.start()
     app = st.App(__file__, middleware=server.middleware())

@@ -195,8 +195,10 @@ def run_app(options: argparse.Namespace) -> int:
     import subprocess
     import webbrowser
 
+    from core.lake import kernel_cache
     from core.sessions.store import PROJECT
 
+    kernel_cache.start()
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
     url = f"http://127.0.0.1:{options.port}"
     server = subprocess.Popen(

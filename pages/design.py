@@ -19,7 +19,7 @@ from core.lake.generator import GenerationError, generate, natural_wait_rate, re
 from core.lake.instance import Instance
 from core.lake.rules import judge, walk
 from core.sessions.store import SessionStore
-from core.ui import drafts, nav, theme
+from core.ui import drafts, nav, preparing, theme
 from core.ui.board import Track, board_gallery, board_player
 from core.ui.plain import plain
 from core.ui.story import LAYOUT_WORDS, MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
@@ -29,7 +29,7 @@ state = st.session_state
 
 SHOWN = 12
 """Boards of a sample that are drawn; the statistics count all of it."""
-DRAWING = "Drawing boards and solving them. The first time on a machine the solver is compiled, which takes about ten seconds."
+DRAWING = "Drawing boards and solving them"
 DEFAULT_CELL = SizeConfig(share=0.1).settings()
 NAMES = {
     "share": ("Share", "The share of all training boards that have this size. The shares sum to 100 %."),
@@ -139,10 +139,11 @@ def layout_gallery() -> None:
         return
     with menu:
         st.markdown("A layout says where the holes go; the hole ratio says how many there are.")
-        with st.spinner(DRAWING, show_time=True):
-            boards = [example.board for example in examples(state.design_agents)]
-        pictures = [(board, f"{layout}: {LAYOUT_WORDS[layout]}") for layout, board in zip(LAYOUTS, boards, strict=True)]
-        board_gallery(pictures, key="design_layouts", size=120)
+        if preparing.ready("solver", "boards"):
+            with st.spinner(DRAWING, show_time=True):
+                boards = [example.board for example in examples(state.design_agents)]
+            pictures = [(board, f"{layout}: {LAYOUT_WORDS[layout]}") for layout, board in zip(LAYOUTS, boards, strict=True)]
+            board_gallery(pictures, key="design_layouts", size=120)
         st.pills("All sizes", LAYOUTS, selection_mode="multi", key="design_all_layouts")
         st.button("Give all sizes these", on_click=lay_out_all, disabled=not state.design_all_layouts, key="design_lay_out_all")
 
@@ -355,6 +356,8 @@ with view:
     if drawable is None:
         st.info("Boards appear here as soon as the config can be drawn.")
     else:
+        if preparing.wait_for("solver", "boards"):
+            st.rerun()
         try:
             with st.spinner(DRAWING, show_time=True):
                 instances = sample(drawable.to_json(), n, state.design_seed)

@@ -121,8 +121,9 @@ markup.styles()
 with action:
     sessions.start_quick_button(width="stretch")
 store = sessions.store()
-found = store.sessions(st.session_state.get(SHOWN, LISTED))
-running = store.running()
+known = store.listed()
+found = store.sessions(st.session_state.get(SHOWN, LISTED), known)
+running = store.running(known)
 if running is not None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(
@@ -136,7 +137,7 @@ if hero is not None:
     st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
     loop_picture(hero, key="loop")
 if found:
-    session_list(found, len(store.listed()))
+    session_list(found, len(known))
 else:
     st.info("No session has run here yet. The quick session takes under ten minutes on two cores and fills this page.")
 if hero is not None:

@@ -16,7 +16,7 @@ from core.lake.rules import Paths, judge, judge_paths, walk
 from core.lake.solver import Solution, solve
 from core.sessions.planner import Planner, PlannerError
 from core.sessions.store import OFFERED, Checkpoint, SessionStore
-from core.ui import choices, keys, nav, theme, tree
+from core.ui import choices, keys, nav, preparing, theme, tree
 from core.ui.board import Track, board_editor, board_player
 from core.ui.gif import board_gif
 from core.ui.plain import plain
@@ -25,7 +25,7 @@ from core.ui.share import decode, encode
 nav.ensure_nav()
 state = st.session_state
 
-FIRST_SOLVE = "Solving. The first time on a machine the solver is compiled, which takes about half a minute."
+SOLVING = "Solving"
 QUICK_CELLS, QUICK_TEAM = 100, 5
 """Boards up to here are solved at once; larger ones are shown before they are solved."""
 COSTS_OPEN = (
@@ -62,17 +62,18 @@ def show(answer: choices.Recorded | None) -> None:
 
 
 @st.cache_data(max_entries=500, show_spinner=False)
-def solution_of(code: str) -> Solution:
-    return solve(decode(code), sum_of_costs=True)
+def solution_of(code: str, sum_of_costs: bool) -> Solution:
+    return solve(decode(code), sum_of_costs=sum_of_costs)
 
 
 def known_solution(board: Board) -> Solution | None:
     """The solution of the board on the page; None where it takes its time, and the page shows the board first."""
-    quick = board.height * board.width <= QUICK_CELLS and board.team <= QUICK_TEAM
-    if quick and state.get("play_solution", (None,))[0] != board:
-        state.play_solution = board, solution_of(encode(board))
+    wanted = board, preparing.ready("costs")
+    quick = board.height * board.width <= QUICK_CELLS and board.team <= QUICK_TEAM and preparing.ready("solver")
+    if quick and state.get("play_solution", (None,))[0] != wanted:
+        state.play_solution = wanted, solution_of(encode(board), wanted[1])
     known, solution = state.get("play_solution", (None, None))
-    return solution if known == board else None
+    return solution if known == wanted else None
 
 
 # --- the board on the page: from the address, else as it was left, else the first ---------------------------------------
@@ -99,6 +100,7 @@ with hero:
     top = st.container(horizontal=True, vertical_alignment="center", key="play_top")
     facts_slot = top.container()
     actions = top.container(horizontal=True, width="content")
+    waiting = st.empty()
     stage = st.container()
 
 
@@ -126,8 +128,9 @@ def random_controls() -> None:
     st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
     actions.button("Another", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
     if state.pop("play_draw", False):
+        preparing.wait_for("solver", "boards")
         try:
-            with st.spinner(FIRST_SOLVE, show_time=True):
+            with st.spinner(SOLVING, show_time=True):
                 ratio, seed = state.play_holes / 100, state.play_seed
                 load(choices.random_board(state.play_size, state.play_agents, ratio, kinds[kind], seed).board)
         except GenerationError as error:
@@ -286,7 +289,9 @@ with facts_slot:
     theme.facts(figures)
 with hero, stage:
     if solution is not None and solution.status == "solved" and solution.sum_of_costs is None:
-        st.caption(COSTS_OPEN)
+        if preparing.ready("costs"):
+            st.caption(COSTS_OPEN)
+        preparing.announce("costs", what="The best sum of costs is still to come.")
     if solution is not None and solution.status == "unsolvable":
         st.warning("This board cannot be solved: no plan brings all agents to their goals. Freeze a hole or move a goal.")
     elif solution is not None and solution.status == "undecided":
@@ -407,7 +412,7 @@ with hero:
     if source != "Draw" or tracks:
         with stage:
             ghost = walk(board, solution.plan) if solution is not None and solution.plan else None
-            busy = FIRST_SOLVE if solution is None else FIRST_PLAN if planning else ""
+            busy = SOLVING if solution is None else FIRST_PLAN if planning else ""
             board_player(board, tracks, key="play_player", ghost=ghost, height=600, autoplay=len(tracks) > 1 and not busy, busy=busy)
             if answers and len(answers) > 1:
                 valid, best = (sum(test(answer.verdict) for answer in answers) for test in (lambda v: v.valid, lambda v: bool(v.optimal)))
@@ -483,7 +488,9 @@ keys.shortcuts({"n": "play_another", "m": "play_plan"}, key="play_keys")
 # --- what takes its time: the page is there already, with the board on it ------------------------------------------------
 
 if solution is None:
-    state.play_solution = board, solution_of(code)
+    preparing.wait_for("solver", place=waiting)
+    with_costs = preparing.ready("costs")
+    state.play_solution = (board, with_costs), solution_of(code, with_costs)
     st.rerun()
 if model is not None and planning:
     name, checkpoint, wanted = model

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
@@ -16,6 +17,7 @@ from core.lake.presets import PRESETS as CONFIG_PRESETS
 from core.lake.presets import preset
 from core.sessions import launcher
 from core.sessions.footprint import shape_of
+from core.sessions.kept import Signature
 from core.sessions.presets import PRESETS as SESSION_PRESETS
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
@@ -24,7 +26,7 @@ from core.sessions.store import OFFERED, Session
 from core.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
 from core.ui import api_form, language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
-from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
+from core.ui.figures import Chart, Rate, StageCurve, percent, training_curves, valid_by_size
 from core.ui.first_minute import first_minute, is_first_minute
 from core.ui.story import WHO, answer_of
 from core.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
@@ -57,6 +59,8 @@ PLANS_HELP: dict[Method, str] = {
 }
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
 SHOWN_EVENTS = 40
+SHARED = 32
+"""Figures that are kept for all viewers."""
 
 
 # --- the form --------------------------------------------------------------------------------------------------------
@@ -435,8 +439,21 @@ def curves(session: Session, state: State) -> None:
     if not checks and all(stage.metrics.empty for stage in stages):
         st.caption("Nothing has been measured yet.")
         return
-    drawn = training_curves(checks.get(None), stages, below="reward" if session.spec.training.method == "grpo" else "loss")
-    theme.chart(drawn, "curves")
+    measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))
+    below: Literal["reward", "loss"] = "reward" if session.spec.training.method == "grpo" else "loss"
+    theme.chart(curves_figure(str(session.dir), measured, tuple(checks.items()), below, stages), "curves")
+
+
+@st.cache_resource(max_entries=SHARED, show_spinner=False)
+def curves_figure(
+    folder: str,
+    measured: tuple[Signature, ...],
+    checks: tuple[tuple[int | None, Rate], ...],
+    below: Literal["reward", "loss"],
+    _stages: list[StageCurve],
+) -> Chart:
+    """Drawn once for all who watch; what the figure depends on are the other arguments."""
+    return training_curves(dict(checks).get(None), _stages, below=below)
 
 
 def newest_plan(session: Session, state: State, mark: Mark) -> None:
@@ -473,8 +490,14 @@ def by_size(session: Session, mark: Mark) -> None:
         st.subheader(
             f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps."
         )
-        drawn = valid_by_size(metrics, session.spec.training.steps)
-        theme.chart(drawn, "by-size")
+        measured = session.metrics_revision(mark.id - 1)
+        theme.chart(sizes_figure(str(session.dir), mark.id, measured, session.spec.training.steps, metrics), "by-size")
+
+
+@st.cache_resource(max_entries=SHARED, show_spinner=False)
+def sizes_figure(folder: str, stage: int, measured: Signature, steps: int, _metrics: pd.DataFrame) -> Chart:
+    """Drawn once for all who watch, as :func:`curves_figure`."""
+    return valid_by_size(_metrics, steps)
 
 
 def event_log(session: Session) -> None:

@@ -1,38 +1,56 @@
-"""How the lake's kernels are compiled and where the compiled code is kept. Imports numba.
-
-Numba notices that a cached function's own file has changed, but not that a file has changed whose functions it calls. So the code is kept
-in a folder named after all files of compiled code together: ``.cache/`` of the project (or of the home folder, where the project is
-read-only), or under ``NUMBA_CACHE_DIR``.
-"""
+"""How the lake's kernels are compiled. Imports numba; where the compiled code is kept is in kernel_cache.py."""
 
 from __future__ import annotations
 
-import hashlib
-import os
+import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.typing.templates import Signature
 
-NAMES = ("kernels*", "drawing", "layouts", "stream", "reward", "rules", "config")
-SOURCES = sorted(path for name in NAMES for path in Path(__file__).parent.glob(f"{name}.py"))
-"""All files of compiled code, and those whose constants it has taken in."""
-PROJECT = Path(__file__).parents[2]
-
-
-def cache_folder() -> Path:
-    home = PROJECT if os.access(PROJECT, os.W_OK) else Path.home()
-    base = Path(os.environ.get("NUMBA_CACHE_DIR") or home / ".cache" / "frozenlab-kernels")
-    return base / hashlib.blake2b(b"".join(path.read_bytes() for path in SOURCES), digest_size=8).hexdigest()
-
+from core.lake.kernel_cache import Group, cache_folder, compiling
 
 numba.config.CACHE_DIR = str(cache_folder())
-kernel = numba.njit(cache=True, nogil=True)
-"""The decorator of all compiled functions."""
+KERNELS: list[Any] = []
+"""What numba makes of the functions below, in the order of their files; those that are compiled have ``signatures``."""
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """The decorator of compiled functions that are called by others."""
+    KERNELS.append(numba.njit(cache=True, nogil=True)(function))
+    return KERNELS[-1]
+
+
+inlined = numba.njit(inline="always")
+"""The same for a large function with one caller: it is compiled as a part of that. Numba optimises what a function calls once more with
+each caller, so a chain of large functions that only pass work on would be optimised again and again."""
 
 
 def kernel_of(signature: Signature) -> Callable[[Callable[..., Any]], Any]:
     """The same for one signature only; for functions that are called with constants, each of which would else make a version of its own."""
-    return numba.njit(signature, cache=True, nogil=True)
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        with compiling("solver"):
+            KERNELS.append(numba.njit(signature, cache=True, nogil=True)(function))
+        return KERNELS[-1]
+
+    return compiled
+
+
+def entry(group: Group) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The same for what Python calls, and all that it calls in turn: no two processes compile it at the same time."""
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        inner = kernel(function)
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> Any:
+            if not inner.signatures:
+                with compiling(group):
+                    inner.compile(tuple(numba.typeof(argument) for argument in arguments))
+            return inner(*arguments)
+
+        return call
+
+    return compiled

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.lake.compiled import kernel
-from core.lake.kernels import neighbour
+from core.lake.compiled import entry, inlined, kernel
+from core.lake.kernels_grid import neighbour
 from core.lake.layouts import lay_out
 from core.lake.stream import GOLDEN, below, mix
 
@@ -31,7 +31,7 @@ def shuffled_head(state, cells, first, last):
     return state
 
 
-@kernel
+@inlined
 def draw(key, number, layout, placement, holes, size, free, cells, label, starts, goals):
     """Draw ``number`` of the stream ``key``: a square board with an exact number of holes; False if the agents are not placed.
 
@@ -160,7 +160,7 @@ def place(cell, height, width, image):
     return np.uint64(64 * r + c)
 
 
-@kernel
+@entry("boards")
 def draw_boards(key, first, last, layout, placement, holes, size, free, starts, goals, numbers):
     """Draws ``first, first + 1, ...`` until all rows of ``free`` are boards whose agents can reach their goals, or up to ``last``.
 
@@ -183,7 +183,7 @@ def draw_boards(key, first, last, layout, placement, holes, size, free, starts, 
     return rows, number
 
 
-@kernel
+@entry("boards")
 def canonical_of_boards(free, height, width, starts, goals):
     """:func:`canonical` of boards of one shape, one a row."""
     out = np.empty(free.shape[0], np.uint64)

@@ -447,7 +447,6 @@ class Stream:
     def _draw(self, rows: int) -> None:
         """Makes the next ``rows`` boards whose goals can be reached ready, as far as they are solved and not excluded."""
         from core.lake import drawing
-        from core.lake.kernels import BUDGET_BULK
 
         kind = self.stratum
         free = np.empty((rows, kind.size**2), np.uint8)
@@ -464,6 +463,8 @@ class Stream:
             kept = ~np.isin(hashes, self.exclude)
             group, numbers, hashes = group.rows(kept), numbers[kept], hashes[kept]
         if len(numbers):
+            from core.lake.kernels import BUDGET_BULK  # not before boards are drawn: it is compiled apart
+
             solutions = solve_group(group, BUDGET_BULK, wait_definition=kind.wait_definition)
             drawn = zip(numbers.tolist(), hashes.tolist(), map(self._board, *group[:3]), solutions, strict=True)
             self.ready.extend(draw for draw in drawn if draw[3].status == "solved" and draw[3].needs_wait is not None)

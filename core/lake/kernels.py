@@ -29,7 +29,8 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from core.lake.compiled import kernel, kernel_of
+from core.lake.compiled import entry, inlined, kernel, kernel_of
+from core.lake.kernels_grid import neighbour
 from core.lake.kernels_judge import DOWN, LEFT, RIGHT, UP, WAIT
 
 FREE, STEADY, COSTED = 0, 1, 2
@@ -95,18 +96,6 @@ MEMO = types.NamedUniTuple(types.int64[::1], 4, Memo)
 def new_memo(bits: int) -> Memo:
     """A transposition table of ``2**bits`` slots (16 bytes each)."""
     return Memo(np.zeros(1 << bits, np.int64), np.zeros(1 << bits, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
-
-
-@kernel
-def neighbour(cell, direction, width, cells):
-    """The row-major number of the next cell in a direction, -1 off the grid."""
-    if direction == 0:
-        return cell - width
-    if direction == 1:
-        return cell + width if cell + width < cells else -1
-    if direction == 2:
-        return cell - 1 if cell % width > 0 else -1
-    return cell + 1 if cell % width < width - 1 else -1
 
 
 @kernel
@@ -758,7 +747,7 @@ def within(team, starts, goals, m, model, pairs, bound, budgets, known, memo, co
     return GAVE_UP, 0
 
 
-@kernel
+@inlined
 def team_makespan(team, starts, goals, m, adjacent, distance, model, at_least, budgets, memo, codes):
     """The least makespan from ``at_least`` on with which ``team``, all in one component, has a plan.
 
@@ -819,7 +808,7 @@ def team_makespan(team, starts, goals, m, adjacent, distance, model, at_least, b
     return UNDECIDED, 0, 0
 
 
-@kernel
+@inlined
 def team_steady(team, starts, goals, m, adjacent, distance, model, bound, budgets, memo, codes):
     """Whether ``team`` has a plan within ``bound`` steps in which nobody waits before arriving; gives back what :func:`search` does."""
     known = np.full(1 << team.shape[0], FAR, np.int64)
@@ -899,7 +888,7 @@ def prepare(free, width, start_cells, goal_cells, cell_of):
     return m, adjacent, order, starts, goals, distance, team_of
 
 
-@kernel
+@inlined
 def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, moves, lengths):
     """Optimal makespan, ``needs_wait`` and a plan of one board.
 
@@ -979,7 +968,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, memo, codes, move
     return SOLVED, bound, needs_wait, alone
 
 
-@kernel
+@inlined
 def enclose(free, width, start_cells, goal_cells, tries, codes, moves, lengths):
     """A plan of a large board by prioritised planning, and how good it can at best be; the other arguments as in :func:`solve_board`.
 
@@ -1019,7 +1008,7 @@ def enclose(free, width, start_cells, goal_cells, tries, codes, moves, lengths):
     return UNDECIDED, least, 0, -1
 
 
-@kernel
+@entry("solver")
 def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans, needs_wait, moves, lengths):
     """:func:`solve_board` for boards of one shape, one a row.
 
@@ -1037,7 +1026,7 @@ def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans,
         makespans[row, 0], makespans[row, 1], makespans[row, 2] = makespan, makespan, alone
 
 
-@kernel
+@entry("large")
 def enclose_boards(free, width, starts, goals, statuses, makespans, needs_wait, moves, lengths):
     """:func:`enclose` for the boards of :func:`solve_boards` that it left UNDECIDED; ``makespans`` gets the lower bound and the plan's."""
     codes = np.empty((HORIZON + 1, starts.shape[1]), np.int16)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.lake.answers import FILLERS
-from core.lake.compiled import kernel
+from core.lake.compiled import entry, kernel
 from core.lake.kernels_judge import DOWN, LEFT, MISSING, RIGHT, UP, WAIT, judge_plan
 from core.lake.rules import FAULTS
 
@@ -35,7 +35,7 @@ AGENT_WORD = _packed("agent")
 UP_WORD, DOWN_WORD, LEFT_WORD, RIGHT_WORD, WAIT_WORD, STAY_WORD = map(_packed, ("up", "down", "left", "right", "wait", "stay"))
 
 
-@kernel
+@entry("answers")
 def check_answers(text, ends, which, free, free_ends, width, starts, goals, agent_ends, out, on_goal):
     """Reads and judges one text after the other.
 

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.lake.compiled import kernel
+from core.lake.compiled import inlined, kernel
 
 WORD = 62
 """Bits of a word of a bitboard, so that no word is ever negative."""
@@ -571,7 +571,7 @@ def fits(cells, width):
     return width + 1 < WORD and cells // width * (width + 1) <= BOARD_BITS
 
 
-@kernel
+@inlined
 def resolve(team, starts, goals, m, distance, cell_of, width, at_least, known, known_length, budget, nodes, best):
     """The least waste of ``team``, if it is from ``at_least`` on and below ``known``, the waste of a plan that is there already.
 
@@ -640,13 +640,18 @@ def resolve(team, starts, goals, m, distance, cell_of, width, at_least, known, k
         i, j = widest_gap(node, tree)
         if i != j:
             x, y = tree.waste[node, i], tree.waste[node, j]
-            gap, spare = tree.pair[node, i, j] - x - y, known - 1 - tree.waste[node].sum()
+            gap, spare = tree.pair[node, i, j] - x - y, known - 1
+            for p in range(k):
+                spare -= tree.waste[node, p]
             split_pair(i, j, x, y, gap, spare, squad, rules, sheets, joint, split)
         else:
-            end = (squad.alone + tree.waste[node]).max()
+            end = np.int64(0)
+            for p in range(k):
+                end = max(end, squad.alone[p] + tree.waste[node, p])
             if choose_ways(end, squad, rules, layers, ways, toll, onto) == 0:
                 code_at = np.empty(BOARD_BITS, np.int64)
-                code_at[place] = np.arange(m)
+                for code in range(m):
+                    code_at[place[code]] = code
                 for t in range(end + 1):
                     for p in range(k):
                         best[t, team[p]] = code_at[ways[p, t]]
@@ -654,10 +659,12 @@ def resolve(team, starts, goals, m, distance, cell_of, width, at_least, known, k
             split_clash(node, end, tree, squad, layers, ways, split)
         for n in range(2):
             tree.parent[used] = node
-            tree.rule[used] = split[n]
-            tree.waste[used] = tree.waste[node]
-            tree.pair[used] = tree.pair[node]
-            tree.mark[used] = tree.mark[node]
+            for q in range(split.shape[1]):
+                tree.rule[used, q] = split[n, q]
+            for p in range(k):
+                tree.waste[used, p], tree.mark[used, p] = tree.waste[node, p], tree.mark[node, p]
+                for q in range(k):
+                    tree.pair[used, p, q] = tree.pair[node, p, q]
             tree.least[used] = least
             tree.after[used] = waiting[least]
             waiting[least] = used

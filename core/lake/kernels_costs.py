@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.lake.compiled import kernel
+from core.lake.compiled import entry, inlined, kernel
 from core.lake.kernels import (
     COSTED,
     FAILED,
@@ -168,7 +168,7 @@ def waste_in_turn(team, starts, goals, m, adjacent, distance, known, codes, best
     return known, found
 
 
-@kernel
+@inlined
 def team_waste(team, starts, goals, m, adjacent, distance, cell_of, width, known, budgets, memo, codes, best):
     """The least waste of ``team``, if it is below ``known``, the waste of a plan that is there already.
 
@@ -191,7 +191,7 @@ def team_waste(team, starts, goals, m, adjacent, distance, cell_of, width, known
     return proven, waste, length
 
 
-@kernel
+@entry("costs")
 def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, costs, needs_wait, moves, lengths):
     """Optimal sums of costs of solvable boards of one shape and, with ``label``, whether their plans need a WAIT (WS).
 

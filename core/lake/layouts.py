@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.lake.compiled import kernel
+from core.lake.compiled import inlined, kernel
 from core.lake.config import LAYOUTS
 from core.lake.stream import below, mix
 
@@ -28,7 +28,7 @@ LATE = 255
 """The turn of a cell that is no wall."""
 
 
-@kernel
+@inlined
 def lay_out(layout, size, holes, state, free, cells):
     """Places ``holes`` holes on a free square board; returns the next state of the stream.
 

@@ -1,32 +1,68 @@
-"""Compiles the lake's kernels ahead of time, so that nobody waits for it unexplained: ``python -m core.lake.warm_up``.
+"""Compiles the lake's kernels ahead of time, so that nobody waits for it unexplained: ``python -m core.lake.warm_up [GROUP ...]``.
 
-The compiled code is kept (see compiled.py), so this takes up to a minute once and next to nothing afterwards.
+The compiled code is kept (see kernel_cache.py), so this takes up to a minute once and next to nothing afterwards. A server starts it in the
+background and goes on: only a page that needs a kernel waits for it, and says how far it is.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 
-from core.lake.board import Board
+from core.lake.board import Agent, Board
 from core.lake.checking import check
 from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
+from core.lake.generator import canonical_hash, generate
+from core.lake.kernel_cache import GROUPS, Group, note
 from core.lake.solver import solve
 
 MESSAGE = "Preparing the solver (compiled once on each machine, up to a minute) ..."
 BOARD = Board.from_text("S g F G s\nH H F H H")
-"""Someone has to wait: all kernels have something to do."""
+"""Someone has to wait: the searches have something to do."""
+LARGE = Board(("F" * 32,) * 32, tuple(Agent((row, 0), (row, 31)) for row in range(6)))
+"""Beyond the reach of an exact search."""
+NICENESS = 5
+LOOK = 0.3
+"""Seconds between two notes of how far it is."""
+STEPS: dict[Group, Callable[[], object]] = {
+    "solver": lambda: solve(BOARD),
+    "boards": lambda: (canonical_hash(BOARD), generate(EnvironmentConfig.uniform((3,), agents=2), 2, seed=0)),
+    "costs": lambda: solve(BOARD, wait_definition="sum_of_costs"),
+    "answers": lambda: check([BOARD], [""]),
+    "large": lambda: solve(LARGE),
+}
+"""What makes the kernels of each group run."""
 
 
-def warm_up() -> float:
-    """Runs the compiled kernels once; returns the seconds it took."""
-    began = time.perf_counter()
-    solve(BOARD, wait_definition="sum_of_costs")
-    generate(EnvironmentConfig.uniform((3,), agents=2), 2, seed=0)
-    check([BOARD], [""])
-    return time.perf_counter() - began
+def warm_up(*groups: Group) -> float:
+    """Runs the compiled kernels of ``groups`` (default: all) once, and notes how far it is; returns the seconds it took."""
+    from core.lake import compiled
+
+    begun = time.perf_counter()
+    for group in groups or GROUPS:
+        began, before, over = time.time(), ready(compiled.KERNELS), threading.Event()
+
+        def tell(group: Group = group, began: float = began, before: int = before, over: threading.Event = over) -> None:
+            while not over.wait(LOOK):
+                note(group, began, ready(compiled.KERNELS) - before, len(compiled.KERNELS) - before)
+
+        note(group, began, 0, 0)
+        teller = threading.Thread(target=tell, daemon=True)
+        teller.start()
+        STEPS[group]()
+        over.set()
+        teller.join()
+        known = ready(compiled.KERNELS) - before
+        note(group, began, known, known, done=True)
+    return time.perf_counter() - begun
+
+
+def ready(kernels: list[object]) -> int:
+    """How many of the kernels are compiled."""
+    return sum(bool(kernel.signatures) for kernel in kernels)  # type: ignore[attr-defined]
 
 
 def load_solver(patience: float = 2.0) -> None:
@@ -39,6 +75,17 @@ def load_solver(patience: float = 2.0) -> None:
         notice.cancel()
 
 
+def main(arguments: list[str]) -> None:
+    quiet = "--quiet" in arguments
+    groups = tuple(group for group in GROUPS if group in arguments)
+    if quiet:
+        os.nice(NICENESS)
+    else:
+        print(MESSAGE, flush=True)
+    seconds = warm_up(*groups)
+    if not quiet:
+        print(f"The solver is ready after {seconds:.1f} s.")
+
+
 if __name__ == "__main__":
-    print(MESSAGE, flush=True)
-    print(f"The solver is ready after {warm_up():.1f} s.")
+    main(sys.argv[1:])

@@ -10,7 +10,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
@@ -29,7 +29,7 @@ from core.policy.evaluation import COLUMNS
 from core.policy.folders import policy_folder, weights_file
 from core.policy.settings import LanguageSettings
 from core.sessions.files import read_lines
-from core.sessions.kept import Kept
+from core.sessions.kept import Kept, Signature, signature
 from core.sessions.listing import RECORDED, SESSION_ID, Listed, listed, parent_of
 from core.sessions.spec import SessionSpec
 from core.sessions.state import Moment, State, ValidRate, as_observed
@@ -205,6 +205,10 @@ class Session:
             .sort_values("step", ignore_index=True)
         )
 
+    def metrics_revision(self, stage: int) -> Signature:
+        """Changes whenever :meth:`metrics` of the stage may have."""
+        return signature(self.stage_dir(stage) / "metrics.jsonl")
+
     def figures(self, stage: int) -> list[dict[str, Any]]:
         """The training steps as they were written, those that were repeated twice."""
         return self._lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]
@@ -379,14 +383,15 @@ class SessionStore:
         """All sessions, the recorded ones that ship with the project among them, newest first; opens none of them."""
         return listed(self.root, PROJECT / "sessions")
 
-    def sessions(self, most: int | None = None) -> list[Session]:
+    def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
         """Readable sessions, newest first; recorded ones come along wherever the root is, their forks last, which are there to be held
         against what they were forked from.
 
         Args:
             most: of one's own, only so many of the newest; the others are not read.
+            known: what :meth:`listed` has just said, where the caller has it.
         """
-        known = self.listed()
+        known = self.listed() if known is None else known
         offered = {session.folder for session in islice((session for session in known if not session.recorded), most)}
         found, self.unreadable = [], {}
         for session in known:
@@ -397,9 +402,9 @@ class SessionStore:
                     self.unreadable[session.folder.name] = str(error)
         return sorted(found, key=lambda session: session.read_only and session.spec.parent is not None)
 
-    def running(self) -> Session | None:
-        """The newest of one's own sessions whose worker is at work."""
-        for session in self.listed():
+    def running(self, known: Sequence[Listed] | None = None) -> Session | None:
+        """The newest of one's own sessions whose worker is at work; ``known`` as in :meth:`sessions`."""
+        for session in self.listed() if known is None else known:
             if session.at_work and not session.recorded:
                 try:
                     opened = Session(session.folder)

@@ -20,6 +20,7 @@ from core.lake.board import MAX_SIDE, Board, BoardError, Cell
 from core.lake.picture import AGENT_COLORS, ink_on
 from core.lake.rules import Paths, Verdict, walk
 from core.lake.solver import solve
+from core.ui import preparing
 from core.ui.nav import asset
 from core.ui.share import decode, encode
 from core.ui.theme import DARK, LIGHT, OUTCOME_WORDS, Palette, palette
@@ -312,9 +313,17 @@ def board_picture(board: Board, paths: Paths | None = None, *, size: int = 120, 
     st.html(f'<img src="{svg_uri(board_svg(board, paths, size=size))}" alt="{words}" style="display:block;max-width:100%">')
 
 
-@st.cache_data(max_entries=256, show_spinner="Solving the board")
 def optimal_paths(code: str) -> Paths | None:
-    """The paths of an optimal plan for the board of a code (:mod:`core.ui.share`); None if none was found."""
+    """The paths of an optimal plan for the board of a code (:mod:`core.ui.share`); None if none was found, or if the solver is still being
+    compiled, which is announced."""
+    if not preparing.ready("solver"):
+        preparing.announce("solver", what="The optimal plan is still to come.")
+        return None
+    return _optimal_paths(code)
+
+
+@st.cache_data(max_entries=256, show_spinner="Solving the board")
+def _optimal_paths(code: str) -> Paths | None:
     board = decode(code)
     plan = solve(board).plan
     return None if plan is None else walk(board, plan)

@@ -12,11 +12,13 @@ from core.lake.config import EnvironmentConfig
 from core.lake.files import write_text
 from core.lake.presets import preset
 from core.sessions import launcher
+from core.sessions.files import append_line
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import Phase, State, Status
 from core.sessions.store import STOP_FILE, Session, SessionStore
 from core.training.settings import Method
+from core.ui.figures import training_curves
 from core.ui.first_minute import steps
 from core.ui.language_form import TRANSFORMERS
 from tests.builders import build_session, small_spec
@@ -333,8 +335,8 @@ def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(sessions_folde
 @pytest.mark.parametrize("status", ["running", "stopped", "failed"])
 def test_the_stage_that_holds_the_curve_stays_chosen_when_it_ends_early(sessions_folder: Path, status: Status) -> None:
     build_session(sessions_folder, status=status, finished_stages=0)
-    thread = next(json.loads(part.proto.json) for part in open_page("train", session="built").get("bidi_component") if part.proto.json)
-    assert thread["selected"] == 1
+    parts = [json.loads(part.proto.json) for part in open_page("train", session="built").get("bidi_component") if part.proto.json]
+    assert [part["selected"] for part in parts if "selected" in part] == [1]
 
 
 def test_stopping_asks_first(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -375,3 +377,16 @@ def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) 
     app = open_page("train", session="queued")
     assert not app.exception
     assert "Load the model" in words(app)
+
+
+def test_figures_of_a_live_session_are_drawn_once_for_all_viewers(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = []
+    monkeypatch.setattr("core.ui.figures.training_curves", lambda *given, **named: drawn.append(1) or training_curves(*given, **named))
+    session = build_session(sessions_folder, status="running", finished_stages=1)
+    for _ in range(3):
+        assert not open_page("train", session=session.id).exception
+    assert len(drawn) == 1
+    append_line(session.stage_dir(1) / "metrics.jsonl", {"step": 7, "reward": 0.5, "valid": 0.5, "optimal": 0.5})
+    for _ in range(2):
+        assert not open_page("train", session=session.id).exception
+    assert len(drawn) == 2

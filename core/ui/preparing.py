@@ -1,0 +1,72 @@
+"""Kernels that are still compiled on a new machine: which pages need some, how far they are, and going on when they are there."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from core.lake.kernel_cache import Group, Progress, progress
+
+WORDS: dict[Group, str] = {
+    "solver": "The solver",
+    "boards": "What draws boards",
+    "costs": "The solver of the sum of costs",
+    "answers": "What reads answers",
+    "large": "The solver of large boards",
+}
+LOOK = 0.3
+"""Seconds between two looks while a page waits."""
+_seen: set[Group] = set()
+"""Groups that were ready when this server last looked; they stay so."""
+
+
+def ready(*groups: Group) -> bool:
+    """Whether nobody compiles any of these kernels: they are there, or the first to need them compiles them."""
+    return unfinished(*groups) is None
+
+
+def unfinished(*groups: Group) -> tuple[Group, Progress] | None:
+    """The first of the groups that is being compiled, and how far it is."""
+    for group in groups:
+        if group not in _seen:
+            found = progress(group)
+            if found is not None and not found.done:
+                return group, found
+            _seen.add(group)
+    return None
+
+
+def words(group: Group, found: Progress) -> str:
+    """``The solver is compiled, once on this machine: 12 of 30 functions, 8 s.``"""
+    how_far = f"{found.kernels} of {found.of} functions, " if found.of else ""
+    return f"{WORDS[group]} is compiled, once on this machine: {how_far}{found.seconds:.0f} s."
+
+
+def wait_for(*groups: Group, place: DeltaGenerator | None = None) -> bool:
+    """Says in ``place`` how far the kernels of these groups are until they are ready. Returns whether there was something to wait for."""
+    found = unfinished(*groups)
+    if found is None:
+        return False
+    bar = (place or st).empty()
+    while found is not None:
+        group, how_far = found
+        bar.progress(how_far.kernels / max(how_far.of, how_far.kernels, 1), text=words(group, how_far))
+        time.sleep(LOOK)
+        found = unfinished(*groups)
+    bar.empty()
+    return True
+
+
+def announce(*groups: Group, what: str) -> None:
+    """Says in small print what is still to come, ``what``, and draws the page anew when it has. Nothing if the kernels are ready."""
+    if not ready(*groups):
+        st.fragment(_announcement, run_every=1.0)(groups, what)
+
+
+def _announcement(groups: tuple[Group, ...], what: str) -> None:
+    found = unfinished(*groups)
+    if found is None:
+        st.rerun()
+    st.caption(f"{what} {words(*found)}")

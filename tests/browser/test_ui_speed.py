@@ -1,0 +1,19 @@
+"""The benchmark of the app measures what it says: a visit costs its server something, a page at rest next to nothing."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser
+
+from benchmarks.ui_speed import cpu_of, measure
+from tests.browser.conftest import App
+
+
+def test_a_visit_has_a_price_and_rest_has_none(app: App, browser: Browser) -> None:
+    page = browser.new_page()
+    visit = measure(app, page, lambda: page.goto(app.url))
+    assert visit.cpu > 0
+    assert visit.wall > 0
+    before = cpu_of(app)
+    page.wait_for_timeout(500)
+    assert cpu_of(app) - before < visit.cpu
+    page.close()

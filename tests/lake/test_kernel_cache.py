@@ -1,0 +1,81 @@
+"""Compiled kernels: compiled by one process at a time, and whoever asks is told how far they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from core.lake import kernel_cache
+from core.lake.kernel_cache import GROUPS, PROJECT, note, progress
+
+COMPILE = """
+import json
+from core.lake.checking import check
+from core.lake.compiled import KERNELS
+from core.lake.warm_up import BOARD
+check([BOARD], [""])
+print(json.dumps([kernel.__name__ for kernel in KERNELS for _ in kernel.stats.cache_misses]))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty kernel cache."""
+    monkeypatch.setattr(kernel_cache, "cache_folder", lambda: tmp_path)
+    return tmp_path
+
+
+def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(PROJECT)}
+    both = [subprocess.Popen([sys.executable, "-c", COMPILE], env=environment, cwd=PROJECT, stdout=subprocess.PIPE) for _ in range(2)]
+    said = [process.communicate(timeout=300)[0] for process in both]
+    first, second = sorted(map(json.loads, said), key=len)
+    assert first == [], "it has loaded what the other one has kept"
+    assert "check_answers" in second
+
+
+def test_progress_is_what_the_process_at_work_says(folder: Path) -> None:
+    assert progress("solver") is None
+    note("solver", time.time() - 5, 3, 20)
+    found = progress("solver")
+    assert found is not None
+    assert (found.done, found.kernels, found.of) == (False, 3, 20)
+    assert 5 <= found.seconds < 60
+    note("solver", time.time(), 20, 20, done=True)
+    assert progress("solver").done  # type: ignore[union-attr]
+
+
+def test_who_has_died_is_no_longer_at_work(folder: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    note("costs", time.time(), 3, 20, pid=ended.pid)
+    assert progress("costs") is None
+    (folder / "costs.json").write_text("{torn")
+    assert progress("costs") is None
+
+
+def test_a_server_compiles_what_is_missing_and_nothing_twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[str]] = []
+
+    class Process:
+        pid = os.getpid()
+
+        def __init__(self, command: list[str], **options: object) -> None:
+            started.append(command[command.index("--quiet") + 1 :])
+
+        def wait(self) -> int:
+            return 0
+
+    monkeypatch.setattr("core.lake.kernel_cache.subprocess.Popen", Process)
+    note("boards", time.time(), 9, 9, done=True)
+    kernel_cache.start()
+    assert started == [["solver", "costs"], ["answers", "large"]]
+    assert all(progress(group) is not None for group in GROUPS)
+    kernel_cache.start()
+    assert len(started) == 2

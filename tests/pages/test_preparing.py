@@ -1,0 +1,63 @@
+"""A new machine, on which the kernels are still being compiled: most pages do without, the others say how far it is and go on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import core.sessions.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
+from core.lake.kernel_cache import Group, Progress
+from core.ui import preparing
+from tests.builders import build_session
+from tests.pages.apptest import open_page, words
+
+COMPILING = Progress(False, 12, 30, 0.0)
+
+
+@pytest.fixture(autouse=True)
+def nothing_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "_seen", set())
+    monkeypatch.setattr(preparing, "LOOK", 0.0)
+
+
+@pytest.mark.parametrize("page", ["home", "train", "story", "studies", "replay", "benchmark"])
+def test_pages_that_need_no_kernel_do_not_wait(page: str, sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_session(sessions_folder)
+    monkeypatch.setattr(preparing, "progress", lambda group: COMPILING)
+    for module in [name for name in sys.modules if name.startswith(("core.lake.kernels", "core.lake.drawing", "core.lake.compiled"))]:
+        monkeypatch.setitem(sys.modules, module, None)  # to import it is an error
+    assert not open_page(page).exception
+
+
+def test_a_page_that_needs_the_solver_says_how_far_it_is_and_goes_on(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+
+    def soon() -> Iterator[Progress]:
+        yield from [COMPILING] * 4
+        while True:
+            yield Progress(True, 30, 30, 0.0)
+
+    by_group = {group: soon() for group in preparing.WORDS}
+    monkeypatch.setattr(preparing, "progress", lambda group: next(by_group[group]))
+    worded = preparing.words
+    monkeypatch.setattr(preparing, "words", lambda *given: said.append(worded(*given)) or said[-1])
+    app = open_page("play")
+    assert not app.exception
+    assert any("The solver is compiled, once on this machine: 12 of 30 functions" in line for line in said)
+    assert "best makespan" in words(app)
+
+
+def test_the_sum_of_costs_comes_later_where_its_solver_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiling: set[Group] = {"costs"}
+    monkeypatch.setattr(preparing, "progress", lambda group: Progress(group not in compiling, 12, 30, time.time()))
+    app = open_page("play")
+    assert not app.exception
+    assert "The best sum of costs is still to come. The solver of the sum of costs is compiled" in words(app)
+    compiling.clear()
+    app.run()
+    assert not app.exception
+    assert "still to come" not in words(app)
