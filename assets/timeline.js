@@ -47,6 +47,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
       return cell;
     }),
   );
+  if (thread.dataset.shown !== String(data.selected)) {
+    thread.dataset.shown = data.selected;
+    const cell = thread.querySelector('[aria-selected="true"]')?.parentElement;
+    if (cell) thread.scrollLeft = cell.offsetLeft - (thread.clientWidth - cell.offsetWidth) / 2;
+  }
   if (focused !== undefined) thread.querySelector(`.mark[data-id="${focused}"]`)?.focus();
 
   thread.onkeydown = (event) => {

@@ -21,7 +21,7 @@ def facts(told: Judgement) -> list[tuple[str, str, str]]:
     return [
         (signed(told.predicted), "points predicted", "Mean change of the valid rate over the map sizes that its claims name."),
         (signed(told.measured), "points measured", "Mean over the same map sizes, on the held-out boards after the next stage."),
-        (f"{100 * told.error:.1f}", "points off", "Mean distance between a predicted and a measured change, without sign."),
+        (f"{100 * told.error:.1f}", "points off", "Root mean square of predicted less measured change."),
         (f"{100 * told.naive_error:.1f}", "points off by predicting no change", "The prediction that any other has to beat."),
         (skill, "skill, 0 is no better than no change", SKILL_HELP),
     ]

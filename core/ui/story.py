@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
+from math import comb, sqrt
 
 import pandas as pd
 
@@ -234,7 +234,7 @@ class Judgement:
     predicted: float
     measured: float
     error: float
-    """How far a prediction is off, without sign."""
+    """How far predictions are off, as a root mean square."""
     naive_error: float
     """The same for predicting that nothing changes."""
     skill: float | None
@@ -252,8 +252,8 @@ def judgement(outcomes: Sequence[ClaimOutcome]) -> Judgement | None:
     return Judgement(
         predicted=sum(said for said, _ in pairs) / n,
         measured=sum(came for _, came in pairs) / n,
-        error=sum(abs(said - came) for said, came in pairs) / n,
-        naive_error=sum(abs(came) for _, came in pairs) / n,
+        error=sqrt(sum((said - came) ** 2 for said, came in pairs) / n),
+        naive_error=sqrt(naive / n),
         skill=1 - sum((said - came) ** 2 for said, came in pairs) / naive if naive else None,
     )
 
