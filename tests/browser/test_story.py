@@ -62,3 +62,17 @@ def test_the_contents_stay_in_reach_and_lead_to_sections_and_stages(app: App, to
     expect(page).to_have_url(re.compile("stage=2"))
     expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
     expect(contents.get_by_role("button", name="Stage before: Stage 1")).to_be_visible()
+
+
+def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: App, told: Session, page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{app.url}/story?session=told&stage=1")
+    claim = page.get_by_text(re.compile("^Size 3: ")).last
+    box = claim.bounding_box()
+    assert box is not None and box["width"] > 250, "a claim has the width of the screen, not of a word"
+    for value in page.locator(".fl-config .fl-knob b").all():
+        box = value.bounding_box()
+        assert box is not None and box["x"] + box["width"] <= 390, "the new value is not cut off"
+    panels = page.locator(".st-key-config-map .stPlotlyChart").bounding_box()
+    assert panels is not None and panels["width"] > 700, "small multiples keep their size"
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
