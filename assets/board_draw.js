@@ -77,7 +77,7 @@ function drawFloor(ctx, frame, board, colors, font) {
   board.agents.forEach((agent, i) => {
     drawGoal(ctx, frame, agent.goal, i, colors, font, false);
     ctx.beginPath();
-    ctx.arc(frame.x(agent.start[1]), frame.y(agent.start[0]), frame.cell * 0.3, 0, 7);
+    ctx.arc(frame.x(agent.start[1]), frame.y(agent.start[0]), frame.cell * 0.27, 0, 7);
     outlined(ctx, colors, agentColor(colors, i), Math.max(1.5, frame.cell * 0.05), [frame.cell * 0.09, frame.cell * 0.07]);
   });
 }
