@@ -84,7 +84,7 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
         "solve": ("solve", board, "--soc"),
         "valid": ("judge", board, '["DDDRRR", "RRRUUU"]'),
         "fault": ("judge", board, '["DDD", "W"]'),
-        "convert": ("convert", board, str(tmp_path / "x.json")),
+        "convert": ("convert", board, str(tmp_path / "x.json"), "--to", "json"),
         "status": ("status", "example-quick"),
     }.items():
         assert main(arguments) == 0
