@@ -607,12 +607,9 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
 
 
 def print_event(event: dict[str, Any]) -> None:
-    rest = " ".join(
-        f"{key}={value:.3f}" if isinstance(value, float) else f"{key}={value}"
-        for key, value in event.items()
-        if key not in ("time", "kind")
-    )
-    print(f"{event['kind']:>10}  {rest}", flush=True)
+    from core.cli_words import event_words
+
+    print(event_words(event), flush=True)
 
 
 def run_stop(options: argparse.Namespace) -> None:
@@ -628,6 +625,7 @@ def run_status(options: argparse.Namespace) -> None:
 
 
 def print_status(session: Session, as_json: bool) -> None:
+    from core.cli_words import rate_words
     from core.sessions.soundness import problems_of
     from core.training.settings import METHOD_NAMES
 
@@ -641,7 +639,7 @@ def print_status(session: Session, as_json: bool) -> None:
     print(f"  trained by {METHOD_NAMES[spec.training.method]}, engineer {spec.engineer}")
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
-        print(f"  {where}: {rate.valid:.1%} valid, {rate.optimal:.1%} optimal (n {rate.n})")
+        print(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")
     if state.status == "waiting":
         print(f"  it waits for your proposal: on its Story, or by frozenlab propose {session.id} CONFIG")
     if state.error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from core import doctor
 from core.cli import main
-from core.cli_words import FAULT_WORDS
+from core.cli_words import FAULT_WORDS, event_words
 from core.engineer import hosts
 from core.engineer.schema import ApiSettings
 from core.lake.config import EnvironmentConfig
@@ -20,6 +21,7 @@ from core.lake.rules import FAULTS
 from core.lake.suites import held_out
 from core.sessions.footprint import gpus
 from core.sessions.presets import PRESETS, preset_spec
+from core.sessions.store import SessionStore
 from core.sessions.studies.spec import engineer_arms, engineers_study
 from tests.builders import build_session
 from tests.sessions.test_loop import small_spec
@@ -95,6 +97,19 @@ def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str],
     assert said["valid"] == "Valid and optimal: 6 time steps, sum of costs 12.\n"
     assert said["fault"].startswith("Not valid: agent 0 and agent 1 are in the same cell at time step 3, in row 3, column 0")
     assert said["convert"].startswith("1 board from text to json: 1 file, ")
+
+
+def test_rates_have_their_interval_and_n(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "example-quick"]) == 0
+    rates = [line for line in capsys.readouterr().out.splitlines() if "valid" in line]
+    assert rates and all(re.search(r"\d % valid \(\d+\.\d to \d+\.\d\), .* % optimal \(.*\), n = \d+$", line) for line in rates)
+
+
+@pytest.mark.parametrize("name", ["example-quick", "example-long"])
+def test_every_event_is_a_sentence(name: str) -> None:
+    events, _ = SessionStore().open(name).events()
+    said = [event_words(event) for event in events]
+    assert len(said) > 50 and not [line for line in said if set("{}[]=") & set(line.replace("n = ", "")) or "None" in line]
 
 
 def test_every_fault_has_words() -> None:

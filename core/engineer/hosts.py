@@ -8,6 +8,7 @@ is no home folder to remember it in. A server on this very machine needs no leav
 from __future__ import annotations
 
 import os
+import re
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -67,7 +68,19 @@ def hosts() -> set[str]:
 
 
 def allow(host: str) -> None:
-    """Remembers a host, for every session from now on; a line of the file that is deleted is a host that is asked about again."""
+    """Remembers a host, for every session from now on; a line of the file that is deleted is a host that is asked about again.
+
+    Args:
+        host: as :func:`host_of` writes it, or a whole address.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if "://" in host:
+        address = urlsplit(host)
+        host = address.netloc.removesuffix(f":{USUAL_PORTS.get(address.scheme)}")
+    if not re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", host):
+        raise ValueError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
     path = remembered()
     known = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     write_text(path, "".join(f"{name}\n" for name in dict.fromkeys([*known, host.lower()])))

@@ -119,3 +119,12 @@ def test_what_the_environment_says_of_openai_stays_here(server: type[Server], mo
     ApiEngineer(settings(server.url)).request({"model": "m", "messages": []})
     (headers,) = server.headers_seen
     assert not {"openai-organization", "openai-project", "x-gateway", "x-stainless-os"} & {name.lower() for name in headers}
+
+
+def test_a_whole_address_allows_its_host_and_nonsense_nothing() -> None:
+    hosts.allow("https://API.example:443/v1")
+    assert hosts.hosts() == {"api.example"}
+    for nonsense in ("", "a b", "x\ny", "*", "https://"):
+        with pytest.raises(ValueError, match="is no host"):
+            hosts.allow(nonsense)
+    assert hosts.hosts() == {"api.example"}

@@ -66,3 +66,9 @@ def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -
     assert "cites nothing" in nothing and "not seen" not in nothing
     assert '<code class="fl-chip">F4</code>' in invented and "F9: not seen" in invented
     assert "not seen" not in markup.claims_table([ClaimOutcome(claims[1], None)]), "what it saw is not known here"
+
+
+def test_an_address_in_plain_text_is_no_link() -> None:
+    for address in ("http://a.example/x", "HTTPS://a.example", "www.a.example", "me@a.example"):
+        assert address not in markup.plain(address).replace("\\", "")
+        assert markup.plain(address).replace("\\", "").replace("\u2060", "") == address

@@ -1,0 +1,56 @@
+"""A browser opens a stranger's folders on every page and asks nobody but the lab's own server, and makes no element of their words."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.conftest import App
+from tests.marked import Marker, strangers
+
+PAGES = [
+    "", "design", "play", "train?session=lab", "train?session=language", "train?session=failed", "train?session=damaged",
+    "story?session=lab&stage=1", "story?session=lab&stage=2", "story?session=language&stage=1", "story?session=damaged&stage=1",
+    "studies?study=mine", "studies?study=mine&view=predictions", "replay?replay=mine", "replay?session=lab&stage=1", "benchmark",
+    "benchmark?boards=theirs~3~all~all~~~",
+]  # fmt: skip
+
+
+@pytest.fixture
+def trap() -> Iterator[tuple[str, list[str]]]:
+    """A server that nobody has a reason to ask, and what it was asked."""
+    asked: list[str] = []
+
+    class Trap(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Trap)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    server.server_close()
+
+
+def test_no_page_asks_anybody_or_makes_an_element(app: App, page: Page, trap: tuple[str, list[str]]) -> None:
+    host, asked = trap
+    strangers(app.sessions, marker := Marker("markdown", host))
+    made = []
+    for address in PAGES:
+        page.goto(f"{app.url}/{address}")
+        page.get_by_role("heading").first.wait_for()
+        page.locator("[data-testid=stStatusWidget]").wait_for(state="detached")
+        page.wait_for_timeout(500)
+        for element in page.locator(f'[src*="{host}"], a[href*="{host}"], a[href^="javascript:"], [onerror]').all():
+            html = element.evaluate("e => e.outerHTML")
+            made.append(f"{address}: {marker.place(html)}: {html[:400]}")
+    assert not made, "\n".join(made)
+    assert not asked
