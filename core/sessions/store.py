@@ -33,6 +33,7 @@ from core.sessions.kept import Kept, Signature, signature
 from core.sessions.listing import RECORDED, SESSION_ID, Listed, listed, parent_of
 from core.sessions.spec import SessionSpec
 from core.sessions.state import Moment, State, ValidRate, as_observed
+from core.sessions.tables import checked
 
 PROJECT = Path(__file__).resolve().parents[2]
 OFFERED = 60
@@ -359,13 +360,7 @@ def model_at(kind: type[Model]) -> Kept[Model]:
 def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
     """What reads a table with the types of ``columns``, all of which it has."""
 
-    def read(path: Path) -> pd.DataFrame:
-        table = pd.read_parquet(path)
-        if missing := [name for name in columns if name not in table]:
-            raise SessionError(f"it has no column {missing[0]!r}")
-        return table.astype(columns)
-
-    return Kept(read, 100)
+    return Kept(lambda path: checked(pd.read_parquet(path), columns), 100)
 
 
 _validations, _completions = table_at(COLUMNS), table_at(COMPLETION_COLUMNS)

@@ -1,0 +1,67 @@
+"""``make test-faults``: every disturbance of :mod:`tests.faults.harness`, and the table of what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tests.faults.harness import Bench, Outcome, damages, small_disk, table
+
+KILLS = 30
+FULL = (("step/0/5", 0), ("step/0/9", 2**20), ("step/1/12", 300 * 1024), ("validated/0", 0))
+"""When the disk is filled, and how many bytes are left: in the middle of training, before a checkpoint, before the validation, before the
+proposal."""
+MOMENTS = ("step/1/9", "validated/0")
+"""In which files are damaged: in the middle of a stage behind a checkpoint; when a stage is not decided yet."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", choices=["random", "calls", "disk", "damage"], help="one kind of disturbance (default: all)")
+    options = parser.parse_args()
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="faults-") as scratch, ThreadPoolExecutor(options.jobs) as pool:
+        benches = list(pool.map(Bench, [folder for n in range(options.jobs) if not (folder := Path(scratch) / str(n)).mkdir()]))
+        cases: list[tuple[str, Callable[[Bench], Outcome]]] = []
+        cases += [("random", lambda bench, n=n: bench.killed_at_random(n)) for n in range(KILLS)]
+        cases += [("calls", lambda bench, n=n: bench.killed_at_call(n)) for n in range(len(benches[0].calls))]
+        whole, early = (damages(benches[0].at(moment)) for moment in MOMENTS)
+        cases += [("damage", lambda bench, f=file, h=how: bench.damaged(MOMENTS[0], f, h)) for file, how in whole]
+        cases += [("damage", lambda bench, f=file, h=how: bench.damaged(MOMENTS[1], f, h)) for file, how in early if "stages/00/" in file]
+        chosen = [case for kind, case in cases if options.only in (None, kind)]
+        shares = [chosen[n :: options.jobs] for n in range(options.jobs)]
+        outcomes = [outcome for part in pool.map(run_all, benches, shares) for outcome in part]
+        if options.only in (None, "disk"):
+            outcomes += full_disks(benches[0], Path(scratch) / "disk")
+        for bench in benches:
+            bench.zygote.close()
+    print(table(outcomes))
+    print(f"\n{len(outcomes)} sessions in {time.monotonic() - began:.0f} s")
+    return int(not all(outcome.good for outcome in outcomes))
+
+
+def run_all(bench: Bench, cases: list[Callable[[Bench], Outcome]]) -> list[Outcome]:
+    outcomes = []
+    for case in cases:
+        outcomes.append(case(bench))
+        print(".", end="", file=sys.stderr, flush=True)
+    return outcomes
+
+
+def full_disks(bench: Bench, folder: Path) -> list[Outcome]:
+    try:
+        with small_disk(folder) as disk:
+            return [bench.full_disk(disk, moment, left) for moment, left in FULL]
+    except OSError as error:
+        print(f"disk full: skipped, {error}", file=sys.stderr)
+        return []
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,136 @@
+"""A process with all libraries loaded that forks a worker for each session it is asked to run, so that a kill costs no import.
+
+Run as ``python -m tests.faults.zygote``; a line of JSON in, see :class:`Order`, a line of JSON out when the worker has ended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HOOKED = ("replace", "rename", "fsync", "unlink", "rmdir")
+"""What of ``os`` a worker is killed before and after."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """A session to be run, and what is to happen to its worker."""
+
+    folder: str
+    kill_after: float | None = None
+    """Seconds after which it is killed."""
+    kill_at: int | None = None
+    """It is killed at this call of ``os``, counted from the last but one step of the first stage to the beginning of the second."""
+    after: bool = False
+    """After that call, not before."""
+    listing: str | None = None
+    """A file into which the names of those calls are written."""
+    kill_when: str | None = None
+    """It is killed when it tells this: an event such as ``step/1/9`` or ``proposed/0``."""
+    fill_when: str | None = None
+    """The disk is filled when it tells this."""
+    left: int = 0
+    """Bytes that are left free then."""
+
+
+def main() -> None:
+    import numpy as np  # noqa: F401
+
+    import core.sessions.loop
+    import core.training.stage  # noqa: F401
+    from core.lake.config import EnvironmentConfig
+    from core.lake.generator import generate
+
+    generate(EnvironmentConfig.uniform((3, 4), agents=2), 4, 0, sum_of_costs=True)  # loads the compiled search
+    print("ready", flush=True)
+    for line in sys.stdin:
+        order = Order(**json.loads(line))
+        child = os.fork()
+        if not child:
+            os._exit(work(order))
+        began, status = time.monotonic(), 0
+        while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+            if order.kill_after is not None and time.monotonic() - began > order.kill_after:
+                os.kill(child, signal.SIGKILL)
+            time.sleep(0.005)
+        status = os.waitstatus_to_exitcode(ended[1])
+        print(json.dumps({"status": status, "seconds": time.monotonic() - began}), flush=True)
+
+
+def work(order: Order) -> int:
+    """In the fork: the worker, as it is run everywhere else."""
+    folder = Path(order.folder)
+    log = os.open(folder / "worker.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    from core.sessions.worker import main as run
+
+    watch(order)
+    try:
+        return run(folder)
+    except BaseException as error:
+        print(f"the worker raised {error!r}", flush=True)
+        return 9
+
+
+def watch(order: Order) -> None:
+    from core.sessions.recorder import Recorder
+
+    ending = False
+    calls: list[str] = []
+
+    def hooked(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*given: Any, **named: Any) -> Any:
+            number = len(calls)
+            if ending:
+                calls.append(f"{name} {given[0]}")
+            if ending and number == order.kill_at and not order.after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = call(*given, **named)
+            if ending and number == order.kill_at:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+
+        return wrapper
+
+    told = Recorder.event
+
+    def event(self: Recorder, kind: str, **fields: Any) -> None:
+        nonlocal ending
+        told(self, kind, **fields)
+        place = "/".join(str(part) for part in (kind, fields.get("stage"), fields.get("step")) if part is not None)
+        ending = ending or place == f"step/0/{self.state.steps - 1}"
+        if (kind, fields.get("stage")) == ("stage", 1):
+            ending = False
+            if order.listing:
+                Path(order.listing).write_text("\n".join(calls))
+        if place == order.kill_when:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if place == order.fill_when:
+            fill(Path(order.folder).parent / "filler", order.left)
+
+    Recorder.event = event  # type: ignore[method-assign]
+    if order.kill_at is not None or order.listing:
+        for name in HOOKED:
+            setattr(os, name, hooked(name, getattr(os, name)))
+
+
+def fill(filler: Path, left: int) -> None:
+    """Leaves ``left`` bytes of the disk."""
+    with filler.open("wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(bytes(4096))
+        except OSError:
+            file.truncate(max(0, file.tell() - left))
+
+
+if __name__ == "__main__":
+    main()
