@@ -1,12 +1,13 @@
 # make app   sets up all it needs in .venv and opens the lab
 # make test  sets up all it needs in .venv, a browser included, and runs every check
+# make test-faults  kills, fills the disk of and damages a session in 250 ways, and prints what came of it
 # make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
 PYTHON ?= python3
 # Where pip finds PyTorch, if not where it finds everything else (its CPU builds are much smaller; see README).
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test test-vllm lint install browser constraints clean
+.PHONY: app test test-faults test-vllm lint install browser constraints clean
 
 # The solver is compiled in the background while the page is there already.
 app: .venv/installed
@@ -15,6 +16,10 @@ app: .venv/installed
 test: .venv/installed browser lint
 	$(BIN)/python -m core.lake.warm_up
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder  # one thread each: more would wait for each other
+
+test-faults: .venv/installed
+	$(BIN)/python -m core.lake.warm_up
+	$(BIN)/python -m tests.faults
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -71,10 +71,10 @@ def damage(policy_folder: Path, *, to_go_on: bool = False) -> str | None:
     """
     there = {path.name for path in policy_folder.glob("*")}
     try:
-        sums = json.loads((policy_folder / SEAL).read_text(encoding="utf-8")) if SEAL in there else {}
-        needed = [name for name in sorted(sums or there) if to_go_on or not for_resume(name)]
-    except (OSError, ValueError, TypeError):
+        sums = sealed_sums(policy_folder / SEAL) if SEAL in there else {}
+    except (OSError, ValueError):
         return f"{SEAL} cannot be read"
+    needed = [name for name in sorted(sums or there) if to_go_on or not for_resume(name)]
     for name in needed:
         file = policy_folder / name
         if not file.is_file():
@@ -86,7 +86,15 @@ def damage(policy_folder: Path, *, to_go_on: bool = False) -> str | None:
     missing = [name for name in RESUME_FILES if to_go_on and not fnmatch.filter(there, name)]
     if weights_file(policy_folder) is None:
         missing.insert(0, WEIGHTS)
-    return f"{missing[0]} is missing" if missing else None
+    return f"{missing[0].replace('*', '')} is missing" if missing else None
+
+
+def sealed_sums(file: Path) -> dict[str, str]:
+    """File name -> checksum. Raises ValueError if the file is no seal."""
+    sums = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(sums, dict) or not sums:
+        raise ValueError(f"{file} is no seal")
+    return sums
 
 
 def for_resume(name: str) -> bool:

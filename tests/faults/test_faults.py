@@ -1,0 +1,76 @@
+"""A few of each disturbance; ``make test-faults`` does all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.sessions.store import Session
+from tests.faults.harness import Bench, small_disk
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("faults")]
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    bench = Bench(tmp_path_factory.mktemp("faults"))
+    yield bench
+    bench.zygote.close()
+
+
+def test_killed_behind_a_checkpoint_it_ends_with_the_same_bits(bench: Bench) -> None:
+    session = bench.copy("step/1/9")
+    assert (session.stage_dir(1) / "trainer" / "checkpoint-20").is_dir(), "it goes on from the eighth step of the second stage"
+    assert bench.ends(session) == "equal"
+
+
+def test_killed_at_a_random_moment_it_ends_with_the_same_bits(bench: Bench) -> None:
+    assert bench.killed_at_random(1).end == "equal"
+
+
+@pytest.mark.parametrize("call", ["rename", "rmdir", ".context.json"])
+def test_killed_at_the_end_of_a_stage_it_ends_with_the_same_bits(bench: Bench, call: str) -> None:
+    last = max(number for number, what in enumerate(bench.calls) if call in what)
+    assert bench.killed_at_call(last).end == "equal"
+
+
+@pytest.mark.parametrize(
+    ("moment", "file", "how"),
+    [
+        ("validated/0", "stages/00/policy/optimizer.pt", "gone"),
+        ("validated/0", "stages/00/metrics.jsonl", "torn"),
+        ("step/1/9", "stages/00/policy/model.safetensors", "zeroed"),
+        ("step/1/9", "stages/00/environment.json", "another config"),
+        ("step/1/9", "stages/00/context.json", "torn"),
+        ("step/1/9", "state.json", "gone"),
+        ("step/1/9", "baseline/validation.parquet", "without rows"),
+        ("step/1/9", "stages/00/validation.parquet", "without a column"),
+    ],
+)
+def test_a_damaged_file_is_mended(bench: Bench, moment: str, file: str, how: str) -> None:
+    assert bench.damaged(moment, file, how).end == "equal"
+
+
+def test_a_torn_table_of_a_stage_that_is_decided_is_named(bench: Bench) -> None:
+    assert bench.damaged("step/1/9", "stages/00/completions.parquet", "torn").end.startswith("named: completions 0")
+
+
+def test_a_stage_that_is_trained_again_says_why_and_leaves_its_decision(bench: Bench) -> None:
+    session = bench.copy("step/1/9")
+    decided = (session.stage_dir(0) / "proposal.json").read_bytes()
+    (session.stage_dir(0) / "policy" / "optimizer.pt").unlink()
+    (session.stage_dir(1) / "trainer" / "checkpoint-20" / "model.safetensors").unlink()
+    assert bench.ends(session) == "equal"
+    told = [event for event in Session(session.dir).events()[0] if event["kind"] == "damaged"]
+    assert [event["what"] for event in told] == ["stages/00/policy/optimizer.pt is missing"]
+    assert (session.stage_dir(0) / "proposal.json").read_bytes() == decided
+
+
+def test_a_full_disk_is_said_and_the_session_goes_on_when_there_is_room(bench: Bench, tmp_path: Path) -> None:
+    try:
+        with small_disk(tmp_path / "disk") as disk:
+            assert bench.full_disk(disk, "step/0/9", 2**20).end == "equal"
+    except OSError as error:
+        pytest.skip(str(error))
