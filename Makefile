@@ -1,6 +1,6 @@
 # make app   sets up all it needs in .venv and opens the lab
 # make test  sets up all it needs in .venv, a browser included, and runs every check
-# make test-faults  kills, fills the disk of and damages a session in 250 ways, and prints what came of it
+# make test-faults  kills, fills the disk of and damages a session in 200 ways, and prints what came of it
 # make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
 PYTHON ?= python3
 # Where pip finds PyTorch, if not where it finds everything else (its CPU builds are much smaller; see README).

@@ -142,3 +142,4 @@ else:
     st.info("No session has run here yet. The quick session takes under ten minutes on two cores and fills this page.")
 if hero is not None:
     sessions.problems(hero)
+sessions.unreadable(store)

@@ -518,6 +518,8 @@ def event_words(event: dict[str, Any]) -> str:
             return f"Started: {event.get('stages')} stages by {by}, engineer {event.get('engineer')}."
         case "resumed":
             return "Resumed."
+        case "damaged":
+            return f"Damaged: {event.get('what')}; {event.get('then')}."
         case "baseline" | "validated":
             return f"{when}: {percent(event.get('valid', 0.0))} valid, {percent(event.get('optimal', 0.0))} optimal, n = {event.get('n')}."
         case "tested":
@@ -587,7 +589,8 @@ def controls(session: Session, state: State) -> bool:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 nav.ensure_nav()
-found = sessions.store().sessions(OFFERED)
+store = sessions.store()
+found = store.sessions(OFFERED)
 if "design_config" in st.session_state and st.session_state["design_config"] != st.session_state.get("design_seen"):
     st.session_state["design_seen"] = st.session_state["design_config"]
     st.session_state[NEW] = True
@@ -612,3 +615,4 @@ else:
     state = session.state()
     live = controls(session, state)
     st.fragment(session_view, run_every=TICK if live else None)(session.id, sessions.status_words(session, state))
+sessions.unreadable(store)

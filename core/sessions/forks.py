@@ -56,8 +56,8 @@ def fork(
 
     Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do, LinkError if there is a link in the parent's folder.
     """
-    spec = forked_spec(parent, stage, **changes)
     refuse_links(parent.dir)
+    spec = forked_spec(parent, stage, **changes)
     anew = trains_anew(parent, stage)
 
     def fill(folder: Path) -> None:

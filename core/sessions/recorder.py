@@ -114,7 +114,8 @@ class Recorder:
         """The rates of a table, which are the session's results if ``shown``."""
         rate = ValidRate.of(stage, rows)
         if shown:
-            self.state.rates = [known for known in self.state.rates if known.stage != stage] + [rate]
+            others = [known for known in self.state.rates if known.stage != stage]
+            self.state.rates = sorted([*others, rate], key=lambda known: -1 if known.stage is None else known.stage)
             self._write()
         return rate.model_dump()
 

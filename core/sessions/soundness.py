@@ -46,13 +46,17 @@ def stages_to_train(session: Session) -> dict[int, str | None]:
 def problems_of(session: Session) -> list[str]:
     """What is damaged in the session's folder, after a look at every file of it."""
     steps, found = session.spec.training.steps, []
-    session.state(), session.events(), session.validation(None), session.test(None)
-    for stage in range(session.spec.stages):
-        session.environment(stage), session.context(stage), session.proposal(stage), session.given(stage), session.test(stage)
+    session.state(), session.events()
+    for stage in (None, *range(session.spec.stages)):
+        session.environment(stage), session.context(stage), session.proposal(stage), session.test(stage)
+        validated = session.validation(stage) is not None
+        if stage is None:
+            continue
+        session.given(stage)
         folder = session.stage_dir(stage)
         here = folder.relative_to(session.dir)
         if (folder / "policy").exists() and (what := damage(folder / "policy")):
             found.append(f"{here}/policy/{what}")
-        if session.validation(stage) is not None and (known := session.recorded_steps(stage)) < steps:
+        if validated and (known := session.recorded_steps(stage)) < steps:
             found.append(f"{here}: metrics.jsonl or completions.parquet lacks steps from {known + 1} on")
     return [*session.problems, *found]

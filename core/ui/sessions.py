@@ -109,6 +109,12 @@ def problems(session: Session) -> None:
         st.warning("Part of this session is damaged; the rest is shown.  \n" + "  \n".join(map(markup.plain, session.problems)))
 
 
+def unreadable(known: SessionStore) -> None:
+    """Says which folders among those that were just listed are no sessions that can be shown, and why."""
+    for why in known.unreadable.values():
+        st.warning(f"{markup.plain(why[0].upper() + why[1:])}.")
+
+
 def store() -> SessionStore:
     return SessionStore()
 

@@ -20,6 +20,11 @@ MOMENTS = ("step/1/9", "validated/0")
 """In which files are damaged: in the middle of a stage behind a checkpoint; when a stage is not decided yet."""
 
 
+def early_alone(file: str) -> bool:
+    """Whether a file's damage means something else before its stage is decided."""
+    return file.startswith("stages/00/") and (file.count("/") == 2 or file.endswith((".pt", ".safetensors", "trainer_state.json")))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2)
@@ -30,10 +35,10 @@ def main() -> int:
         benches = list(pool.map(Bench, [folder for n in range(options.jobs) if not (folder := Path(scratch) / str(n)).mkdir()]))
         cases: list[tuple[str, Callable[[Bench], Outcome]]] = []
         cases += [("random", lambda bench, n=n: bench.killed_at_random(n)) for n in range(KILLS)]
-        cases += [("calls", lambda bench, n=n: bench.killed_at_call(n)) for n in range(len(benches[0].calls))]
+        cases += [("calls", lambda bench, n=n: bench.killed_at_call(n)) for n in benches[0].points]
         whole, early = (damages(benches[0].at(moment)) for moment in MOMENTS)
         cases += [("damage", lambda bench, f=file, h=how: bench.damaged(MOMENTS[0], f, h)) for file, how in whole]
-        cases += [("damage", lambda bench, f=file, h=how: bench.damaged(MOMENTS[1], f, h)) for file, how in early if "stages/00/" in file]
+        cases += [("damage", lambda bench, f=file, h=how: bench.damaged(MOMENTS[1], f, h)) for file, how in early if early_alone(file)]
         chosen = [case for kind, case in cases if options.only in (None, kind)]
         shares = [chosen[n :: options.jobs] for n in range(options.jobs)]
         outcomes = [outcome for part in pool.map(run_all, benches, shares) for outcome in part]
@@ -49,8 +54,11 @@ def main() -> int:
 def run_all(bench: Bench, cases: list[Callable[[Bench], Outcome]]) -> list[Outcome]:
     outcomes = []
     for case in cases:
-        outcomes.append(case(bench))
-        print(".", end="", file=sys.stderr, flush=True)
+        try:
+            outcomes.append(case(bench))
+        except Exception as error:  # the others are of interest all the same
+            outcomes.append(Outcome("could not be tried", f"number {len(outcomes)}", repr(error)))
+        print("." if outcomes[-1].good else f"\n{outcomes[-1]}\n", end="", file=sys.stderr, flush=True)
     return outcomes
 
 

@@ -29,7 +29,7 @@ from core.training.settings import TrainingSettings
 from tests.faults.zygote import Order
 
 STAGES, STEPS = 2, 12
-DISK = 64 * 2**20
+DISK = 80 * 2**20
 """Bytes of the disk that is filled."""
 
 
@@ -40,6 +40,8 @@ def tiny_spec() -> SessionSpec:
         initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
         training=TrainingSettings(steps=STEPS, boards_per_step=4, completions_per_board=4),
         suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
+        test=SuiteSpec(agents=(2,), sizes=(4,), boards_per_cell=5, seed=2),
+        ask_first=True,
         seed=3,
     )
 
@@ -93,13 +95,14 @@ def differences(session: Session, reference: Session) -> list[str]:
 
     for stage in (None, *range(STAGES)):
         compare(f"validation {stage}", session.validation(stage), reference.validation(stage))
+        compare(f"test {stage}", session.test(stage), reference.test(stage))
+        compare(f"environment {stage}", session.environment(stage), reference.environment(stage))
+        compare(f"context {stage}", session.context(stage), reference.context(stage))
+        compare(f"proposal {stage}", timeless(session.proposal(stage)), timeless(reference.proposal(stage)))
         if stage is None:
             continue
         mine, theirs = (each.stage_dir(stage) / "policy" / "model.safetensors" for each in (session, reference))
         compare(f"weights {stage}", mine.read_bytes() if mine.exists() else None, theirs.read_bytes())
-        compare(f"environment {stage}", session.environment(stage), reference.environment(stage))
-        compare(f"context {stage}", session.context(stage), reference.context(stage))
-        compare(f"proposal {stage}", timeless(session.proposal(stage)), timeless(reference.proposal(stage)))
         compare(f"completions {stage}", session.completions(stage), reference.completions(stage))
         figures = [each.metrics(stage).drop(columns="seconds", errors="ignore") for each in (session, reference)]
         compare(f"metrics {stage}", *figures)
@@ -125,6 +128,10 @@ class Bench:
         assert self.zygote.run(self.reference, Order("", listing=str(folder / "calls"))) == 0, self.reference.state().error
         self.seconds = self.zygote.seconds
         self.calls = (folder / "calls").read_text().splitlines()
+        """Of the operating system at the end of the first stage."""
+        synced = [what.startswith("fsync") for what in self.calls]
+        self.points = [number for number, again in enumerate(synced) if not (number and again and synced[number - 1])]
+        """The numbers of those before which workers are killed: of several fsyncs in a row the first; nothing changes between them."""
         self.moments: dict[str, Session] = {}
         self.copies = 0
 
@@ -204,7 +211,7 @@ class Bench:
             told = [str(error)]
             return self.done_with(session, Outcome(kind, what, f"named: {error}" if file in str(error) else f"not named: {error}"))
         end = self.ends(session)
-        if end != "equal" and any(Path(file).name in line for line in told) and "exit status" not in end:
+        if end != "equal" and any(Path(file).name in line for line in (*told, end)):
             end = f"named: {end}"
         return self.done_with(session, Outcome(kind, what, end))
 
@@ -253,7 +260,7 @@ def damages(session: Session) -> list[tuple[str, str]]:
     kept = ("worker.log", ".worker.lock", ".reserve")
     files = sorted(str(path.relative_to(session.dir)) for path in session.dir.rglob("*") if path.is_file() and path.name not in kept)
     cases = [(file, how) for file in files for how in ("torn", "gone")]
-    cases += [(file, "zeroed") for file in files if file.endswith((".safetensors", ".pt", ".parquet"))]
+    cases += [(file, "zeroed") for file in files if file.endswith((".safetensors", "validation.parquet"))]
     cases += [(file, "a folder") for file in ("session.json", "state.json", "stages/00/proposal.json") if file in files]
     cases += [(file, how) for file in files if file.endswith("validation.parquet") for how in ("without rows", "without a column")]
     return cases + [(file, "another config") for file in files if file.endswith("environment.json")]

@@ -151,7 +151,9 @@ def test_lines_that_are_no_events_are_left_out_and_named(tmp_path: Path, line: s
 
 
 def test_figures_are_numbers_or_nothing(tmp_path: Path) -> None:
-    session = damaged(tmp_path, "stages/00/metrics.jsonl", add('{"step": "7", "reward": 0.5}\n{}\n{"step": 9, "reward": [1]}\n{"step": 10}'))
+    session = damaged(
+        tmp_path, "stages/00/metrics.jsonl", add('{"step": "7", "reward": 0.5}\n{}\n{"step": 9, "reward": [1]}\n{"step": 10}')
+    )
     assert session.metrics(0)["step"].tolist() == [1, 2, 3, 4, 5, 6, 7, 8, 10], "a step that is written as text is one"
     assert session.metrics(0)["reward"].dtype == float
     assert len(session.problems) == 2

@@ -60,7 +60,9 @@ def test_a_job_in_the_background_says_so_too(tmp_path: Path) -> None:
 
 def test_a_stage_for_which_there_is_no_room_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(100e6, 97e6, 3e6))
-    with pytest.raises(disk.DiskFullError, match=r"too full for stage 2, which takes about 40 MB: 3 MB are free in .*\. Make room, then resume"):
+    with pytest.raises(
+        disk.DiskFullError, match=r"too full for stage 2, which takes about 40 MB: 3 MB are free in .*\. Make room, then resume"
+    ):
         disk.check_room(tmp_path, 40_000_000, "stage 2")
     disk.check_room(tmp_path, 3_000_000, "stage 2")
 
