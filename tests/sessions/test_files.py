@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core.lake.files import write_text
-from core.sessions.files import append_line, read_lines
+from core.sessions.files import append_line, read_lines, sweep
 
 
 def test_lines_come_back_from_where_the_reader_left_off(tmp_path: Path) -> None:
@@ -49,3 +49,13 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> Non
         write_text(path, "\ud800")
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    left = [tmp_path / ".state.json.x1", tmp_path / "stages" / "00" / ".validation.parquet.tmp"]
+    kept = [tmp_path / ".worker.lock", tmp_path / "state.json", tmp_path / ".gitignore", tmp_path / "stages" / "00" / "context.json"]
+    for path in (*left, *kept):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    sweep(tmp_path)
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(kept)

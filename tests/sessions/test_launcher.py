@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions.launcher import LaunchError, end_after_grace, resume, start, stop, worker_command
+from core.sessions.launcher import LaunchError, claim, end_after_grace, resume, start, stop, worker_command
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, own_process, worker_alive
@@ -74,6 +74,17 @@ def test_of_many_launches_at_once_one_wins(store: SessionStore) -> None:
         started = [session for session in pool.map(attempt, range(4)) if session]
     assert len(started) == 1
     assert len([session for session in store.sessions() if not session.read_only]) == 1
+
+
+def test_a_run_in_a_terminal_keeps_others_from_starting_and_waits_for_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    store = SessionStore()
+    first = claim(small_spec(), store, "first")
+    assert first.state().status == "queued"
+    with pytest.raises(LaunchError, match=r"first.* is running; stop it or wait"):
+        claim(small_spec(), store)
+    with pytest.raises(LaunchError, match=r"first.* is running; stop it or wait"):
+        start(small_spec(), store)
 
 
 def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> None:

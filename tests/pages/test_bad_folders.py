@@ -1,0 +1,60 @@
+"""A folder full of damaged sessions takes no page down; what is wrong is said, and the rest is shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core.sessions.store import Session
+from tests.builders import build_session, small_spec
+from tests.pages.apptest import open_page, words
+
+pytestmark = pytest.mark.usefixtures("bad_sessions")
+
+
+def rewrite(path: Path, **fields: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    return build_session(tmp_path_factory.mktemp("bad"), small_spec(stages=1, sizes=(3, 4), boards_per_size=4), "whole")
+
+
+@pytest.fixture
+def bad_sessions(sessions_folder: Path, built: Session) -> None:
+    def copy(name: str) -> Path:
+        return Path(shutil.copytree(built.dir, sessions_folder / name))
+
+    copy("whole")
+    (sessions_folder / "folder" / "session.json").mkdir(parents=True)
+    (sessions_folder / "brackets").mkdir()
+    (sessions_folder / "brackets" / "session.json").write_text("[" * 100_000)
+    table = copy("column") / "stages" / "00" / "validation.parquet"
+    pd.read_parquet(table).drop(columns="size").to_parquet(table)
+    with (copy("lines") / "events.jsonl").open("a") as events:
+        events.write('{"time": [1], "kind": "stage"}\n{"time": 1e300, "kind": "stage"}\n{"time": 1, "kind": "validated", "valid": "x"}\n')
+    with (sessions_folder / "lines" / "stages" / "00" / "metrics.jsonl").open("a") as metrics:
+        metrics.write('{"step": "7"}\n{}\n{"reward": 1}\n{"step": 9, "reward": [1]}\n')
+    rewrite(copy("state") / "state.json", started=1e300, pid=10**30, progress=[1])
+    (copy("nothing") / "state.json").unlink()
+    shutil.rmtree(sessions_folder / "nothing" / "stages" / "00")
+
+
+@pytest.mark.parametrize("page", ["home", "train", "story", "play"])
+@pytest.mark.parametrize("session", ["whole", "column", "lines", "state", "nothing"])
+def test_every_page_opens(page: str, session: str) -> None:
+    app = open_page(page, session=session)
+    assert not app.exception
+
+
+def test_what_cannot_be_read_is_said(sessions_folder: Path) -> None:
+    said = words(open_page("home"))
+    assert "Session 'folder': session.json cannot be read" in said.replace("\\", "")
+    assert "Session 'brackets'" in said.replace("\\", "")
+    assert "**Built session**" in said
+    assert "size" in words(open_page("story", session="column"))
