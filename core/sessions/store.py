@@ -69,7 +69,7 @@ class Event(BaseModel):
     """A line of ``events.jsonl``."""
 
     model_config = ConfigDict(extra="allow")
-    __pydantic_extra__: dict[str, FiniteFloat | str | None] = Field(init=False)
+    __pydantic_extra__: dict[str, int | float | str | None] = Field(init=False)
 
     time: Moment
     kind: str

@@ -150,6 +150,11 @@ def test_lines_that_are_no_events_are_left_out_and_named(tmp_path: Path, line: s
     assert session.problems[0].startswith("events.jsonl has a line that is none of its kind")
 
 
+def test_whole_numbers_of_events_stay_whole(tmp_path: Path) -> None:
+    session = damaged(tmp_path, "events.jsonl", add('{"time": 1.5, "kind": "validated", "stage": 0, "n": 240, "kept_because": null}'))
+    assert str(session.events()[0][-1]) == "{'time': 1.5, 'kind': 'validated', 'stage': 0, 'n': 240, 'kept_because': None}"
+
+
 def test_figures_are_numbers_or_nothing(tmp_path: Path) -> None:
     session = damaged(
         tmp_path, "stages/00/metrics.jsonl", add('{"step": "7", "reward": 0.5}\n{}\n{"step": 9, "reward": [1]}\n{"step": 10}')

@@ -52,7 +52,7 @@ def test_a_fork_equals_its_parent_until_then_and_a_session_of_its_own_after(pare
     run(forked)
     alone = run(store.create(small_spec("uniform"), "alone"))
     for stage in range(2):
-        torch.testing.assert_close(weights(forked, stage), weights(alone, stage), atol=1e-6, rtol=0.0)
+        torch.testing.assert_close(weights(forked, stage), weights(alone, stage), atol=0.0, rtol=0.0)
         pd.testing.assert_frame_equal(forked.validation(stage), alone.validation(stage))  # type: ignore[arg-type]
         assert forked.environment(stage) == alone.environment(stage)
         assert forked.proposal(stage).config_after == alone.proposal(stage).config_after  # type: ignore[union-attr]
@@ -80,8 +80,8 @@ def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_
         assert record is not None and record.proposal == kept and record.engineer == "human"
         assert forked.environment(1).config == parent.spec.initial_config  # type: ignore[union-attr]
         assert forked.proposal(1).engineer == "policy"  # type: ignore[union-attr]
-        torch.testing.assert_close(weights(forked, 0), weights(parent, 0), atol=1e-6, rtol=0.0)
-    torch.testing.assert_close(weights(forks[0], 1), weights(forks[1], 1), atol=1e-6, rtol=0.0)
+        torch.testing.assert_close(weights(forked, 0), weights(parent, 0), atol=0.0, rtol=0.0)
+    torch.testing.assert_close(weights(forks[0], 1), weights(forks[1], 1), atol=0.0, rtol=0.0)
 
 
 @pytest.mark.parametrize(
