@@ -10,11 +10,11 @@ from core.lake.rules import FAULTS
 
 PATTERNS = {
     "board": r'\{"map": \[".*"\], "agents": \[\{.*\}\]\}',
-    "paths": r"\[\[\[\d+, \d+\].*\]\]",
+    "paths": r"\[.*\]",
     "fault_agents": r"\[[\d, ]*\]",
-    "cell": r"\[\d+, \d+\]",
+    "cell": r"\[-?\d+, -?\d+\]",
 }
-"""What the columns that hold JSON look like, where they hold anything."""
+"""What the columns that hold JSON look like, where they hold anything. A path may lead off the board, or be none."""
 
 
 class TableError(ValueError):

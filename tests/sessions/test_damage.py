@@ -139,6 +139,16 @@ def test_a_table_without_rows_is_no_measurement(tmp_path: Path) -> None:
     assert session.problems == ["baseline/validation.parquet holds no boards"]
 
 
+def test_an_answer_may_lead_off_the_board_or_nowhere(tmp_path: Path) -> None:
+    def off_the_board(path: Path) -> None:
+        table = pd.read_parquet(path)
+        table[["valid", "fault", "cell", "paths"]] = [False, "out_of_bounds", "[-1, 3]", "[[], [[0, 0], [-1, 0]]]"]
+        table.to_parquet(path)
+
+    session = damaged(tmp_path, "stages/00/completions.parquet", off_the_board)
+    assert session.completions(0) is not None and session.problems == []
+
+
 def add(line: str) -> Callable[[Path], int]:
     return lambda path: path.write_text(path.read_text() + line + "\n")
 
