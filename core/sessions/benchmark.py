@@ -18,9 +18,11 @@ from core.lake.config import first_error
 from core.lake.files import write_files
 from core.lake.rules import FAULTS, Fault
 from core.lake.suites import SuiteSpec
+from core.policy.evaluation import COLUMNS
 from core.sessions.files import write_parquet
 from core.sessions.statistics import mean_of_rates, wilson
-from core.sessions.store import PROJECT, SESSION_ID, SessionStore
+from core.sessions.store import PROJECT, SESSION_ID, SessionStore, in_short
+from core.sessions.tables import checked
 from core.training.settings import Method
 
 SHIPPED = PROJECT / "assets" / "results"
@@ -258,9 +260,9 @@ class Result:
     def rows(self) -> pd.DataFrame | None:
         """The judged answers, one row a board; None, and a line in ``problems``, if they are damaged or missing."""
         try:
-            return pd.read_parquet(self.dir / "boards.parquet")
-        except (ValueError, OSError) as error:  # Arrow's errors are ValueErrors
-            self.problems.append(f"{self.id}: boards.parquet cannot be read: {str(error).splitlines()[0]}")
+            return checked(pd.read_parquet(self.dir / "boards.parquet"), COLUMNS)
+        except Exception as error:  # no list of what a damaged table makes its reader raise is ever complete
+            self.problems.append(f"{self.id}: boards.parquet cannot be read: {in_short(error)}")
             return None
 
 

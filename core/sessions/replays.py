@@ -25,7 +25,7 @@ from core.sessions.files import write_parquet
 from core.sessions.jobs import find_folder, make_folder, readable
 from core.sessions.spec import SessionSpec
 from core.sessions.state import WorkerState, read_state
-from core.sessions.store import PROJECT, Session, SessionStore
+from core.sessions.store import PROJECT, Session, SessionStore, in_short
 from core.sessions.studies.spec import PAPER_SECTIONS, STUDY_ENGINEERS, Arm, engineer_arms, only_one, section_arms, without_one
 
 MOST_SAMPLES = 200
@@ -117,9 +117,8 @@ class Replay:
                 Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record))
                 for arm, sample, record in rows.itertuples(index=False)
             ]
-        except (ValueError, OSError) as error:  # pydantic's and Arrow's errors are ValueErrors
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error).splitlines()[0]
-            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {reason}") from None
+        except Exception as error:  # no list of what a damaged table makes its reader raise is ever complete
+            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {in_short(error)}") from None
 
 
 def write_answers(folder: Path, answers: Sequence[Answer]) -> None:

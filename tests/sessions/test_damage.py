@@ -14,9 +14,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from core.engineer.evidence import describe
+from core.lake.config import EnvironmentConfig
+from core.lake.generator import generate
+from core.sessions.benchmark import Result
 from core.sessions.soundness import problems_of
 from core.sessions.store import Session, SessionError, SessionStore
-from tests.builders import build_session, small_spec
+from tests.builders import build_result, build_session, small_spec
 
 JUNK: tuple[Any, ...] = (None, True, [1], {}, "7", "x", 1e300, -1, 10**30, float("nan"), float("inf"), "")
 EACH = 20
@@ -195,3 +198,11 @@ def test_a_bad_folder_is_listed_as_unreadable_beside_the_others(tmp_path: Path) 
     store = SessionStore(tmp_path)
     assert "good" in [session.id for session in store.sessions()]
     assert store.unreadable["bad"].startswith("session 'bad': session.json cannot be read: ")
+
+
+def test_a_result_whose_table_lacks_a_column_has_no_rows_and_says_so(tmp_path: Path) -> None:
+    boards = generate(EnvironmentConfig.uniform((3,), agents=2), 4, 1, sum_of_costs=True)
+    folder = build_result(tmp_path, "mine", boards, 0.5).dir
+    pd.read_parquet(folder / "boards.parquet").drop(columns="cell").to_parquet(folder / "boards.parquet")
+    result = Result(folder)
+    assert result.rows is None and result.problems == ["mine: boards.parquet cannot be read: it has no column 'cell'"]
