@@ -19,6 +19,7 @@ from core.ui.figures import (
     training_curves,
     valid_by_size,
 )
+from core.ui.nav import ROOT
 from core.ui.theme import OUTCOME_WORDS
 from core.ui.timeline import stage_name
 from tests.builders import build_session
@@ -109,3 +110,8 @@ def test_all_figures_have_words(session: Session, tmp_path: Path) -> None:
     both = series(session, None), series(session, 1)
     for chart in (rates_by_size(*both), faults_by_size(both), rates_over_stages(both)):
         assert len(chart.alt) > 40
+
+
+def test_every_figure_is_drawn_in_one_place_which_gives_it_a_camera() -> None:
+    sources = [path for folder in ("core/ui", "pages") for path in (ROOT / folder).glob("*.py")]
+    assert [path.name for path in sources if "plotly_chart(" in path.read_text(encoding="utf-8")] == ["theme.py"]
