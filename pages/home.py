@@ -102,7 +102,7 @@ def session_row(session: Session) -> None:
             if state.live:
                 st.caption(f"{PHASE_WORDS[state.phase]}, {percent(state.progress)}")
         with links, st.container(horizontal=True, horizontal_alignment="right"):
-            st.page_link(nav.path("train"), label="Watch", query_params={"session": session.id})
+            st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
             if rates:
                 st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
 
@@ -129,7 +129,7 @@ if running is not None:
         st.markdown(
             f"**{markup.plain(running.title)}** is running: {PHASE_WORDS[running.state().phase]}, {percent(running.state().progress)} done."
         )
-        st.page_link(nav.path("train"), label="Watch it", query_params={"session": running.id})
+        st.page_link(nav.path("train"), label="Watch its curves", query_params={"session": running.id})
 done = (session for session in found if session.state().status == "done")
 hero = next((session for session in chain(done, found) if told_stage(session) is not None), None)
 if hero is not None:

@@ -121,9 +121,9 @@ def random_controls() -> None:
     sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
     teams.slider("Agents", 1, MAX_TEAM, 2, key="play_agents", **keep)
     holes, conflict = st.columns(2)
-    holes.slider("Holes", 0, 50, 20, format="%d %%", key="play_holes", help="Part of the cells that are holes", **keep)
+    holes.slider("Hole ratio", 0, 50, 20, format="%d %%", key="play_holes", help="Part of the cells that are holes", **keep)
     kind = conflict.selectbox(
-        "Conflict", kinds, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
+        "Waits", kinds, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
     )
     st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
     actions.button("Another", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
