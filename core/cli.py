@@ -412,6 +412,7 @@ def run_study(options: argparse.Namespace) -> int:
             resume_study(study, store, options.jobs, options.cluster)
     else:
         spec = study_spec(options)
+        refuse_unknown(spec.servers)
         if not options.json:
             print(told_beforehand(spec), flush=True)
         study = start_study(spec, store, options.jobs, options.id, options.cluster)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 from streamlit.testing.v1 import AppTest
 
 from core.ui import nav
+from core.ui.plain import JOINER
 
 TIMEOUT = 120.0
 
@@ -22,7 +24,12 @@ def open_page(name: str, **query: str) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    """Everything the page says in text elements, HTML included, that of our own components too."""
+    """Everything the page says in text elements, as a reader sees it; HTML included, that of our own components too."""
+    return shown(source(app))
+
+
+def source(app: AppTest) -> str:
+    """The same as Markdown and HTML, with what keeps foreign words from being either."""
     parts = [
         element.value
         for kind in ("title", "subheader", "markdown", "caption", "text", "code", "info", "warning", "error")
@@ -31,3 +38,8 @@ def words(app: AppTest) -> str:
     parts += [element.proto.body for element in app.get("html")]
     parts += [str(json.loads(element.proto.json).get("html", "")) for element in app.get("bidi_component") if element.proto.json]
     return "\n".join(parts)
+
+
+def shown(markdown: str) -> str:
+    """Escaped words as a reader sees them, see :mod:`core.ui.plain`."""
+    return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown.replace(JOINER, ""))

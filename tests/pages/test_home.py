@@ -9,7 +9,7 @@ from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.store import Session, SessionStore
 from tests.builders import build_session, small_spec
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import open_page, shown, source, words
 
 pytestmark = pytest.mark.usefixtures("sessions_folder")
 
@@ -30,7 +30,7 @@ def test_a_launch_that_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(launcher, "start", refuse)
     app = open_page("home").button(key="start-quick").click().run()
-    assert "Not started: another session is running." in app.error[0].value
+    assert "Not started: another session is running." in shown(app.error[0].value)
     assert app.title[0].value == "Can a model design what it learns from?"
 
 
@@ -69,7 +69,7 @@ def test_how_a_session_was_trained_stands_beside_its_figures(sessions_folder: Pa
 
 def test_titles_are_text(sessions_folder: Path) -> None:
     build_session(sessions_folder, small_spec(title="![x](http://example.com/x)"))
-    assert "![x](" not in words(open_page("home"))
+    assert "![x](" not in source(open_page("home"))
 
 
 def test_a_damaged_folder_does_not_take_the_page_down(sessions_folder: Path) -> None:

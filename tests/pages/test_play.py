@@ -19,6 +19,7 @@ from core.ui.share import encode
 from core.ui.theme import OUTCOME_WORDS
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
+from tests.pages.apptest import shown
 
 PAGE = str(Path(__file__).parents[2] / "pages" / "play.py")
 SMALL = read_board("S F G\nF F F\ng F s")
@@ -139,7 +140,7 @@ def test_the_board_and_a_plan_are_taken_to_other_tools(page: AppTest) -> None:
     page.run()
 
     def downloads() -> list[str]:
-        return [button.label for button in page.download_button]
+        return [shown(button.label) for button in page.download_button]
 
     assert "Download board-movingai.zip" in downloads()
     page.selectbox(key="play_export").set_value("planviz").run()
