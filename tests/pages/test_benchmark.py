@@ -22,7 +22,7 @@ from core.ui.benchmark_figures import outcomes_figure, rates_figure
 from core.ui.benchmark_tables import cells_table, changes_table, leaderboard, more_table
 from core.ui.theme import DARK, LIGHT, Palette
 from tests.builders import build_result, build_session
-from tests.pages.apptest import open_page, words
+from tests.pages.apptest import open_page, shown, words
 from tests.ui.test_contrast import contrast
 
 SPEC = SuiteSpec(agents=(3, 4), sizes=(3, 4, 5), boards_per_cell=10, seed=5)
@@ -267,7 +267,7 @@ def test_a_board_in_the_address_is_the_one_that_is_shown(folder: Path) -> None:
     row = result(folder, "base").rows.iloc[-1]
     app = open_page("benchmark", boards=f"base~{row['agents']}~{row['size']}~all~~stage-1.stage-2~{row['board_id']}")
     assert not app.exception
-    assert f"board {row['board_id']}" in app.expander[0].label
+    assert f"board {row['board_id']}" in shown(app.expander[0].label)
     assert len(app.code) == 3
 
 

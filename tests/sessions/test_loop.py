@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -132,7 +133,9 @@ def test_nothing_that_happens_on_the_test_boards_reaches_the_engineer(whole: Ses
     session = Session(shutil.copytree(whole.dir, tmp_path / "turned"))
     for stage in (None, 0, 1):
         rows = session.test(stage)
-        turned = rows.assign(valid=~rows["valid"], optimal=~rows["optimal"], fault="hole", outcome="hole", tokens=7)
+        valid = ~rows["valid"]
+        fault, outcome = np.where(valid, None, "hole"), np.where(valid, "optimal", "hole")
+        turned = rows.assign(valid=valid, optimal=valid, fault=fault, outcome=outcome, tokens=7)
         turned.to_parquet(session.stage_dir(stage) / "test.parquet")
         for name in ("context.json", "proposal.json"):
             (session.stage_dir(stage) / name).unlink()

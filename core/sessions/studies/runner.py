@@ -194,13 +194,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     refuse_links(options.folder.resolve())
     study = Study(options.folder.resolve())
     signal.signal(signal.SIGTERM, lambda *_: (study.dir / STOP_FILE).touch())
-    with open_to_append(study.dir / ".runner.lock") as lock:
+    held = study.dir / ".runner.lock"
+    with open_to_append(held) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             print(f"{study.id} has a runner already", file=sys.stderr)
             return 2
-        workers = RayWorkers(study, options.cluster, Path(lock.name)) if options.cluster else LocalWorkers()
+        workers = RayWorkers(study, options.cluster, held) if options.cluster else LocalWorkers()
         runner = Runner(study, options.jobs, workers)
         try:
             reserve(study.dir)
