@@ -22,11 +22,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-Group = Literal["solver", "boards", "costs", "answers", "large"]
+Group = Literal["solver", "judge", "boards", "costs", "answers", "large"]
 GROUPS: tuple[Group, ...] = get_args(Group)
-"""The optimal makespan; drawing boards; the optimal sum of costs; reading answers; boards too large for an exact search."""
+"""The optimal makespan; judging plans; drawing boards; the optimal sum of costs; reading answers; boards too large for an exact search."""
 
-SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("boards", "answers", "large"))
+SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "answers", "large"))
 """What two processes compile at the same time, in the order in which a newcomer needs it."""
 
 NAMES = ("kernels*", "drawing", "layouts", "stream", "reward", "rules", "config")

@@ -112,7 +112,7 @@ def judge_plan(free, width, starts, goals, moves, lengths, out):
             out[5] += arrival[i]
 
 
-@entry("solver")
+@entry("judge")
 def judge_plans(free, width, starts, goals, moves, lengths):
     """:func:`judge_plan` for boards of one shape, one a row: int64 ``[n, 6]``."""
     out = np.empty((free.shape[0], 6), np.int64)

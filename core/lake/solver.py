@@ -131,7 +131,7 @@ def solve_group(
     if (statuses == kernels.UNDECIDED).any():
         kernels.enclose_boards(free, width, starts, goals, statuses, makespans, needs_wait, *plans)
     planned = np.isin(statuses, (kernels.SOLVED, kernels.ENCLOSED))
-    _check(boards, plans, planned, MAKESPAN, makespans[:, 1])
+    ensure_valid(boards, plans, planned, MAKESPAN, makespans[:, 1])
     texts = plans.read()
 
     cheapest: list[tuple[int, Plan] | None] = [None] * n
@@ -173,7 +173,7 @@ def _least_costs(
     costs, waits = np.empty((n, 2), np.int64), np.empty(n, np.int64)
     free, starts, goals, width = boards
     kernels_costs.least_costs(free, width, starts, goals, label, budgets, _workspace.memo(), costs, waits, *plans)
-    _check(boards, plans, np.full(n, True), SUM_OF_COSTS, costs[:, 1])
+    ensure_valid(boards, plans, np.full(n, True), SUM_OF_COSTS, costs[:, 1])
     found = zip(costs.tolist(), plans.read(), strict=True)
     return [(upper, plan) if lower == upper else None for (lower, upper), plan in found], waits
 
@@ -182,7 +182,7 @@ MAKESPAN, SUM_OF_COSTS = 4, 5
 """Columns of what the compiled judge says."""
 
 
-def _check(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column: int, claimed: NDArray[np.int64]) -> None:
+def ensure_valid(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column: int, claimed: NDArray[np.int64]) -> None:
     """Judges the chosen plans anew; raises AssertionError if one is not valid or not what is claimed."""
     from core.lake.kernels_judge import judge_plans
 

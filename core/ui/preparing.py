@@ -11,6 +11,7 @@ from core.lake.kernel_cache import Group, Progress, progress
 
 WORDS: dict[Group, str] = {
     "solver": "The solver",
+    "judge": "The judge of plans",
     "boards": "What draws boards",
     "costs": "The solver of the sum of costs",
     "answers": "What reads answers",
