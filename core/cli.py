@@ -266,7 +266,6 @@ def run_session(options: argparse.Namespace) -> int:
         raise InputError(f"{options.spec or options.preset}: {first_error(error)}") from None
     if spec.language and (lacking := shortfalls(spec)):
         raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
-    refuse_unknown([spec.api])
     if options.out:
         session = claim(spec, SessionStore(options.out.resolve().parent), options.out.resolve().name)
     else:
@@ -535,7 +534,7 @@ def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Prop
 
 
 def run_fork(options: argparse.Namespace) -> int:
-    from core.sessions.forks import fork, forked_spec
+    from core.sessions.launcher import claim_fork
     from core.sessions.store import SessionStore
 
     name, _, number = options.stage.rpartition(":")
@@ -543,8 +542,7 @@ def run_fork(options: argparse.Namespace) -> int:
         raise InputError(f"{options.stage!r} names no stage: it is SESSION:1, SESSION:2, ...")
     session, stage = find_session(name), int(number) - 1
     changes = {key: value for key in ("engineer", "title") if (value := getattr(options, key)) is not None}
-    refuse_unknown([forked_spec(session, stage, **changes).api])
-    forked = fork(session, stage, SessionStore(), options.id, given=other_way(session, stage, options), **changes)
+    forked = claim_fork(session, stage, SessionStore(), options.id, other_way(session, stage, options), **changes)
     return run_in_foreground(forked, options.json)
 
 
@@ -567,16 +565,10 @@ def other_way(session: Session, stage: int, options: argparse.Namespace) -> Prop
 
 
 def run_resume(options: argparse.Namespace) -> int:
-    from core.sessions.soundness import refuse_links
-    from core.sessions.store import STOP_FILE
+    from core.sessions.launcher import reclaim
 
     session = find_session(options.id)
-    state = session.state()
-    if session.why_read_only or state.live or state.status in ("done", "waiting"):
-        raise InputError(f"{session.id} {session.why_read_only or f'is {state.status}'}; it cannot be resumed")
-    refuse_links(session.dir)
-    refuse_unknown([session.spec.api])
-    (session.dir / STOP_FILE).unlink(missing_ok=True)
+    reclaim(session)
     return run_in_foreground(session, options.json)
 
 
@@ -608,7 +600,7 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
 
 
 def print_event(event: dict[str, Any]) -> None:
-    from core.cli_words import event_words
+    from core.sessions.events import event_words
 
     print(event_words(event), flush=True)
 
@@ -626,7 +618,7 @@ def run_status(options: argparse.Namespace) -> None:
 
 
 def print_status(session: Session, as_json: bool) -> None:
-    from core.cli_words import rate_words
+    from core.sessions.events import rate_words
     from core.sessions.soundness import problems_of
     from core.training.settings import METHOD_NAMES
 
@@ -772,7 +764,7 @@ def read_plan(given: str) -> tuple[str, ...]:
 
 
 def run_convert(options: argparse.Namespace) -> None:
-    from core.cli_words import counted
+    from core.engineer.sentences import counted
     from core.lake import formats
     from core.lake.files import write_files, write_folder
 
@@ -914,13 +906,13 @@ def run_doctor(options: argparse.Namespace) -> None:
 
 
 def read_text(path: Path | str) -> str:
-    """A file's text, or standard input's for ``-``. Raises InputError with the reason."""
+    """A file's text, or standard input's for ``-``. Raises InputError, or BoardError if it is too large or no text, with the reason."""
+    from core.lake import formats
+
     if str(path) == "-":
         return sys.stdin.read()
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a text file (UTF-8)") from None
+        return formats.load(Path(path))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
 

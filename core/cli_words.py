@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from core.lake.generator import Realised
 from core.lake.rules import Fault, Verdict
 from core.lake.solver import Solution
 from core.sessions.statistics import wilson
-from core.training.settings import METHOD_NAMES
 
 FAULT_WORDS: dict[Fault, str] = {
     "parse_error": "the answer cannot be read",
@@ -74,43 +72,3 @@ def drawn_words(drawn: Mapping[int, Realised], agents: int, out: Path) -> str:
         figures = f"{of_size.boards:>8}{of_size.share:>9.1%}{of_size.hole_ratio:>9.1%}{of_size.wait_ratio:>11.1%}"
         lines.append(f"{f'{size}x{size}':>6}{figures}  {interval:<17}{makespan:>18}")
     return "\n".join(lines)
-
-
-def counted(number: int, what: str) -> str:
-    """``1 board``, ``3 boards``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def rate_words(valid: float, optimal: float, n: int) -> str:
-    """``81.2 % valid (75.8 to 85.6), 73.3 % optimal (67.4 to 78.5), n = 240``, with 95 % Wilson intervals."""
-    told = []
-    for rate, what in ((valid, "valid"), (optimal, "optimal")):
-        low, high = wilson(rate * n, n)
-        told.append(f"{100 * rate:.1f} % {what} ({100 * low:.1f} to {100 * high:.1f})")
-    return f"{', '.join(told)}, n = {n}"
-
-
-def event_words(event: Mapping[str, Any]) -> str:
-    """A line of ``events.jsonl``; one of an unknown kind with all that it says."""
-    kind, stage = event["kind"], event.get("stage")
-    name = "before training" if stage is None else f"stage {stage + 1}"
-    match kind:
-        case "started" | "resumed":
-            method = METHOD_NAMES.get(event.get("method", "grpo"), "an unknown method")
-            return f"{kind}: {event.get('stages')} stages by {method}, engineer {event.get('engineer')}"
-        case "baseline" | "validated" | "tested" if "n" in event:
-            boards = "test boards" if kind == "tested" else "validation boards"
-            return f"{name}, {boards}: {rate_words(event['valid'], event['optimal'], event['n'])}"
-        case "stage":
-            return f"{name}: {counted(event['boards'], 'board')} drawn"
-        case "step":
-            figures = ", ".join(f"{key} {event[key]:.3f}" for key in ("reward", "loss", "valid") if key in event)
-            return f"{name}, step {event['step']}: {figures}"
-        case "proposed":
-            kept = event.get("kept_because")
-            return f"{name}: the config is kept: {kept}" if kept else f"{name}: the engineer changes {counted(event['changes'], 'value')}"
-        case "damaged":
-            return f"{name}: {event.get('what')} is damaged; {event.get('then')}"
-        case _:
-            told = {key: value for key, value in event.items() if key not in ("time", "kind") and value is not None}
-            return kind + (": " + ", ".join(f"{key} {value}" for key, value in told.items()) if told else "")

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from core.engineer.schema import ENGINEERS, SECTIONS, Context, Evidence, ProposalRecord
+from core.engineer.sentences import counted
 from core.sessions import launcher
 from core.sessions.forks import trains_anew
 from core.sessions.state import State
@@ -37,10 +38,6 @@ ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost i
 def answer(html: str, note: str) -> None:
     """The largest thing on the page. ``html`` is the page's own words, with nothing unescaped in it."""
     st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{escape(note)}</p>')
-
-
-def counted(n: int, what: str) -> str:
-    return f"{n} {what}" + ("s" if n != 1 else "")
 
 
 # --- the parts -------------------------------------------------------------------------------------------------------

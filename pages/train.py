@@ -16,6 +16,7 @@ from core.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_erro
 from core.lake.presets import PRESETS as CONFIG_PRESETS
 from core.lake.presets import preset
 from core.sessions import launcher
+from core.sessions.events import event_words
 from core.sessions.footprint import shape_of
 from core.sessions.kept import Signature
 from core.sessions.presets import PRESETS as SESSION_PRESETS
@@ -505,40 +506,6 @@ def event_log(session: Session) -> None:
     events = [event for event in session.events()[0] if event.get("kind") != "step"][-SHOWN_EVENTS:]
     with st.container(height=260, border=False):
         st.html(markup.log([(float(event.get("time", 0)), event_words(event)) for event in reversed(events)]))
-
-
-def event_words(event: dict[str, Any]) -> str:
-    """One event as a line of the log; an unknown kind is shown as it stands."""
-    stage = event.get("stage")
-    name = stage_name(stage if isinstance(stage, int) else None)
-    when = name if stage is None else f"After {name.lower()}"
-    match event.get("kind"):
-        case "started":
-            by = METHOD_NAMES.get(event.get("method", "grpo"), "an unknown method")
-            return f"Started: {event.get('stages')} stages by {by}, engineer {event.get('engineer')}."
-        case "resumed":
-            return "Resumed."
-        case "damaged":
-            return f"Damaged: {event.get('what')}; {event.get('then')}."
-        case "baseline" | "validated":
-            return f"{when}: {percent(event.get('valid', 0.0))} valid, {percent(event.get('optimal', 0.0))} optimal, n = {event.get('n')}."
-        case "tested":
-            return f"{when}, on test boards: {percent(event.get('valid', 0.0))} valid, n = {event.get('n')}."
-        case "stage":
-            return f"{name}: {event.get('boards')} boards drawn."
-        case "proposed":
-            kept = event.get("kept_because")
-            return f"{when} the previous config was kept: {kept}" if kept else f"{when} the engineer changed {event.get('changes')} values."
-        case "waiting":
-            return f"After {name.lower()} it waits for your proposal."
-        case "stopped":
-            return "Stopped."
-        case "failed":
-            return f"Failed: {event.get('error')}"
-        case "done":
-            return "Done."
-        case kind:
-            return f"{kind} {json.dumps({k: v for k, v in event.items() if k not in ('time', 'kind')})}"
 
 
 # --- stop and resume -------------------------------------------------------------------------------------------------

@@ -11,17 +11,20 @@ import pytest
 
 from core import doctor
 from core.cli import main
-from core.cli_words import FAULT_WORDS, event_words
+from core.cli_words import FAULT_WORDS
 from core.engineer import hosts
 from core.engineer.schema import ApiSettings
 from core.lake.config import EnvironmentConfig
+from core.lake.files import write_text
 from core.lake.generator import canonical_hashes
 from core.lake.instance import read_instances
 from core.lake.rules import FAULTS
 from core.lake.suites import held_out
+from core.sessions.events import event_words
 from core.sessions.footprint import gpus
 from core.sessions.presets import PRESETS, preset_spec
-from core.sessions.store import SessionStore
+from core.sessions.state import State
+from core.sessions.store import Session, SessionStore
 from core.sessions.studies.spec import engineer_arms, engineers_study
 from tests.builders import build_session
 from tests.sessions.test_loop import small_spec
@@ -417,7 +420,12 @@ def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.
 def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     made = []
-    monkeypatch.setattr("core.cli.run_in_foreground", lambda session, as_json: made.append(session))
+
+    def run(session: Session, as_json: bool) -> None:
+        made.append(session)
+        write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
+
+    monkeypatch.setattr("core.cli.run_in_foreground", run)
     parent = build_session(tmp_path, session_id="built")
     record = parent.proposal(0)
     assert record is not None

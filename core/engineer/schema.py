@@ -179,7 +179,7 @@ class ProposalRecord(BaseModel):
     engineer: EngineerName
     attempts: tuple[Attempt, ...]
     proposal: Proposal | None
-    """None where no attempt was usable: then the previous config is kept and ``kept_because`` says why."""
+    """None where no attempt was usable, or its boards could not be drawn: the previous config is kept, ``kept_because`` says why."""
     guard: GuardReport
     config_before: EnvironmentConfig
     config_after: EnvironmentConfig

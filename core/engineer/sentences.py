@@ -57,3 +57,8 @@ def listed(words: Sequence[str]) -> str:
 def size_list(sizes: Sequence[int]) -> str:
     """``(3, 4, 6)`` -> ``size 3, 4, 6``."""
     return f"size {', '.join(str(size) for size in sizes)}"
+
+
+def counted(number: int, what: str) -> str:
+    """``1 board``, ``3 boards``."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

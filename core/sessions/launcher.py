@@ -52,7 +52,7 @@ def start(spec: SessionSpec, store: SessionStore) -> Session:
 def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None) -> Session:
     """Creates a session that the caller runs itself, in the foreground; it counts as queued. Raises LaunchError as :func:`start` does,
     SessionError if the id is none or taken."""
-    with launching(SessionStore()):
+    with launching(SessionStore(), [spec.api]):
         session = store.create(spec, session_id)
         queue(session)
     return session
@@ -114,6 +114,14 @@ def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal
     return session
 
 
+def claim_fork(parent: Session, stage: int, store: SessionStore, session_id: str | None, given: Proposal | None, **changes: Any) -> Session:
+    """As :func:`start_fork`, but the caller runs the fork itself, in the foreground; it counts as queued."""
+    with launching(store, [forked_spec(parent, stage, **changes).api]):
+        session = fork(parent, stage, store, session_id, given=given, **changes)
+        queue(session)
+    return session
+
+
 def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
     """Gives a session the proposal of a person for which it waits, and starts its worker again. Raises LaunchError as :func:`start` does,
     or if it waits for none."""
@@ -130,14 +138,29 @@ def resume(session: Session, store: SessionStore) -> None:
     """Starts a worker that takes the session up where it stands. Raises LaunchError if it is running, done or read-only, or if it waits for
     a proposal."""
     with launching(store, [session.spec.api]):
-        status = session.state().status
-        if session.why_read_only:
-            raise LaunchError(f"{session.id} {session.why_read_only}, it cannot be changed")
-        if status == "done":
-            raise LaunchError(f"{session.id} is done, there is nothing to resume")
-        if status == "waiting":
-            raise LaunchError(f"{session.id} waits for your proposal; there is nothing to resume before")
+        check_resumable(session)
         spawn(session)
+
+
+def reclaim(session: Session) -> None:
+    """Readies a session that the caller resumes itself, in the foreground; it counts as queued. Raises LaunchError as :func:`resume`."""
+    with launching(SessionStore(), [session.spec.api]):
+        check_resumable(session)
+        check_folder(session)
+        (session.dir / STOP_FILE).unlink(missing_ok=True)
+        queue(session)
+
+
+def check_resumable(session: Session) -> None:
+    state = session.state()
+    if session.why_read_only:
+        raise LaunchError(f"{session.id} {session.why_read_only}, it cannot be changed")
+    if state.live:
+        raise LaunchError(f"{session.id} is {state.status}; stop it before it can be resumed")
+    if state.status == "done":
+        raise LaunchError(f"{session.id} is done, there is nothing to resume")
+    if state.status == "waiting":
+        raise LaunchError(f"{session.id} waits for your proposal; there is nothing to resume before")
 
 
 def stop(job: Job) -> None:

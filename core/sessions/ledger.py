@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 from pydantic import BaseModel
 
 from core import seeds
@@ -44,7 +45,7 @@ def predictions(session: Session) -> pd.DataFrame:
         expected = {claim.size: claim.expected for claim in record.proposal.claims if claim.expected is not None}
         for size, rate in expected.items():
             known, before, then = (table[table["size"] == size] for table in (read, now, after))
-            if known.empty or before.empty or then.empty:
+            if known.empty or not before["board_id"].isin(then["board_id"]).any():
                 continue
             measured, low, high, n = paired_change(before, then)
             parent = session.spec.parent
@@ -54,14 +55,9 @@ def predictions(session: Session) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-class Score(BaseModel):
-    """How one engineer's predictions fared. Changes and errors are parts of 1."""
+class Accuracy(BaseModel):
+    """How predictions of changes fared. Changes and errors are parts of 1."""
 
-    engineer: str
-    n: int
-    """Predictions."""
-    clusters: int
-    """Sessions (in a study: seeds) that they are from."""
     predicted: float
     """Mean predicted change."""
     measured: float
@@ -73,6 +69,29 @@ class Score(BaseModel):
     skill: float | None
     """1 - (error / naive error)^2: 1 for a perfect prediction, 0 for one as good as "nothing changes", below 0 for a worse one; None where
     nothing did change."""
+
+    @classmethod
+    def of(cls, predicted: ArrayLike, measured: ArrayLike) -> Accuracy:
+        """Of at least one prediction and, in the same order, what came of each."""
+        said, came = np.asarray(predicted, float), np.asarray(measured, float)
+        error, naive = float(np.mean((said - came) ** 2)), float(np.mean(came**2))
+        return cls(
+            predicted=float(said.mean()),
+            measured=float(came.mean()),
+            error=error**0.5,
+            naive_error=naive**0.5,
+            skill=1 - error / naive if naive else None,
+        )
+
+
+class Score(Accuracy):
+    """How one engineer's predictions fared."""
+
+    engineer: str
+    n: int
+    """Predictions."""
+    clusters: int
+    """Sessions (in a study: seeds) that they are from."""
     low: float | None = None
     high: float | None = None
     """95 % interval of the skill over clusters; None with fewer than FEWEST."""
@@ -92,21 +111,10 @@ def score(name: str, ledger: pd.DataFrame) -> Score:
             "naive": ledger["measured"] ** 2,
         }
     )
-    sums = squares.groupby("cluster")[["error", "naive"]].sum()
-    error, naive = sums.sum()
-    low, high = skill_interval(sums.to_numpy())
-    return Score(
-        engineer=name,
-        n=len(ledger),
-        clusters=len(sums),
-        predicted=float(ledger["predicted"].mean()),
-        measured=float(ledger["measured"].mean()),
-        error=float(np.sqrt(error / len(ledger))),
-        naive_error=float(np.sqrt(naive / len(ledger))),
-        skill=float(1 - error / naive) if naive else None,
-        low=low,
-        high=high,
-    )
+    sums = squares.groupby("cluster")[["error", "naive"]].sum().to_numpy()
+    low, high = skill_interval(sums)
+    accuracy = Accuracy.of(ledger["predicted"], ledger["measured"])
+    return Score(**dict(accuracy), engineer=name, n=len(ledger), clusters=len(sums), low=low, high=high)
 
 
 def skill_interval(sums: np.ndarray) -> tuple[float | None, float | None]:

@@ -19,9 +19,9 @@ from core.engineer.api import ApiEngineer
 from core.engineer.engineers import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
 from core.engineer.evidence import describe
 from core.engineer.human import person
-from core.engineer.schema import Context, ProposalRecord, Written
+from core.engineer.schema import Context, GuardReport, ProposalRecord, Written
 from core.lake.config import EnvironmentConfig
-from core.lake.generator import canonical_hashes, generate, realised
+from core.lake.generator import GenerationError, canonical_hashes, generate, realised
 from core.lake.instance import Instance
 from core.lake.suites import build_suite, held_out
 from core.policy.evaluation import evaluate
@@ -60,7 +60,11 @@ def run(session: Session, recorder: Recorder) -> None:
         context = describe(session.measurements(None), spec.sections, spec.layouts)
         config = propose(engineer, context, config, session, recorder).config_after
     for stage in range(spec.stages):
-        boards = draw_boards(config, suite + test, stage, session, recorder)
+        try:
+            boards = draw_boards(config, suite + test, stage, session, recorder)
+        except GenerationError as reason:
+            config = keep_config(stage, reason, session, recorder)
+            boards = draw_boards(config, suite + test, stage, session, recorder)
         train(training, boards, stage, lacking, session, recorder)
         validate(policy, suite, stage, session, recorder)
         measure(policy, test, stage, session, recorder)
@@ -146,6 +150,29 @@ def draw_boards(
         if stage is not None:
             recorder.event("stage", stage=stage, boards=len(boards))
     return boards
+
+
+def keep_config(stage: int, reason: GenerationError, session: Session, recorder: Recorder) -> EnvironmentConfig:
+    """The config from before the proposal that a stage was to train on and whose boards cannot be drawn, which its record now says.
+    Raises the reason if there is no such proposal, or it had changed nothing.
+
+    The guard refuses what it sees to be undrawable; it does not draw a whole stage.
+    """
+    record = session.proposal(stage - 1 if stage else None)
+    if record is None or not record.changes:
+        raise reason
+    why = f"its boards cannot be drawn: {reason}"
+    refused = {
+        "proposal": None,
+        "guard": GuardReport(rejected=why),
+        "config_after": record.config_before,
+        "changes": (),
+        "kept_because": why,
+    }
+    kept = record.model_copy(update=refused)
+    recorder.write_model(record.stage, "proposal.json", kept)
+    recorder.event("proposed", stage=record.stage, changes=0, kept_because=why)
+    return kept.config_after
 
 
 def make_training(policy: Policy, boards: list[Instance], session: Session) -> StageRun:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -41,6 +42,8 @@ OFFERED = 60
 STOP_FILE = "stop"
 """Put into a session folder to ask its worker to stop at the next step."""
 
+SCRATCH, SCRATCH_AGE = ".new-", 86400.0
+"""How the folder is called in which a new session is put together, and for how many seconds at most."""
 GIVEN_FILE = "given.json"
 """In the folder of a stage: what a person proposes after it."""
 
@@ -435,7 +438,10 @@ class SessionStore:
             raise SessionError(f"{session_id!r} is no session id: lower-case letters, digits and hyphens, at most 63")
         folder = self.root / session_id
         self.root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.root, prefix=".new-") as scratch:  # nobody meets half a session
+        for left in self.root.glob(f"{SCRATCH}*"):
+            if time.time() - left.stat().st_mtime > SCRATCH_AGE:  # of a process that was killed here
+                shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=self.root, prefix=SCRATCH) as scratch:  # nobody meets half a session
             made = Path(scratch) / session_id
             made.mkdir()
             fill(made)

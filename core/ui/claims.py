@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from core.sessions.ledger import Accuracy
 from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, size_label
-from core.ui.story import ClaimOutcome, Judgement, predictions_of, signed
+from core.ui.story import ClaimOutcome, predictions_of, signed
 
 SKILL_HELP = (
     "1 less the squared error of its predictions, divided by that of predicting that nothing changes. 1 is perfect, 0 is as good as "
@@ -15,7 +16,7 @@ SKILL_HELP = (
 )
 
 
-def facts(told: Judgement) -> list[tuple[str, str, str]]:
+def facts(told: Accuracy) -> list[tuple[str, str, str]]:
     """What :func:`core.ui.theme.facts` shows of it."""
     skill = "–" if told.skill is None else f"{told.skill:+.2f}".replace("-", "\N{MINUS SIGN}")
     return [

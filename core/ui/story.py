@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import comb
 
 import pandas as pd
 
 from core.engineer.schema import Claim, EngineerName, ProposalRecord, Repair
 from core.engineer.sentences import listed
 from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig, Layout, Placement, WaitDefinition
+from core.sessions.ledger import Accuracy
 from core.sessions.statistics import paired_change
 from core.ui.board import Track
 from core.ui.choices import recorded
@@ -216,7 +217,7 @@ def _claim_outcome(claim: Claim, now: pd.DataFrame | None, following: pd.DataFra
     before, after, known = (None if table is None else table[table["size"] == claim.size] for table in (now, following, read))
     rate = claim.now if known is None or known.empty else float(known["valid"].mean())
     predicted = None if claim.expected is None or rate is None else claim.expected - rate
-    if before is None or after is None or before.empty or after.empty:
+    if before is None or after is None or not before["board_id"].isin(after["board_id"]).any():
         return ClaimOutcome(claim, predicted)
     return ClaimOutcome(claim, predicted, Change(*paired_change(before, after)))
 
@@ -227,35 +228,12 @@ def predictions_of(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
     return [by_size[size] for size in sorted(by_size)]
 
 
-@dataclass(frozen=True)
-class Judgement:
-    """A proposal's predictions over all map sizes that it names: means over sizes, as changes of the valid rate."""
-
-    predicted: float
-    measured: float
-    error: float
-    """How far predictions are off, as a root mean square."""
-    naive_error: float
-    """The same for predicting that nothing changes."""
-    skill: float | None
-    """1 less the squared error beside that of predicting no change: 1 is perfect, 0 no better, below 0 worse. None if nothing changed."""
-
-
-def judgement(outcomes: Sequence[ClaimOutcome]) -> Judgement | None:
-    """None if none of its predictions has been tested."""
-    pairs = [
-        (tested.predicted, tested.measured.value) for tested in predictions_of(outcomes) if tested.predicted is not None and tested.measured
-    ]
-    if not pairs:
-        return None
-    n, naive = len(pairs), sum(came**2 for _, came in pairs)
-    return Judgement(
-        predicted=sum(said for said, _ in pairs) / n,
-        measured=sum(came for _, came in pairs) / n,
-        error=sqrt(sum((said - came) ** 2 for said, came in pairs) / n),
-        naive_error=sqrt(naive / n),
-        skill=1 - sum((said - came) ** 2 for said, came in pairs) / naive if naive else None,
-    )
+def judgement(outcomes: Sequence[ClaimOutcome]) -> Accuracy | None:
+    """How a proposal's predictions fared over all map sizes that it names; None if none of them has been tested."""
+    tested = predictions_of(outcomes)
+    said = [outcome.predicted for outcome in tested if outcome.predicted is not None]
+    came = [outcome.measured.value for outcome in tested if outcome.measured is not None]
+    return Accuracy.of(said, came) if tested else None
 
 
 def signed(change: float) -> str:

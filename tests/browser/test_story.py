@@ -67,7 +67,8 @@ def test_the_contents_stay_in_reach_and_lead_to_sections_and_stages(app: App, to
 def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: App, told: Session, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{app.url}/story?session=told&stage=1")
-    claim = page.get_by_text(re.compile("^Size 3: ")).last
+    claim = page.locator(".fl-said", has_text=re.compile("^Size 3: ")).last
+    expect(claim).to_be_visible()
     box = claim.bounding_box()
     assert box is not None and box["width"] > 250, "a claim has the width of the screen, not of a word"
     for value in page.locator(".fl-config .fl-knob b").all():

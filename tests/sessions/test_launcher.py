@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions.launcher import LaunchError, claim, end_after_grace, resume, start, stop, worker_command
+from core.lake.files import write_text
+from core.sessions.launcher import LaunchError, claim, end_after_grace, reclaim, resume, start, stop, worker_command
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.state import State, own_process, worker_alive
@@ -85,6 +86,20 @@ def test_a_run_in_a_terminal_keeps_others_from_starting_and_waits_for_none(tmp_p
         claim(small_spec(), store)
     with pytest.raises(LaunchError, match=r"first.* is running; stop it or wait"):
         start(small_spec(), store)
+
+
+def test_a_session_is_not_resumed_in_a_terminal_beside_one_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    store = SessionStore()
+    stopped = store.create(small_spec(), "stopped")
+    write_text(stopped.dir / "state.json", State(status="stopped").model_dump_json())
+    first = claim(small_spec(), store, "first")
+    with pytest.raises(LaunchError, match=r"first.* is running; stop it or wait"):
+        reclaim(stopped)
+    assert stopped.state().status == "stopped"
+    write_text(first.dir / "state.json", State(status="failed").model_dump_json())
+    reclaim(stopped)
+    assert stopped.state().status == "queued"
 
 
 def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> None:

@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from core.engineer.schema import EngineerName
 from core.lake.config import EnvironmentConfig
-from core.lake.generator import canonical_hashes, generate
+from core.lake.generator import GenerationError, canonical_hashes, generate
 from core.lake.suites import SuiteSpec
 from core.policy.folders import LAB_MODEL
 from core.policy.lab_policy import LabPolicy
@@ -168,6 +168,22 @@ def test_the_base_engineer_is_not_touched_by_training(whole: Session, tmp_path: 
     train_stage(run, boards, stage=0, folder=tmp_path, previous=None, recorded=3, **done)
     after = {name: engineer.answer(context, seed=1).text for name, engineer in engineers.items()}
     assert before["base"] == before["policy"] == after["base"] != after["policy"]
+
+
+def test_a_proposal_whose_boards_cannot_be_drawn_is_not_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = small_spec("random", ask_first=True).model_copy(update={"stages": 1})
+
+    def draw(config: EnvironmentConfig, *arguments: Any, **options: Any) -> Any:
+        if config != spec.initial_config:
+            raise GenerationError("too few boards of size 3 have a solution")
+        return generate(config, *arguments, **options)
+
+    monkeypatch.setattr("core.sessions.loop.generate", draw)
+    session = SessionStore(tmp_path).create(spec, "undrawable")
+    assert finish(session) == 0
+    record = session.proposal(None)
+    assert record is not None and record.kept_because == "its boards cannot be drawn: too few boards of size 3 have a solution"
+    assert record.proposal is None and not record.changes and session.environment(0).config == spec.initial_config
 
 
 def test_a_policy_that_cannot_be_read_fails_with_the_reason(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
 from core.sessions.presets import preset_spec
-from core.sessions.store import SessionError, SessionStore
+from core.sessions.store import SCRATCH_AGE, SessionError, SessionStore
 
 
 def test_a_new_session_is_listed_and_opens(tmp_path: Path) -> None:
@@ -33,6 +35,14 @@ def test_an_id_is_given_once(tmp_path: Path) -> None:
     store.create(preset_spec("quick"), "mine")
     with pytest.raises(SessionError, match="already exists"):
         store.create(preset_spec("quick"), "mine")
+
+
+def test_what_a_killed_process_began_to_make_is_cleared_a_day_later(tmp_path: Path) -> None:
+    for name, age in ((".new-old", 2 * SCRATCH_AGE), (".new-now", 0.0)):
+        (tmp_path / name / "half").mkdir(parents=True)
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    SessionStore(tmp_path).create(preset_spec("quick"), "mine")
+    assert {path.name for path in tmp_path.iterdir()} == {".new-now", "mine"}
 
 
 def test_an_unknown_session_is_named(tmp_path: Path) -> None:

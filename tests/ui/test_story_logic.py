@@ -112,6 +112,12 @@ def test_a_proposal_is_judged_by_its_changes_once_a_size_and_beside_no_change() 
     assert unmoved is not None and unmoved.skill is None
 
 
+def test_results_on_other_boards_test_no_claim() -> None:
+    now, following = table([True, False]), table([True, False])
+    outcomes = claim_outcomes([claim(0.9)], now, following.assign(board_id=["x", "y"]))
+    assert outcomes[0].measured is None and judgement(outcomes) is None
+
+
 def test_points_carry_their_sign() -> None:
     assert [signed(change) for change in (0.045, -0.0123, -0.0001, 0.0)] == ["+4.5", "\N{MINUS SIGN}1.2", "0.0", "0.0"]
 

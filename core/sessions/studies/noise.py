@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from math import sqrt
 from pathlib import Path
@@ -107,8 +108,9 @@ def known() -> Iterator[tuple[str, Known]]:
         yield folder.name, noise_of(folder)
 
 
+@cache
 def noise_of(folder: Path) -> Known:
-    """Of one recorded study."""
+    """Of one recorded study. Kept: the page of studies asks at every run, and what is recorded does not change."""
     spec = StudySpec.model_validate(json.loads((folder / "report.json").read_text(encoding="utf-8"))["spec"])
     boards = pd.read_parquet(folder / "boards.parquet", columns=["arm", "seed", "board_id", "cell", "valid"])
     rates = outcomes(boards).pivot(index="arm", columns="seed", values="value").drop_duplicates()  # one of arms that trained alike

@@ -231,9 +231,9 @@ class StudyReport(BaseModel):
 
 def report_of(study: Study) -> StudyReport:
     """Of the cells that are finished. Raises StudyError where they allow no comparison yet."""
-    boards, learning = study.boards(), study.learning()
+    boards, learning, configs = study.boards(), study.learning(), study.configs()
     try:
-        valid, optimal = (measured(boards, measure, study.spec, learning, study.configs()) for measure in MEASURES)
+        valid, optimal = (measured(boards, measure, study.spec, learning, configs) for measure in MEASURES)
     except ValueError as error:
         raise StudyError(f"study {study.id} cannot be told yet: {error}") from None
     told = ledger(study)
