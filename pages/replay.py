@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
@@ -18,6 +17,7 @@ from core.engineer.evidence import describe
 from core.engineer.schema import SECTIONS, ApiSettings, Context, EngineerName, ProposalRecord
 from core.lake.config import first_error
 from core.sessions import launcher
+from core.sessions.kept import Signature, signature
 from core.sessions.replay_cost import estimate
 from core.sessions.replay_report import compared, proposals, sentences
 from core.sessions.replays import (
@@ -46,6 +46,7 @@ from core.sessions.studies.spec import STUDY_ENGINEERS, Arm
 from core.ui import api_form, evidence, markup, nav, sessions, theme
 from core.ui.answers import raw_answers, repairs
 from core.ui.figures import overall_by_size
+from core.ui.once import once
 from core.ui.replay_figures import proposals_figure
 from core.ui.story import WHO, claim_outcomes, knob_rows, what_changed
 from core.ui.timeline import marks, timeline
@@ -308,19 +309,15 @@ class Read(NamedTuple):
     sentences: list[str]
 
 
-@st.cache_resource(max_entries=20, show_spinner=False)
-def read(folder: str, written: float) -> Read:
-    """Counted once for every time that answers are ``written``. Raises ReplayError."""
-    replay = Replay(Path(folder))
-    answers = replay.answers()
-    table = proposals(answers)
-    return Read(answers, table, compared(table, replay.task.reference), sentences(table, replay.task))
+def read_replay(replay: Replay, written: Signature) -> Read | None:
+    """The answers ``written`` until now; None before the first. Raises ReplayError."""
 
+    def read() -> Read:
+        answers = replay.answers()
+        table = proposals(answers)
+        return Read(answers, table, compared(table, replay.task.reference), sentences(table, replay.task))
 
-def read_replay(replay: Replay) -> Read | None:
-    """None before the first answer. Raises ReplayError."""
-    path = replay.dir / "answers.parquet"
-    return read(str(replay.dir), path.stat().st_mtime) if path.exists() else None
+    return once(read, "replay", str(replay.dir), written) if written else None
 
 
 def source(replay: Replay) -> Session | None:
@@ -343,8 +340,9 @@ def source(replay: Replay) -> Session | None:
 
 def show(name: str, replay: Replay) -> None:
     session = source(replay)
+    written = signature(replay.dir / "answers.parquet")
     try:
-        known = read_replay(replay)
+        known = read_replay(replay, written)
     except ReplayError as error:
         st.error(markup.plain(str(error)))
         return
@@ -367,7 +365,8 @@ def show(name: str, replay: Replay) -> None:
     )
     st.caption(LEGEND)
     before = answers[0].record.config_before
-    theme.chart(proposals_figure(table, before, there), "replay-proposals", on_select=follow_circle, selection_mode="points")
+    drawn = once(lambda: proposals_figure(table, before, there), "replay figure", str(replay.dir), written)
+    theme.chart(drawn, "replay-proposals", on_select=follow_circle, selection_mode="points")
     comparison(arms, table, replay.task.reference)
     one_answer(replay, answers, session)
     downloads(name, replay, answers, table)

@@ -24,7 +24,8 @@ from core.ui.contents import Contents
 from core.ui.decide import Desk, decide
 from core.ui.figures import Series, faults_by_size, overall, overall_by_size, percent, rates_by_size, rates_over_stages, size_label
 from core.ui.ledger import LEDGER_ANCHOR, show_ledger
-from core.ui.story import WHO, board_by_board, claim_outcomes, judgement, knob_rows, showcase, was_it_right, what_changed
+from core.ui.once import once
+from core.ui.story import WHO, ClaimOutcome, board_by_board, claim_outcomes, judgement, knob_rows, showcase, was_it_right, what_changed
 from core.ui.timeline import marks, rates_by_stage, stage_name, timeline
 
 OFFLINE = tuple(name for name in ENGINEERS if name != "api")
@@ -43,7 +44,9 @@ def answer(html: str, note: str) -> None:
 # --- the parts -------------------------------------------------------------------------------------------------------
 
 
-def headline(session: Session, stage: int | None, before: pd.DataFrame | None, after: pd.DataFrame, following: pd.DataFrame | None) -> None:
+def headline(
+    session: Session, stage: int | None, before: pd.DataFrame | None, after: pd.DataFrame, outcomes: Sequence[ClaimOutcome]
+) -> None:
     now, record = overall(after), session.proposal(stage)
     if stage is None or before is None:
         led = f"Before training, <b>{percent(now.value)}</b> of its plans are valid."
@@ -58,8 +61,8 @@ def headline(session: Session, stage: int | None, before: pd.DataFrame | None, a
         answer(led, f"{note} It was the last stage: what {WHO[record.engineer]} proposed after it was never trained on.")
     else:
         said = f" Then {WHO[record.engineer]} {escape(what_changed(record))}."
-        if record.proposal is not None and record.proposal.claims:
-            said += f" <b>{was_it_right(claim_outcomes(record.proposal.claims, after, following, session.validation(stage)))}</b>"
+        if outcomes:
+            said += f" <b>{was_it_right(outcomes)}</b>"
         answer(led + said, note)
 
 
@@ -68,11 +71,8 @@ def is_last(session: Session, stage: int | None) -> bool:
     return stage is not None and stage + 1 == session.spec.stages
 
 
-def was_right(record: ProposalRecord, after: pd.DataFrame, following: pd.DataFrame | None, read: pd.DataFrame | None) -> None:
+def was_right(outcomes: Sequence[ClaimOutcome]) -> None:
     """What the proposal predicted beside what came; nothing where no stage has tested it."""
-    if record.proposal is None or following is None:
-        return
-    outcomes = claim_outcomes(record.proposal.claims, after, following, read)
     told = judgement(outcomes)
     if told is None:
         return
@@ -82,7 +82,7 @@ def was_right(record: ProposalRecord, after: pd.DataFrame, following: pd.DataFra
     )  # fmt: skip
     drawn, figures = st.columns([1.9, 1], gap="large", vertical_alignment="center")
     with drawn:
-        theme.chart(changes_figure(outcomes), "changes")
+        theme.chart(once(lambda: changes_figure(outcomes), "story changes", *known), "changes")
     with figures:
         theme.facts(facts(told))
 
@@ -92,13 +92,13 @@ def results(label: str, before: pd.DataFrame | None, after: pd.DataFrame, before
     with left:
         contents.heading("Results by map size", "results", short="Results")
         earlier = None if before is None else Series(before_label, before)
-        theme.chart(rates_by_size(earlier, Series(label, after)), "rates")
+        theme.chart(once(lambda: rates_by_size(earlier, Series(label, after)), "story rates", *known), "rates")
     with right:
         st.subheader(
             "First faults by map size", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
         )
         panels = [Series(label, after)] if before is None else [Series(before_label, before), Series(label, after)]
-        theme.chart(faults_by_size(panels), "faults", on_select=follow_bar, selection_mode="points")
+        theme.chart(once(lambda: faults_by_size(panels), "story faults", *known), "faults", on_select=follow_bar, selection_mode="points")
 
 
 def follow_bar() -> None:
@@ -197,9 +197,7 @@ def size_of(lines: Sequence[Evidence], tokens: str | None) -> list[str]:
 def what_it_said(
     context: Context | None,
     record: ProposalRecord,
-    after: pd.DataFrame,
-    following: pd.DataFrame | None,
-    read: pd.DataFrame | None,
+    outcomes: Sequence[ClaimOutcome],
     last: bool,
 ) -> None:
     contents.heading("What it said", "said")
@@ -216,9 +214,9 @@ def what_it_said(
                 else WHO[record.engineer],
             )
         )
-        if record.proposal.claims:
+        if outcomes:
             seen = None if context is None else {line.id for line in context.lines}
-            evidence.cited(markup.claims_table(claim_outcomes(record.proposal.claims, after, following, read), seen), key="claims")
+            evidence.cited(markup.claims_table(outcomes, seen), key="claims")
     raw_answers(record)
 
 
@@ -332,7 +330,7 @@ def compare_branch(branch: Branch, parent: Session) -> None:
 
 def show_map(session: Session, here: int | None) -> None:
     """Where the engineer has led the session."""
-    path = stops(session)
+    path = once(lambda: stops(session), "story stops", *known)
     if len({stop.stage for stop in path}) < 2:
         return
     contents.heading(
@@ -345,7 +343,8 @@ def show_map(session: Session, here: int | None) -> None:
     )
     if shade != SHADES[0] or asked is not None:
         st.query_params["shade"] = shade
-    theme.chart(map_figure(path, shade, here), "config-map", on_select=follow_point, selection_mode="points")
+    drawn = once(lambda: map_figure(path, shade, here), "story map", *known, shade)
+    theme.chart(drawn, "config-map", on_select=follow_point, selection_mode="points")
 
 
 def follow_point() -> None:
@@ -388,6 +387,8 @@ thread = marks(session, state)
 chosen = timeline(thread, key="story-thread", default=None if opening is None else opening + 1)
 stage = chosen.id - 1
 here = None if stage < 0 else stage
+known = session.revision(), here
+"""What every figure of the page hangs on; taken before anything is read, so that what is drawn is never older than it says."""
 after, read = session.results(here), session.validation(here)
 if after is None or after.empty:
     sessions.problems(session)
@@ -401,11 +402,12 @@ now_label, before_label = stage_name(here), stage_name(earlier_stage)
 if here is not None:
     now_label, before_label = f"after {now_label.lower()}", "before training" if earlier_stage is None else f"after {before_label.lower()}"
 
-headline(session, here, before, after, following)
-contents = Contents("story-contents")
 record = session.proposal(here)
-if record is not None:
-    was_right(record, after, following, read)
+claims = record.proposal.claims if record is not None and record.proposal is not None else ()
+outcomes = once(lambda: claim_outcomes(claims, after, following, read), "story claims", *known)
+headline(session, here, before, after, outcomes)
+contents = Contents("story-contents")
+was_right(outcomes)
 results(now_label, before, after, before_label)
 boards(now_label, before, after, before_label)
 context, last = session.context(here), is_last(session, here)
@@ -416,7 +418,7 @@ if context is not None:
     if state.status == "waiting" and state.stage == here:
         your_turn(session, state.stage, context, shown)
 if record is not None:
-    what_it_said(context, record, after, following, read, last)
+    what_it_said(context, record, outcomes, last)
     what_it_changed(record, shown, last)
     if here is not None and context is not None and not last:
         what_if(session, here, context, record, shown)
@@ -430,7 +432,7 @@ if len(moments) > 1:
         "The whole session, size by size", "session", short="Whole session",
         help="Valid rate before training (0) and after each stage, with 95 % intervals.",
     )  # fmt: skip
-    theme.chart(rates_over_stages(moments), "over-stages")
+    theme.chart(once(lambda: rates_over_stages(moments), "story stages", *known), "over-stages")
 measured_marks = [mark for mark in thread if mark.state == "done"]
 contents.show(
     chosen,

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
@@ -18,7 +17,6 @@ from core.lake.presets import preset
 from core.sessions import launcher
 from core.sessions.events import event_words
 from core.sessions.footprint import shape_of
-from core.sessions.kept import Signature
 from core.sessions.presets import PRESETS as SESSION_PRESETS
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
@@ -27,8 +25,9 @@ from core.sessions.store import OFFERED, Session
 from core.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
 from core.ui import api_form, language_form, markup, nav, sessions, theme
 from core.ui.board import board_player
-from core.ui.figures import Chart, Rate, StageCurve, percent, training_curves, valid_by_size
+from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
 from core.ui.first_minute import first_minute, is_first_minute
+from core.ui.once import once
 from core.ui.story import WHO, answer_of
 from core.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 
@@ -60,8 +59,6 @@ PLANS_HELP: dict[Method, str] = {
 }
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
 SHOWN_EVENTS = 40
-SHARED = 32
-"""Figures that are kept for all viewers."""
 
 
 # --- the form --------------------------------------------------------------------------------------------------------
@@ -433,6 +430,7 @@ def curves(session: Session, state: State) -> None:
         help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
     )
     checks = rates_by_stage(state)
+    measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))  # before it is read: never newer than it
     stages = [
         StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
         for stage in range(session.spec.stages)
@@ -440,21 +438,9 @@ def curves(session: Session, state: State) -> None:
     if not checks and all(stage.metrics.empty for stage in stages):
         st.caption("Nothing has been measured yet.")
         return
-    measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))
     below: Literal["reward", "loss"] = "reward" if session.spec.training.method == "grpo" else "loss"
-    theme.chart(curves_figure(str(session.dir), measured, tuple(checks.items()), below, stages), "curves")
-
-
-@st.cache_resource(max_entries=SHARED, show_spinner=False)
-def curves_figure(
-    folder: str,
-    measured: tuple[Signature, ...],
-    checks: tuple[tuple[int | None, Rate], ...],
-    below: Literal["reward", "loss"],
-    _stages: list[StageCurve],
-) -> Chart:
-    """Drawn once for all who watch; what the figure depends on are the other arguments."""
-    return training_curves(dict(checks).get(None), _stages, below=below)
+    known = str(session.dir), measured, tuple(checks.items()), below
+    theme.chart(once(lambda: training_curves(checks.get(None), stages, below=below), "curves", *known), "curves")
 
 
 def newest_plan(session: Session, state: State, mark: Mark) -> None:
@@ -486,19 +472,13 @@ def by_size(session: Session, mark: Mark) -> None:
     """Valid rate of the sampled plans by map size in the chosen stage."""
     if not mark.id:
         return
+    known = str(session.dir), mark.id, session.metrics_revision(mark.id - 1)
     metrics = session.metrics(mark.id - 1)
     if len(metrics):
         st.subheader(
             f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps."
         )
-        measured = session.metrics_revision(mark.id - 1)
-        theme.chart(sizes_figure(str(session.dir), mark.id, measured, session.spec.training.steps, metrics), "by-size")
-
-
-@st.cache_resource(max_entries=SHARED, show_spinner=False)
-def sizes_figure(folder: str, stage: int, measured: Signature, steps: int, _metrics: pd.DataFrame) -> Chart:
-    """Drawn once for all who watch, as :func:`curves_figure`."""
-    return valid_by_size(_metrics, steps)
+        theme.chart(once(lambda: valid_by_size(metrics, session.spec.training.steps), "sizes", *known), "by-size")
 
 
 def event_log(session: Session) -> None:

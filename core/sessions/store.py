@@ -213,6 +213,11 @@ class Session:
         """Changes whenever :meth:`metrics` of the stage may have."""
         return signature(self.stage_dir(stage) / "metrics.jsonl")
 
+    def revision(self) -> tuple[tuple[str, Signature], ...]:
+        """Changes whenever a file of any stage has."""
+        files = [path for stage in (None, *range(self.spec.stages)) for path in self.stage_dir(stage).glob("*.*")]
+        return tuple((str(path), signature(path)) for path in sorted(files))
+
     def figures(self, stage: int) -> list[dict[str, Any]]:
         """The training steps as they were written, those that were repeated twice."""
         return self._lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]

@@ -14,6 +14,7 @@ from core.sessions.store import Session, SessionStore
 from core.sessions.studies.effects import points
 from core.ui import theme
 from core.ui.figures import size_label
+from core.ui.once import once
 from core.ui.story import WHO
 from core.ui.study_figures import changes_figure
 from core.ui.timeline import stage_name
@@ -32,7 +33,7 @@ LEDGER_ANCHOR = "ledger"
 def show_ledger(session: Session, store: SessionStore) -> bool:
     """The session's tested predictions, and on request how every engineer's have fared in all sessions of ``store``. False if no
     prediction has been tested: nothing is shown then."""
-    own = predictions(session)
+    own = once(lambda: predictions(session), "ledger", session.revision())
     if own.empty:
         return False
     st.subheader("The prediction ledger", anchor=LEDGER_ANCHOR, help=HELP)
