@@ -2,8 +2,8 @@
 
     python -m benchmarks.ui_speed [--only start,pages,play,viewers,sessions,animation] [--seconds S]
 
-CPU is that of the server process alone and hardly depends on what else runs; wall is for a quiet machine. Each part has a server and a
-sessions folder of its own. Figures of repeated actions are medians.
+CPU is that of the server, the process in which its model plans included, and hardly depends on what else runs; wall is for a quiet
+machine. Each part has a server and a sessions folder of its own. Figures of repeated actions are medians.
 
 * ``start``: a server on a machine that has compiled nothing yet: when it answers, when Home and Play are there, the first *N*.
 * ``pages``: the first visit of each page in a server's life, and the next one.
@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -36,13 +36,17 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.animation import animation
 from core.lake import warm_up
+from core.lake.board import Board
 from core.lake.files import write_text
 from core.sessions.files import append_line
 from core.sessions.state import own_process
 from core.sessions.store import PROJECT
 from core.ui.nav import PAGES
+from core.ui.share import encode
 from tests.browser.conftest import App, _free_port
 
+CROSSING = Board.from_text("S F F\nF F F\ns F g\nF F G")
+"""A search of a few steps."""
 PATIENCE = 240_000  # milliseconds
 PARTS = ("start", "pages", "play", "viewers", "sessions", "animation")
 EXAMPLE = "example-quick"
@@ -67,10 +71,14 @@ class Cost:
 
 
 def cpu_of(app: App) -> float:
-    """CPU seconds of the server process so far."""
+    """CPU seconds of the server so far: its process, and the one in which its model plans."""
     assert app.process is not None
-    spent = psutil.Process(app.process.pid).cpu_times()
-    return spent.user + spent.system
+    server = psutil.Process(app.process.pid)
+    spent = 0.0
+    for process in (server, *server.children()):
+        with suppress(psutil.NoSuchProcess):
+            spent += sum(process.cpu_times()[:2])
+    return spent
 
 
 def measure(app: App, page: Page, action: Callable[[], object], done: Callable[[], bool] = lambda: True) -> Cost:
@@ -195,10 +203,11 @@ def play(browser: Browser) -> None:
         page.get_by_text("Sampled", exact=True).click()
         measure(app, page, lambda: None, planned())
         row("8 sampled plans", often(app, page, lambda: page.keyboard.press("m"), planned, 3), "wall: at least 0.5")
+        page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+        measure(app, page, lambda: None)
         row("How a solver finds it, opened", measure(app, page, lambda: page.get_by_text("How a solver finds it", exact=True).click()))
-        following = page.get_by_role("button", name="Next")
-        if following.count() and following.first.is_enabled():
-            row("a step of the search", measure(app, page, lambda: following.first.click()))
+        following = page.locator(".search").get_by_role("button", name="Next")
+        row("a step of the search", often(app, page, following.click, lambda: lambda: True, turns=2))
 
 
 def live_session(sessions: Path) -> None:
