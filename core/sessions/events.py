@@ -39,7 +39,7 @@ def event_words(event: Mapping[str, Any]) -> str:
         case "stopped" | "done":
             return f"{kind.capitalize()}."
         case "failed":
-            return f"Failed: {event.get('error')}"
+            return f"Failed: {event['error']}" if event.get("error") else "Failed."
         case _:
             said = {key: value for key, value in event.items() if key not in ("time", "kind")}
             return f"{kind} {json.dumps(said)}" if said else str(kind)
