@@ -10,6 +10,7 @@ import pandas as pd
 
 from core.engineer.engineers import SCRIPTED, ask
 from core.engineer.evidence import StageMeasurements, describe
+from core.engineer.guard import GuardSettings
 from core.engineer.proposal_dialect import render_context, render_proposal
 from core.engineer.rules import propose
 from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section, Written
@@ -208,7 +209,7 @@ class _Told:
 
 def _proposed(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:
     engineer = SCRIPTED.get(spec.engineer) or _Told(spec.engineer)
-    return ask(engineer, context, config, max_step=0.05, min_share=spec.guard.min_share, seed=0)
+    return ask(engineer, context, config, GuardSettings(max_step=0.05, min_share=spec.guard.min_share), seed=0)
 
 
 def _broken(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from core import seeds
 from core.engineer import bandit, baselines, rules
-from core.engineer.guard import guard
+from core.engineer.guard import GuardSettings, guard
 from core.engineer.language import answer_schema, conversation, parse_answer, render_request
 from core.engineer.proposal_dialect import ProposalGrammar, parse_proposal, render_context
 from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Written
@@ -117,7 +117,7 @@ def attempt_seed(seed: int, attempt: int) -> int:
     return seeds.derive(seed, "proposal/attempt", attempt)
 
 
-def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_step: float, min_share: float, seed: int) -> ProposalRecord:
+def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, limits: GuardSettings, *, seed: int) -> ProposalRecord:
     """Asks for the next config; an unusable answer is asked for once more, then ``config`` is kept and the record says why."""
     attempts: list[Attempt] = []
     proposal: Proposal | None = None
@@ -136,7 +136,7 @@ def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, *, max_
     if proposal is None:
         after, report = config, GuardReport(rejected=attempts[-1].error)
     else:
-        after, report = guard(proposal.config, config, max_step=max_step, min_share=min_share, layouts=context.layouts)
+        after, report = guard(proposal.config, config, limits, context.layouts)
     return ProposalRecord(
         stage=context.stage,
         engineer=engineer.name,

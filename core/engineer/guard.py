@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from core.engineer.schema import RATIO_KNOBS, GuardReport, Repair
 from core.lake.config import LAYOUTS, EnvironmentConfig, Layout, SizeConfig
 from core.lake.generator import undrawable
 
 
+class GuardSettings(BaseModel):
+    """How far a proposal may move the config in one stage."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max_step: Annotated[float, Field(gt=0, le=1)] = 0.2
+    """Largest change of a hole or wait ratio a stage."""
+    min_share: Annotated[float, Field(ge=0, le=0.1)] = 0.02
+    """No map size falls below this share, so that none is forgotten unseen."""
+
+
+USUAL = GuardSettings()
+
+
 def guard(
-    proposed: EnvironmentConfig, previous: EnvironmentConfig, *, max_step: float, min_share: float, layouts: Collection[Layout] = ()
+    proposed: EnvironmentConfig, previous: EnvironmentConfig, settings: GuardSettings = USUAL, layouts: Collection[Layout] = ()
 ) -> tuple[EnvironmentConfig, GuardReport]:
     """A config that can be drawn, close enough to ``previous``, with the report of every repair.
 
@@ -27,10 +44,10 @@ def guard(
                 Repair(size=size, knob="share", proposed=0.0, used=old.share, reason="the proposal leaves this size out; it is kept")
             )
             new = old
-        new = with_allowed_layouts(size, new, old, layouts, max_step, repairs)
-        new = within_step(size, new, old, max_step, repairs)
+        new = with_allowed_layouts(size, new, old, layouts, settings.max_step, repairs)
+        new = within_step(size, new, old, settings.max_step, repairs)
         cells[size] = drawable(size, new, old, previous, repairs)
-    shares = floored({size: cell.share for size, cell in cells.items()}, min_share, repairs)
+    shares = floored({size: cell.share for size, cell in cells.items()}, settings.min_share, repairs)
     sizes = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}
     return previous.model_copy(update={"sizes": sizes}), GuardReport(repairs=tuple(repairs))
 

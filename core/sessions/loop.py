@@ -257,8 +257,7 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
     if record is None or session.context(context.stage) is None:
         recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))
     if record is None:
-        guard = spec.guard
-        record = ask(engineer, context, config, max_step=guard.max_step, min_share=guard.min_share, seed=proposal_seed(spec, context.stage))
+        record = ask(engineer, context, config, spec.guard, seed=proposal_seed(spec, context.stage))
         recorder.write_model(context.stage, "proposal.json", record)
         recorder.event("proposed", stage=context.stage, changes=len(record.changes), kept_because=record.kept_because)
     return record

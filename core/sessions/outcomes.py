@@ -31,7 +31,7 @@ from core import seeds
 from core.engineer import rules
 from core.engineer.engineers import SCRIPTED, attempt_seed
 from core.engineer.evidence import describe
-from core.engineer.guard import guard
+from core.engineer.guard import GuardSettings, guard
 from core.engineer.proposal_dialect import ProposalGrammar, parse_proposal, render_context, render_proposal
 from core.engineer.schema import Context
 from core.lake.config import EnvironmentConfig
@@ -45,7 +45,7 @@ from core.sessions.files import write_parquet
 from core.sessions.forks import fork
 from core.sessions.loop import PROPOSAL_TEMPERATURE, proposal_seed
 from core.sessions.recorder import Recorder
-from core.sessions.spec import GuardSettings, SessionSpec
+from core.sessions.spec import SessionSpec
 from core.sessions.store import THREADS, Session, SessionError, SessionStore
 from core.sessions.studies.effects import CLEAR, contrast
 from core.sessions.worker import run_recorded
@@ -94,7 +94,7 @@ def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
         engineer="human",  # it waits after the first stage, and its forks end with the last
         stages=2,
         # Floored as every proposal is, so that to keep it changes nothing.
-        initial_config=guard(drawn, drawn, max_step=limits.max_step, min_share=limits.min_share)[0],
+        initial_config=guard(drawn, drawn, limits)[0],
         training=TrainingSettings(steps=setting.steps, boards_per_step=setting.boards_per_step, schedule=setting.schedule),
         suite=SuiteSpec(agents=(setting.agents,), sizes=setting.sizes, boards_per_cell=setting.boards_per_cell, seed=seed),
         guard=limits,
@@ -139,7 +139,7 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
     draws = [seeds.derive(session.spec.seed, "evidence/proposals", place) for place in range(TRIES)]
     yield from new("policy", (model.complete_constrained(render_context(context), grammar, temperature, draw) for draw in draws), samples)
     anyhow = (SCRIPTED["random"].propose(context, config, draw).config for draw in draws)
-    allowed = (guard(drawn, config, max_step=limits.max_step, min_share=limits.min_share)[0] for drawn in anyhow)
+    allowed = (guard(drawn, config, limits)[0] for drawn in anyhow)
     yield from new("random", (worded(context, config, drawn) for drawn in allowed), randoms)
 
 

@@ -47,7 +47,7 @@ def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]
         asked.append((arm.name, engineers[who], describe(measured, spec.sections, spec.layouts), spec.guard))
     for sample in range(task.samples):
         draw = seeds.derive(task.seed, "replay/proposal", sample)
-        for name, engineer, context, guard in asked:
+        for name, engineer, context, limits in asked:
             if (name, sample) not in known:
-                record = ask(engineer, context, measured.config, max_step=guard.max_step, min_share=guard.min_share, seed=draw)
+                record = ask(engineer, context, measured.config, limits, seed=draw)
                 yield Answer(name, sample, record)

@@ -6,23 +6,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from core.engineer.guard import GuardSettings
 from core.engineer.schema import SECTIONS, ApiSettings, EngineerName, Section
 from core.lake.config import EnvironmentConfig, Layout
 from core.lake.suites import SuiteSpec
 from core.policy.folders import on_hub
 from core.policy.settings import LanguageSettings
 from core.training.settings import METHOD_NAMES, TrainingSettings
-
-
-class GuardSettings(BaseModel):
-    """How far a proposal may move the config in one stage."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    max_step: Annotated[float, Field(gt=0, le=1)] = 0.2
-    """Largest change of a hole or wait ratio a stage."""
-    min_share: Annotated[float, Field(ge=0, le=0.1)] = 0.02
-    """No map size falls below this share, so that none is forgotten unseen."""
 
 
 class Parent(BaseModel):

@@ -44,9 +44,6 @@ class TeachSettings:
     """Invented ones."""
     candidates: int = 32
     """Configs of which the outcome model chooses one, for each."""
-    max_step: float = 0.2
-    min_share: float = 0.02
-    """Of the guard that candidates pass."""
     measured: int = 400
     """Proposals that were measured among those to learn, drawn by :func:`weights`: a proposal may be drawn many times."""
     temperature: float = 0.01
@@ -184,7 +181,7 @@ def answer(context: Context, outcome: OutcomeModel, settings: TeachSettings, rng
     while len(candidates) < settings.candidates:
         drawn = SCRIPTED["random"].propose(context, before, int(rng.integers(2**31))).config
         candidates.append(blend(candidates[int(rng.integers(2))], drawn, rng.uniform()))
-    allowed = [guard(candidate, before, max_step=settings.max_step, min_share=settings.min_share)[0] for candidate in candidates]
+    allowed = [guard(candidate, before)[0] for candidate in candidates]
     return worded(context, before, max(allowed, key=lambda config: outcome.value(config, read)))
 
 

@@ -9,11 +9,10 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.engineer.guard import guard
+from core.engineer.guard import GuardSettings, guard
 from core.engineer.human import decided, proposal_of
 from core.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
 from core.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig, diff
-from core.sessions.spec import GuardSettings
 from core.ui import markup
 from core.ui.figures import overall, overall_by_size, percent, size_label
 from core.ui.story import KNOB_HELP, KNOB_LABELS
@@ -76,9 +75,7 @@ def decide(desk: Desk) -> tuple[Proposal, bool]:
         expected={size: rate / 100 for size in after.sizes if (rate := st.session_state[desk.widget(size, "expected")]) is not None},
         cited={size: tuple(st.session_state[desk.widget(size, "cites")]) for size in after.sizes},
     )
-    guarded, report = guard(
-        after, desk.before, max_step=desk.limits.max_step, min_share=desk.limits.min_share, layouts=desk.context.layouts
-    )
+    guarded, report = guard(after, desk.before, desk.limits, desk.context.layouts)
     tell_guard(desk, after, report)
     return proposal, desk.proposed is None or bool(diff(desk.proposed.config_after, guarded))
 

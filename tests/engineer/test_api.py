@@ -13,6 +13,7 @@ import pytest
 from core.engineer.api import MOST_CHARACTERS, ApiEngineer
 from core.engineer.demonstrations import draw_context
 from core.engineer.engineers import ask
+from core.engineer.guard import USUAL
 from core.engineer.language import example
 from core.engineer.schema import ApiSettings, ProposalRecord
 from core.lake.config import EnvironmentConfig
@@ -41,7 +42,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Server
 
 def asked(server: Any, timeout: float = 20.0) -> ProposalRecord:
     settings = ApiSettings(base_url=server.url, model="m", timeout=timeout, input_price=1.0, output_price=10.0)
-    return ask(ApiEngineer(settings), CONTEXT, CONFIG, max_step=0.2, min_share=0.02, seed=1)
+    return ask(ApiEngineer(settings), CONTEXT, CONFIG, USUAL, seed=1)
 
 
 def test_a_good_answer_is_used_and_paid_for(serve: Callable[..., Any]) -> None:
@@ -127,7 +128,7 @@ def test_whatever_the_server_does_the_config_is_kept_with_the_reason(serve: Call
 
 def test_no_server_is_a_reason_too() -> None:
     settings = ApiSettings(base_url="http://127.0.0.1:9/v1", model="m", timeout=2)
-    record = ask(ApiEngineer(settings), CONTEXT, CONFIG, max_step=0.2, min_share=0.02, seed=1)
+    record = ask(ApiEngineer(settings), CONTEXT, CONFIG, USUAL, seed=1)
     assert "there is no connection to the server" in (record.kept_because or "")
 
 

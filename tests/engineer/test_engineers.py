@@ -10,6 +10,7 @@ import pytest
 from core.engineer import lines
 from core.engineer.demonstrations import draw_context
 from core.engineer.engineers import SCRIPTED, Engineer, ModelEngineer, ask
+from core.engineer.guard import USUAL, GuardSettings
 from core.engineer.proposal_dialect import ProposalGrammar, render_proposal
 from core.engineer.rules import propose
 from core.engineer.schema import ENGINEERS, ProposalRecord
@@ -28,7 +29,7 @@ def asked(*answers: str) -> ProposalRecord:
         assert prompt.startswith("<engineer>")
         return left.pop(0)
 
-    return ask(ModelEngineer(write), CONTEXT, CONFIG, max_step=0.2, min_share=0.02, seed=1)
+    return ask(ModelEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
 
 
 def test_a_good_answer_is_used_at_once() -> None:
@@ -60,14 +61,14 @@ def test_a_model_that_finds_no_end_keeps_the_config_too() -> None:
     def write(prompt: str, grammar: ProposalGrammar, seed: int) -> str:
         raise ValueError("the text did not end within the 1024 tokens the model can hold")
 
-    record = ask(ModelEngineer(write), CONTEXT, CONFIG, max_step=0.2, min_share=0.02, seed=1)
+    record = ask(ModelEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
     assert record.config_after == CONFIG
     assert record.kept_because is not None and "did not end" in record.kept_because
 
 
 @pytest.mark.parametrize("engineer", SCRIPTED.values(), ids=lambda engineer: engineer.name)
 def test_every_scripted_engineer_gives_a_config_that_survives_the_guard(engineer: Engineer) -> None:
-    record = ask(engineer, CONTEXT, CONFIG, max_step=0.2, min_share=0.02, seed=1)
+    record = ask(engineer, CONTEXT, CONFIG, USUAL, seed=1)
     assert record.engineer == engineer.name
     assert record.proposal is not None
     assert tuple(record.config_after.sizes) == CONTEXT.sizes
@@ -75,7 +76,7 @@ def test_every_scripted_engineer_gives_a_config_that_survives_the_guard(engineer
 
 def test_fixed_changes_nothing_and_random_depends_on_the_seed() -> None:
     def after(name: str, seed: int) -> EnvironmentConfig:
-        return ask(SCRIPTED[name], CONTEXT, CONFIG, max_step=1, min_share=0, seed=seed).config_after  # type: ignore[index]
+        return ask(SCRIPTED[name], CONTEXT, CONFIG, GuardSettings(max_step=1, min_share=0), seed=seed).config_after  # type: ignore[index]
 
     assert after("fixed", 1) == CONFIG
     assert after("random", 1) == after("random", 1)
@@ -92,7 +93,7 @@ LAID_OUT = CONFIG.model_copy(
 
 @pytest.mark.parametrize("engineer", [*SCRIPTED.values(), ModelEngineer(lambda prompt, grammar, seed: GOOD)], ids=lambda e: e.name)
 def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer) -> None:
-    record = ask(engineer, CONTEXT, LAID_OUT, max_step=1, min_share=0, seed=1)
+    record = ask(engineer, CONTEXT, LAID_OUT, GuardSettings(max_step=1, min_share=0), seed=1)
     assert record.config_after.with_layouts_of(LAID_OUT) == record.config_after
     assert not [repair for repair in record.guard.repairs if repair.knob in LAYOUTS]
     assert ProposalRecord.model_validate_json(record.model_dump_json()).config_after == record.config_after
@@ -100,10 +101,10 @@ def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer)
 
 def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
     context = CONTEXT.model_copy(update={"layouts": ("maze", "open")})
-    after = ask(SCRIPTED["random"], context, CONFIG, max_step=1, min_share=0, seed=1)
+    after = ask(SCRIPTED["random"], context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1)
     assert {layout for cell in after.config_after.sizes.values() for layout in cell.layouts} == {"maze", "open"}
     assert {change.knob for change in after.changes} >= {"scatter", "maze", "open"}
-    kept = ask(SCRIPTED["rules"], context, CONFIG, max_step=1, min_share=0, seed=1).config_after
+    kept = ask(SCRIPTED["rules"], context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1).config_after
     assert kept.with_layouts_of(CONFIG) == kept
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engineer.guard import guard
+from core.engineer.guard import GuardSettings, guard
 from core.lake.config import LAYOUTS, SCATTER, EnvironmentConfig, Layout, SizeConfig
 from core.lake.generator import infeasible
 
@@ -32,7 +32,7 @@ def proposals(draw: st.DrawFn) -> EnvironmentConfig:
 
 @given(proposals())
 def test_the_result_is_drawable_close_and_complete(proposed: EnvironmentConfig) -> None:
-    used, _ = guard(proposed, PREVIOUS, max_step=0.2, min_share=0.02)
+    used, _ = guard(proposed, PREVIOUS)
     assert tuple(used.sizes) == (3, 5, 8)
     assert used.agents == 3
     for size, cell in used.sizes.items():
@@ -43,21 +43,19 @@ def test_the_result_is_drawable_close_and_complete(proposed: EnvironmentConfig) 
 
 
 def test_shares_that_leave_nothing_to_divide_become_equal() -> None:
-    used, _ = guard(
-        config(n9=(1.0, 0.2, 0.2), n3=(0.0, 0.2, 0.2), n5=(0.0, 0.2, 0.2), n8=(0.0, 0.2, 0.2)), PREVIOUS, max_step=0.2, min_share=0.02
-    )
+    used, _ = guard(config(n9=(1.0, 0.2, 0.2), n3=(0.0, 0.2, 0.2), n5=(0.0, 0.2, 0.2), n8=(0.0, 0.2, 0.2)), PREVIOUS)
     assert {size: cell.share for size, cell in used.sizes.items()} == pytest.approx({3: 1 / 3, 5: 1 / 3, 8: 1 / 3})
 
 
 def test_a_sound_proposal_passes_untouched() -> None:
     proposed = config(n3=(0.25, 0.2, 0.3), n5=(0.25, 0.3, 0.2), n8=(0.5, 0.1, 0.1))
-    assert guard(proposed, PREVIOUS, max_step=0.2, min_share=0.02) == (proposed, guard(proposed, PREVIOUS, max_step=0.2, min_share=0.02)[1])
-    assert guard(proposed, PREVIOUS, max_step=0.2, min_share=0.02)[1].repairs == ()
+    assert guard(proposed, PREVIOUS) == (proposed, guard(proposed, PREVIOUS)[1])
+    assert guard(proposed, PREVIOUS)[1].repairs == ()
 
 
 def test_what_cannot_be_drawn_keeps_the_old_ratios_and_says_why() -> None:
     proposed = config(n3=(0.3, 0.4, 0.2), n5=(0.3, 0.2, 0.2), n8=(0.4, 0.2, 0.2))  # 3x3 with 3 agents has no room at 40 % holes
-    used, report = guard(proposed, PREVIOUS, max_step=0.5, min_share=0.02)
+    used, report = guard(proposed, PREVIOUS, GuardSettings(max_step=0.5, min_share=0.02))
     assert used.sizes[3].hole_ratio == 0.2
     assert [(repair.size, repair.knob, repair.proposed, repair.used) for repair in report.repairs] == [(3, "hole_ratio", 0.4, 0.2)]
     assert report.repairs[0].reason
@@ -65,13 +63,13 @@ def test_what_cannot_be_drawn_keeps_the_old_ratios_and_says_why() -> None:
 
 def test_leaps_are_shortened() -> None:
     proposed = config(n3=(0.3, 0.2, 0.2), n5=(0.3, 0.2, 0.9), n8=(0.4, 0.2, 0.2))
-    used, report = guard(proposed, PREVIOUS, max_step=0.2, min_share=0.02)
+    used, report = guard(proposed, PREVIOUS)
     assert used.sizes[5].wait_ratio == pytest.approx(0.4)
     assert report.repairs[0].reason == "a ratio moves at most 0.2 a stage"
 
 
 def test_no_size_is_forgotten() -> None:
-    used, report = guard(config(n3=(0.995, 0.2, 0.2), n5=(0.005, 0.2, 0.2)), PREVIOUS, max_step=0.2, min_share=0.02)
+    used, report = guard(config(n3=(0.995, 0.2, 0.2), n5=(0.005, 0.2, 0.2)), PREVIOUS)
     assert used.sizes[8].share > 0.15
     assert used.sizes[5].share == pytest.approx(0.02)
     assert {repair.size for repair in report.repairs} == {5, 8}
@@ -85,7 +83,7 @@ def guarded(
     proposed: dict[Layout, float], previous: dict[Layout, float], allowed: tuple[Layout, ...], max_step: float = 1.0
 ) -> tuple[dict[Layout, float], list[tuple[str, float, float]]]:
     """The layouts that come out of the guard, and its repairs as (layout, proposed, used)."""
-    after, report = guard(laid_out(proposed), laid_out(previous), max_step=max_step, min_share=0, layouts=allowed)
+    after, report = guard(laid_out(proposed), laid_out(previous), GuardSettings(max_step=max_step, min_share=0), layouts=allowed)
     return after.sizes[6].layouts, [(repair.knob, repair.proposed, round(repair.used, 6)) for repair in report.repairs]
 
 
@@ -126,13 +124,13 @@ def test_guarded_layouts_are_allowed_near_and_whole(
 
 
 def test_the_wait_definition_is_the_sessions() -> None:
-    after, _ = guard(laid_out(SCATTER), laid_out(SCATTER, wait_definition="sum_of_costs"), max_step=1, min_share=0)
+    after, _ = guard(laid_out(SCATTER), laid_out(SCATTER, wait_definition="sum_of_costs"), GuardSettings(max_step=1, min_share=0))
     assert after.wait_definition == "sum_of_costs"
 
 
 def test_a_size_that_cannot_be_drawn_keeps_its_layouts_with_its_ratios() -> None:
     proposed = EnvironmentConfig(agents=3, sizes={6: SizeConfig(share=1, hole_ratio=1.0, layouts={"maze": 1.0})})
-    after, report = guard(proposed, laid_out(SCATTER), max_step=1, min_share=0, layouts=("maze",))
+    after, report = guard(proposed, laid_out(SCATTER), GuardSettings(max_step=1, min_share=0), layouts=("maze",))
     assert after == laid_out(SCATTER)
     assert [repair.knob for repair in report.repairs] == ["hole_ratio", "scatter", "maze"]
     assert all("leaves 0 free cells" in repair.reason for repair in report.repairs)

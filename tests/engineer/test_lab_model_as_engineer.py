@@ -7,6 +7,7 @@ import pytest
 
 from core.engineer.demonstrations import draw_context
 from core.engineer.engineers import ModelEngineer, ask
+from core.engineer.guard import USUAL
 from core.engineer.rules import propose
 from core.lake.config import EnvironmentConfig
 from core.policy.loading import load_policy
@@ -23,7 +24,7 @@ def test_two_hundred_of_two_hundred_proposals_parse_and_most_say_what_the_teache
         context = draw_context(rng)
         section_sets.add(frozenset(context.sections))
         config = EnvironmentConfig.uniform(context.sizes, context.agents)
-        record = ask(engineer, context, config, max_step=0.2, min_share=0.02, seed=i)
+        record = ask(engineer, context, config, USUAL, seed=i)
         assert record.kept_because is None, record.kept_because
         assert record.attempts[0].error is None
         assert record.proposal is not None

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from core.engineer.demonstrations import draw_context
+from core.engineer.guard import USUAL
 from core.engineer.proposal_dialect import parse_proposal, render_proposal
 from core.engineer.rules import propose
 from core.engineer.schema import Context
@@ -80,7 +81,7 @@ def test_the_answer_follows_the_outcomes_within_the_guard() -> None:
         assert features(high, valid)[0] > features(low, valid)[0]
         assert features(high, valid)[0] > features(before, valid)[0] - 0.0125, "but for rounding, keeping is always a candidate"
         for size, cell in high.sizes.items():
-            assert abs(cell.hole_ratio - before.sizes[size].hole_ratio) <= FEW.max_step + 0.025
+            assert abs(cell.hole_ratio - before.sizes[size].hole_ratio) <= USUAL.max_step + 0.025
 
 
 def test_without_the_evidence_that_it_needs_the_rules_answer() -> None:

@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core import seeds
+from core.engineer.guard import GuardSettings
 from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, Section
 from core.policy.settings import LanguageSettings
 from core.sessions.forks import CHANGEABLE
 from core.sessions.presets import preset_spec
-from core.sessions.spec import GuardSettings, SessionSpec
+from core.sessions.spec import SessionSpec
 
 PAPER_SECTIONS: tuple[Section, ...] = ("failures", "statistics", "preserved")
 """Those whose use the paper asks about."""
