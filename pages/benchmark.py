@@ -32,7 +32,8 @@ from core.ui.benchmark import (
 from core.ui.benchmark_address import NOBODY, View, asked_now, follow, go, leave, read, suites, write
 from core.ui.benchmark_figures import outcomes_figure, rates_figure
 from core.ui.benchmark_tables import cells_table, changes_table, leaderboard, more_table, team_title
-from core.ui.figures import Chart, percent
+from core.ui.chart import Chart
+from core.ui.figures import percent
 from core.ui.scoreboard import scoreboard
 
 state = st.session_state

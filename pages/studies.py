@@ -22,10 +22,11 @@ from core.sessions.spec import SessionSpec
 from core.sessions.store import OFFERED
 from core.sessions.studies.effects import margin_words, points
 from core.sessions.studies.noise import told_beforehand
-from core.sessions.studies.report import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport, report_of
+from core.sessions.studies.report import report_of
 from core.sessions.studies.report_page import CURVES_NOTE, dose_told, html_page, interval, seen, sizes_note
 from core.sessions.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
 from core.sessions.studies.store import Study, StudyError, shipped, studies
+from core.sessions.studies.tables import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport
 from core.ui import api_form, markup, nav, sessions, theme
 from core.ui.ledger import HELP, scores_table
 from core.ui.study_figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure

@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,20 @@ def test_imports_point_one_way(path: Path) -> None:
         return
     upward = [module for module in imports(path) if (other := layer(module)) is not None and other > own]
     assert not upward, f"{path.relative_to(ROOT)} imports {upward}"
+
+
+def test_no_circle_of_imports() -> None:
+    """Those inside functions and for type checkers too: what two files need of each other belongs in a third."""
+    modules = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in SOURCES}
+
+    def module_of(name: str) -> str:
+        return name if name in modules or "." not in name else module_of(name.rpartition(".")[0])
+
+    needs = {name: {module_of(other) for other in imports(path)} & modules.keys() - {name} for name, path in modules.items()}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as circle:
+        pytest.fail(f"a circle of imports: {' -> '.join(circle.args[1])}")
 
 
 def test_seeds_stand_beside_the_layers() -> None:

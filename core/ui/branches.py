@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 
 from core.sessions.state import State
 from core.sessions.store import Session, SessionError, SessionStore
-from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, percent, size_label
+from core.ui.chart import Chart
+from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
 from core.ui.story import KNOB_LABELS, config_rows
 from core.ui.timeline import rates_by_stage
 

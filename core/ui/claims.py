@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from core.sessions.ledger import Accuracy
-from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, size_label
+from core.ui.chart import Chart
+from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, size_label
 from core.ui.story import ClaimOutcome, predictions_of, signed
 
 SKILL_HELP = (

@@ -14,7 +14,8 @@ from plotly.subplots import make_subplots
 from core.engineer.evidence import sampled_valid
 from core.sessions.replays import validated_stages
 from core.sessions.store import Session
-from core.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, percent, size_label
+from core.ui.chart import Chart
+from core.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
 
 ROOM = 0.06
 """Of a ratio, around the points."""

@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.sessions.statistics import rates, wilson
+from core.ui.chart import Chart
 from core.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
 
 BEFORE_COLOR = "#7B8EA5"
@@ -32,14 +33,6 @@ OUTCOME_ORDER = (*list(OUTCOME_COLORS)[:2], "valid", *list(OUTCOME_COLORS)[2:])
 """Best first, then the faults as the theme orders them: the stacking order everywhere."""
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Where a fault's colour is near another's, a pattern tells them apart."""
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A figure with the text that stands for it where it cannot be seen."""
-
-    figure: go.Figure
-    alt: str
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from core.lake.config import KNOBS, EnvironmentConfig
-from core.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, Chart, common_layout, percent, size_label
+from core.ui.chart import Chart
+from core.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
 from core.ui.story import KNOB_LABELS
 
 HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84

@@ -16,8 +16,9 @@ from core.lake.picture import AGENT_COLORS
 from core.sessions.ledger import Changed
 from core.sessions.studies.effects import points
 from core.sessions.studies.pictures import between, curves_in_words, in_rows, moment, percent, range_of, reach_of, shade, sizes_in_words
-from core.sessions.studies.report import ArmRates, Curve, CurvePoint, EffectRow, SizeRow
-from core.ui.figures import AFTER_COLOR, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, Chart, common_layout, size_label
+from core.sessions.studies.tables import ArmRates, Curve, CurvePoint, EffectRow, SizeRow
+from core.ui.chart import Chart
+from core.ui.figures import AFTER_COLOR, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout, size_label
 
 ROW, FEW_ROWS = 34, 280
 """Pixels a line at least, and of all lines together while they are few."""

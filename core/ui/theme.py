@@ -8,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.ui.chart import Chart
 from core.ui.nav import ROOT, asset
-
-if TYPE_CHECKING:  # it imports the colours from here
-    from core.ui.figures import Chart
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "

@@ -18,9 +18,9 @@ from core.sessions.state import WorkerState
 from core.sessions.store import SessionStore
 from core.sessions.studies.effects import points
 from core.sessions.studies.noise import told_beforehand
-from core.sessions.studies.report import StudyReport
 from core.sessions.studies.spec import SEEDS, StudySpec, engineers_study
 from core.sessions.studies.store import Study, create, shipped
+from core.sessions.studies.tables import StudyReport
 from core.ui.study_figures import Ink, curves_figure, sizes_figure
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words

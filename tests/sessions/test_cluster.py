@@ -24,10 +24,10 @@ from core.sessions.launcher import runner_options, spawn
 from core.sessions.state import State, worker_alive
 from core.sessions.store import PROJECT, Session, SessionStore
 from core.sessions.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
-from core.sessions.studies.report import StudyReport
 from core.sessions.studies.runner import Runner
 from core.sessions.studies.spec import StudySpec
 from core.sessions.studies.store import Study, create
+from core.sessions.studies.tables import StudyReport
 from core.sessions.worker import HELD, LOCK_FILE, SessionHeldError, sole_worker
 from tests.builders import build_session, small_spec
 from tests.running import finish, wait_for

@@ -20,10 +20,11 @@ from core.sessions.studies.design import is_factorial, is_leave_one_out, is_one_
 from core.sessions.studies.effects import contrast, holm, smaller_than, smallest_visible
 from core.sessions.studies.noise import noise_of, told_beforehand, visible
 from core.sessions.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of, shade
-from core.sessions.studies.report import MeasureReport, StudyReport, measured, report_of, save_report
+from core.sessions.studies.report import measured, report_of, save_report
 from core.sessions.studies.report_page import html_page
 from core.sessions.studies.spec import Arm, StudySpec, engineers_study, guard_study, only_one, sections_study, without_one
 from core.sessions.studies.store import Configs, Study, StudyError, create, outcomes, shipped
+from core.sessions.studies.tables import MeasureReport, StudyReport
 from tests.builders import build_session, small_spec
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from html import escape
 from math import ceil, floor
-from typing import TYPE_CHECKING
 
 from core.sessions.studies.effects import points
-
-if TYPE_CHECKING:  # it draws with these
-    from core.sessions.studies.report import Curve, EffectRow, SizeRow
+from core.sessions.studies.tables import Curve, EffectRow, SizeRow
 
 BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
 """Middle tones, that read on both themes and stay apart for the colour-blind."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from html import escape
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from core.sessions.ledger import Score
 from core.sessions.studies.effects import points
 from core.sessions.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
-
-if TYPE_CHECKING:  # it writes with this page
-    from core.sessions.studies.report import ArmRates, EffectRow, MeasureReport, StudyReport
+from core.sessions.studies.tables import ArmRates, EffectRow, MeasureReport, StudyReport
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #0b1f33; background: #fcfdff; }
