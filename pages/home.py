@@ -14,6 +14,7 @@ from core.training.settings import Method
 from core.ui import markup, nav, sessions, theme
 from core.ui.board import board_player
 from core.ui.figures import overall, percent
+from core.ui.glossary import glossary
 from core.ui.loop import loop_picture, told_stage
 from core.ui.story import answer_of, board_by_board, showcase
 from core.ui.timeline import rates_by_stage
@@ -143,3 +144,4 @@ else:
 if hero is not None:
     sessions.problems(hero)
 sessions.unreadable(store)
+glossary()

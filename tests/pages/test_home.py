@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from core.sessions import launcher
 from core.sessions.presets import preset_spec
 from core.sessions.spec import SessionSpec
 from core.sessions.store import Session, SessionStore
+from core.ui.glossary import GLOSSARY
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, shown, source, words
 
@@ -81,3 +83,10 @@ def test_a_damaged_folder_does_not_take_the_page_down(sessions_folder: Path) -> 
     app = open_page("home")
     assert not app.exception
     assert "Built session" in words(app)
+
+
+def test_the_words_of_the_lab_are_explained() -> None:
+    app = open_page("home")
+    assert not app.exception and any(part.label == "What the words mean" for part in app.expander)
+    said = unescape(words(app))
+    assert all(word in said and meaning in said for group in GLOSSARY.values() for word, meaning in group.items())

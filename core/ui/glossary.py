@@ -1,0 +1,58 @@
+"""The words of the lab, each in a sentence."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+GLOSSARY: dict[str, dict[str, str]] = {
+    "Boards and plans": {
+        "board": "A grid of frozen cells and holes, with a start and a goal for each agent.",
+        "plan": "One list of moves an agent: right, up, left, down or wait. All agents move at the same time.",
+        "valid": "A plan that brings every agent to its goal, and in which nobody leaves the board, enters a hole, or collides.",
+        "makespan": "The number of time steps until the last agent stands on its goal.",
+        "optimal": "A valid plan of the smallest makespan there is. The solver proves it.",
+        "sum of costs": "The time steps until each agent is on its goal for good, added up over all agents.",
+        "must wait": "A board that no plan solves in the best makespan unless some agent waits for another.",
+    },
+    "Environments": {
+        "config": "What the boards of a stage are drawn from: for each map size its share, hole ratio and wait ratio.",
+        "share": "The part of the boards that have a map size.",
+        "hole ratio": "The part of a board's cells that are holes.",
+        "wait ratio": "The part of the boards of a map size that must wait.",
+        "knob": "One of these numbers, of one map size.",
+        "layout": "How the holes lie: scattered, or as rooms, corridors and the like.",
+    },
+    "Training": {
+        "model": "The language model that writes the plans. Training changes its weights.",
+        "checkpoint": "The model as it was after a stage; the base is the model before any training.",
+        "stage": "A number of training steps on the boards of one config. After each stage the engineer may change the config.",
+        "GRPO": "Group relative policy optimization: several plans are sampled for a board, and the better ones of them become likelier.",
+        "reward": "What a sampled plan is worth in training, from 0 to 1.",
+        "validation boards": "Boards that are never trained on. What the model does there is shown to the engineer.",
+        "test boards": "Other boards that are never trained on, and that no engineer is shown. Results come from them.",
+    },
+    "Engineers and studies": {
+        "engineer": "Who writes the next config: the model itself, another model, fixed rules, or a person.",
+        "evidence": "The lines that the engineer reads: how training went, failures, statistics, what was kept, and history.",
+        "claim": "A line of a proposal: what to change on a map size, why, and the valid rate that is expected of it.",
+        "guard": "The check that every proposal passes. It limits how far a knob moves in a stage, and keeps configs that can be drawn.",
+        "ledger": "All claims beside what came of them. Skill 0 is as good as predicting no change.",
+        "arm": "One of the variants that a study or a replay compares. Arms differ in one thing alone.",
+        "dose": "How far apart the configs of two arms were, on average over knobs.",
+        "clear of chance": "A difference whose p value is below 0.05 after Holm's correction for all comparisons of its kind.",
+        "points": "Percentage points: from 80 % to 85 % is 5 points.",
+    },
+}
+
+
+def glossary() -> None:
+    """A section to open at the end of a page. Needs the styles of :mod:`core.ui.markup`."""
+    with st.expander("What the words mean", icon=":material/dictionary:"):
+        st.html(f'<div class="fl-words">{"".join(group(name, words) for name, words in GLOSSARY.items())}</div>')
+
+
+def group(name: str, words: dict[str, str]) -> str:
+    entries = "".join(f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
+    return f"<section><h4>{escape(name)}</h4><dl class='fl-pairs'>{entries}</dl></section>"
