@@ -314,6 +314,7 @@ with desk:
         state.design_config = config.to_json()
         st.switch_page(nav.path("train"))
     library(config)
+    below = st.container()
 
 
 # --- the sample -----------------------------------------------------------------------------------------------------------
@@ -374,17 +375,19 @@ with view:
                 verdict = judge(chosen.board, plan, chosen.solution.makespan)
                 track = Track("Its optimal plan", walk(chosen.board, plan), verdict)
                 board_player(chosen.board, [track], key="design_player", height=300, autoplay=True)
-            st.dataframe(
-                compare(instances, drawable),
-                hide_index=True,
-                column_config={
-                    HOLES: st.column_config.TextColumn(help="Asked for → drawn"),
-                    WAITS: st.column_config.TextColumn(help="Asked for → drawn"),
-                    "makespan": st.column_config.NumberColumn(format="%.1f", help="Mean steps of the optimal plans"),
-                },
-                alt="What was asked and what was drawn, by map size",
-            )
-            st.caption(
-                f"Ratios: asked for → drawn. n = {len(instances)} boards, seed {state.design_seed}. "
-                "The same config and seed give the same boards."
-            )
+            with below:
+                st.subheader("What was asked for, and what was drawn", anchor=False)
+                st.dataframe(
+                    compare(instances, drawable),
+                    hide_index=True,
+                    column_config={
+                        HOLES: st.column_config.TextColumn(help="Asked for → drawn"),
+                        WAITS: st.column_config.TextColumn(help="Asked for → drawn"),
+                        "makespan": st.column_config.NumberColumn(format="%.1f", help="Mean steps of the optimal plans"),
+                    },
+                    alt="What was asked and what was drawn, by map size",
+                )
+                st.caption(
+                    f"Ratios: asked for → drawn. n = {len(instances)} boards, seed {state.design_seed}. "
+                    "The same config and seed give the same boards."
+                )
