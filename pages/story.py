@@ -374,7 +374,8 @@ head, picker = st.columns([2.4, 1], vertical_alignment="bottom")
 with head:
     theme.question("What did the model change, and was it right?")
 markup.styles()
-found = sessions.store().sessions(OFFERED)
+store = sessions.store()
+found = store.sessions(OFFERED)
 if not found:
     sessions.nothing_yet("There is no session to tell of yet.")
     st.stop()
@@ -423,7 +424,7 @@ if record is not None:
     if here is not None and context is not None and not last:
         what_if(session, here, context, record, shown)
 show_branches(session)
-if show_ledger(session, sessions.store()):
+if show_ledger(session, store):
     contents.add("Predictions", LEDGER_ANCHOR)
 show_map(session, here)
 moments = [Series(stage_name(i), table) for i in (None, *range(session.spec.stages)) if (table := session.results(i)) is not None]
@@ -440,3 +441,4 @@ contents.show(
     next((mark for mark in measured_marks if mark.id > chosen.id), None),
 )
 sessions.problems(session)
+sessions.unreadable(store)
