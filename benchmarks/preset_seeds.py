@@ -75,7 +75,7 @@ def summary(tables: dict[int, pd.DataFrame], stages: int) -> str:
     team, sizes = "/".join(map(str, sorted(set(first["agents"])))), sorted(set(first["size"]))
     lines = [
         f"| {boards} test boards, {team} agents, {sizes[0]}x{sizes[0]} to {sizes[-1]}x{sizes[-1]} | before | after {stages} stages "
-        "| change, 95 % over seeds | lowest and highest seed |",
+        "| change, 95% over seeds | lowest and highest seed |",
         "|---|---|---|---|---|",
     ]
     for metric in METRICS:
