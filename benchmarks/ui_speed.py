@@ -97,6 +97,14 @@ def measure(app: App, page: Page, action: Callable[[], object], done: Callable[[
     return Cost(cpu_of(app) - spent, quiet_since - began)
 
 
+def come_to_rest(app: App, page: Page) -> None:
+    """Waits until the server does nothing any more, which loads the model while somebody looks at the first board."""
+    spent = -1.0
+    while cpu_of(app) - spent > 0.02:
+        spent = cpu_of(app)
+        page.wait_for_timeout(1500)
+
+
 def often(app: App, page: Page, action: Callable[[], object], done: Callable[[], Callable[[], bool]], turns: int = TURNS) -> Cost:
     """The median of several turns; ``done()`` is asked before each for what tells that it is over."""
     costs = [measure(app, page, action, done()) for _ in range(turns)]
@@ -183,6 +191,7 @@ def play(browser: Browser) -> None:
         page = new_page(browser)
         row("open Play", measure(app, page, lambda: page.goto(f"{app.url}/play")))
         page.locator("h1").click()
+        come_to_rest(app, page)
 
         def press_n() -> None:
             page.keyboard.press("n")

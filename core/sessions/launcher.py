@@ -16,6 +16,7 @@ from typing import Any
 from core.engineer import hosts
 from core.engineer.schema import ApiSettings, Proposal
 from core.lake.files import write_text
+from core.sessions import worker
 from core.sessions.disk import NOTHING, DiskFullError, check_room
 from core.sessions.evaluations import Evaluation, Task, create, evaluations
 from core.sessions.files import open_to_append
@@ -143,10 +144,11 @@ def resume(session: Session, store: SessionStore) -> None:
 
 
 def reclaim(session: Session) -> None:
-    """Readies a session that the caller resumes itself, in the foreground; it counts as queued. Raises LaunchError as :func:`resume`."""
-    with launching(SessionStore(), [session.spec.api]):
-        check_resumable(session)
-        check_folder(session)
+    """Readies a session that the caller resumes itself, in the foreground; it counts as queued. Raises LaunchError as :func:`resume`, and
+    SessionHeldError if a worker is on it that its state does not tell of."""
+    check_resumable(session)
+    check_folder(session)
+    with worker.sole_worker(session), launching(SessionStore(), [session.spec.api]):
         (session.dir / STOP_FILE).unlink(missing_ok=True)
         queue(session)
 
@@ -210,13 +212,13 @@ def running(store: SessionStore) -> Job | None:
 
 def worker_command(session: Session) -> list[str]:
     """What runs the session: one process, or as many as its spec has, by its launcher."""
-    worker = ["-m", "core.sessions.worker", str(session.dir)]
+    work = ["-m", "core.sessions.worker", str(session.dir)]
     language, n = session.spec.language, str(session.spec.processes)
     if language is None or session.spec.processes == 1:
-        return [sys.executable, *worker]
+        return [sys.executable, *work]
     if language.launcher.program == "accelerate":
-        return [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--num_processes", n, *worker]
-    return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n, *worker]
+        return [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--num_processes", n, *work]
+    return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n, *work]
 
 
 def spawn(job: Job, *options: str) -> subprocess.Popen[bytes]:
