@@ -484,8 +484,7 @@ def by_size(session: Session, mark: Mark) -> None:
 def event_log(session: Session) -> None:
     st.subheader("Log", anchor=False)
     events = [event for event in session.events()[0] if event.get("kind") != "step"][-SHOWN_EVENTS:]
-    with st.container(height=260, border=False):
-        st.html(markup.log([(float(event.get("time", 0)), event_words(event)) for event in reversed(events)]))
+    st.html(markup.log([(float(event.get("time", 0)), event_words(event)) for event in reversed(events)]))
 
 
 # --- stop and resume -------------------------------------------------------------------------------------------------

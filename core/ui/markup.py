@@ -213,6 +213,6 @@ def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
 
 
 def log(events: Sequence[tuple[float, str]]) -> str:
-    """Lines of a log with their local time."""
+    """Lines of a log with their local time; the keyboard can scroll a long one."""
     lines = (f"<div><time>{time.strftime('%H:%M:%S', time.localtime(moment))}</time>{escape(words)}</div>" for moment, words in events)
-    return f'<div class="fl-log">{"".join(lines)}</div>'
+    return f'<div class="fl-log" role="log" aria-label="Log" tabindex="0">{"".join(lines)}</div>'
