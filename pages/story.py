@@ -330,7 +330,7 @@ def compare_branch(branch: Branch, parent: Session) -> None:
 
 def show_map(session: Session, here: int | None) -> None:
     """Where the engineer has led the session."""
-    path = once(lambda: stops(session), "story stops", *known)
+    path = once(lambda: stops(session), "story stops", revision)
     if len({stop.stage for stop in path}) < 2:
         return
     contents.heading(
@@ -388,7 +388,8 @@ thread = marks(session, state)
 chosen = timeline(thread, key="story-thread", default=None if opening is None else opening + 1)
 stage = chosen.id - 1
 here = None if stage < 0 else stage
-known = session.revision(), here
+revision = session.revision()
+known = revision, here
 """What every figure of the page hangs on; taken before anything is read, so that what is drawn is never older than it says."""
 after, read = session.results(here), session.validation(here)
 if after is None or after.empty:
@@ -402,7 +403,6 @@ following = session.results(stage + 1) if stage + 1 < session.spec.stages else N
 now_label, before_label = stage_name(here), stage_name(earlier_stage)
 if here is not None:
     now_label, before_label = f"after {now_label.lower()}", "before training" if earlier_stage is None else f"after {before_label.lower()}"
-
 record = session.proposal(here)
 claims = record.proposal.claims if record is not None and record.proposal is not None else ()
 outcomes = once(lambda: claim_outcomes(claims, after, following, read), "story claims", *known)
@@ -433,7 +433,7 @@ if len(moments) > 1:
         "The whole session, size by size", "session", short="Whole session",
         help="Valid rate before training (0) and after each stage, with 95 % intervals.",
     )  # fmt: skip
-    theme.chart(once(lambda: rates_over_stages(moments), "story stages", *known), "over-stages")
+    theme.chart(once(lambda: rates_over_stages(moments), "story stages", revision), "over-stages")
 measured_marks = [mark for mark in thread if mark.state == "done"]
 contents.show(
     chosen,

@@ -149,7 +149,6 @@ def reclaim(session: Session) -> None:
     check_resumable(session)
     check_folder(session)
     with worker.sole_worker(session), launching(SessionStore(), [session.spec.api]):
-        (session.dir / STOP_FILE).unlink(missing_ok=True)
         queue(session)
 
 
@@ -227,7 +226,6 @@ def spawn(job: Job, *options: str) -> subprocess.Popen[bytes]:
     Raises LaunchError if there is a link in the job's folder.
     """
     check_folder(job)
-    (job.dir / STOP_FILE).unlink(missing_ok=True)
     queue(job)
     process = launch(job, *options)
     threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie
@@ -242,7 +240,8 @@ def check_folder(job: Job) -> None:
 
 
 def queue(job: Job) -> None:
-    """Has the job wait for its worker, which it does for a while before it counts as crashed."""
+    """Has the job wait for its worker, which it does for a while before it counts as crashed. Nobody has asked that one to stop."""
+    (job.dir / STOP_FILE).unlink(missing_ok=True)
     fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
     if isinstance(job, Session):
         fresh |= {"phase": "starting", "phase_done": 0.0, "phase_since": time.time()}
