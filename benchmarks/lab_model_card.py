@@ -14,17 +14,17 @@ from typing import Any
 import pandas as pd
 import torch
 
-from core import seeds
-from core.engineer import rules
-from core.engineer.demonstrations import draw_context
-from core.engineer.proposal_dialect import ProposalGrammar, render_context, render_proposal
-from core.lake.config import PAPER_SIZES
-from core.lake.suites import SUITES, build_suite
-from core.policy.evaluation import evaluate
-from core.policy.folders import policy_folder
-from core.policy.lab_policy import LabPolicy
-from core.policy.vocabulary import CONFIG
-from core.sessions.statistics import rates, wilson
+from frozenlab import seeds
+from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
+from frozenlab.engineer.engineers import rules
+from frozenlab.intervals import rates, wilson
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lake.config import PAPER_SIZES
+from frozenlab.lake.suites import SUITES, build_suite
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.folders import policy_folder
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.policy.lab.vocabulary import CONFIG
 
 SAMPLED_SEED = 1
 CONTEXTS = 500

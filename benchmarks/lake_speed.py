@@ -25,18 +25,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core import seeds
-from core.lake.answers import ACTIONS as WORDS
-from core.lake.answers import judge_answer
-from core.lake.board import Agent, Board
-from core.lake.checking import check
-from core.lake.config import PLACEMENTS
-from core.lake.generator import holes_of, random_instances
-from core.lake.instance import Instance
-from core.lake.rules import FAULTS
-from core.lake.solver import solve_all
-from core.lake.suites import SUITES, build_suite
-from core.lake.vector import ACTIONS, Step, VectorLake
+from frozenlab import seeds
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.config import PLACEMENTS
+from frozenlab.lake.draw.generator import holes_of, random_instances
+from frozenlab.lake.envs.vector import ACTIONS, Step, VectorLake
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import FAULTS
+from frozenlab.lake.solve.solver import solve_all
+from frozenlab.lake.suites import SUITES, build_suite
+from frozenlab.lake.words.answers import ACTIONS as WORDS
+from frozenlab.lake.words.answers import judge_answer
+from frozenlab.lake.words.checking import check
 
 PINNED = ("pogema==1.4.0", "w9-pathfinding==0.1.3", "gymnasium==0.28.1", "numpy==1.26.4", "pydantic==1.9.1", "setuptools<81")
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "frozenlab" / "peers"

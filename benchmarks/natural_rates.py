@@ -11,8 +11,8 @@ from __future__ import annotations
 import csv
 from itertools import product
 
-from core.lake.config import LAYOUTS, PAPER_SIZES, Layout, Placement
-from core.lake.generator import RATES, GenerationError, Stratum, Stream, holes_of
+from frozenlab.lake.config import LAYOUTS, PAPER_SIZES, Layout, Placement
+from frozenlab.lake.draw.generator import RATES, GenerationError, Stratum, Stream, holes_of
 
 BOARDS, TRIES = 600, 1_500
 """A cell is measured on so many boards, or so many that were given to the solver where those with a solution are rare."""

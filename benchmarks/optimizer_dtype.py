@@ -33,12 +33,12 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     """CPU seconds of one Muon step of the lab model and of one imitation step."""
     import torch
 
-    from core.lake.generator import generate
-    from core.policy.folders import LAB_MODEL
-    from core.policy.lab_policy import LabPolicy
-    from core.sessions.presets import preset_spec
-    from core.training import optimizers
-    from core.training.imitation import ImitationRun
+    from frozenlab.lake.draw.generator import generate
+    from frozenlab.loop.presets import preset_spec
+    from frozenlab.policy.folders import LAB_MODEL
+    from frozenlab.policy.lab.policy import LabPolicy
+    from frozenlab.training import optimizers
+    from frozenlab.training.methods.imitation import ImitationRun
 
     torch.set_num_threads(1)
     if kind == "bfloat16":

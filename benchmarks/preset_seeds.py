@@ -22,14 +22,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import pandas as pd
 
-from core.lake.files import write_text
-from core.sessions.files import write_parquet
-from core.sessions.presets import PRESETS
-from core.sessions.store import PROJECT, Session
-from core.sessions.studies.effects import over_seeds, points
+from frozenlab import places
+from frozenlab.jobs.files import write_parquet
+from frozenlab.lake.files import write_text
+from frozenlab.loop.presets import PRESETS
+from frozenlab.loop.store import Session
+from frozenlab.studies.effects import over_seeds, points
 
-KEPT = PROJECT / "assets" / "preset_seeds"
-README = PROJECT / "README.md"
+KEPT = places.ROOT / "assets" / "preset_seeds"
+README = places.ROOT / "README.md"
 BEGIN, END = "<!-- preset seeds: written by python -m benchmarks.preset_seeds --readme -->", "<!-- preset seeds: end -->"
 COLUMNS = ["trained", "board_id", "agents", "size", "valid", "optimal"]
 METRICS = ("valid", "optimal")
@@ -42,7 +43,7 @@ def run(folder: Path, preset: str, method: str, seed: int) -> Session:
     else:
         command = ["resume", str(folder)]
     if not folder.exists() or Session(folder).state().status != "done":
-        subprocess.run([sys.executable, "-m", "core.cli", *command], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", "frozenlab.cli", *command], check=True, stdout=subprocess.DEVNULL)
     return Session(folder)
 
 

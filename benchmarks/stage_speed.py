@@ -28,15 +28,15 @@ import torch
 from transformers import TrainerControl, TrainerState, TrainingArguments
 from trl import GRPOTrainer
 
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
-from core.lake.instance import Instance
-from core.lake.suites import SUITES, build_suite, held_out
-from core.policy.evaluation import evaluate
-from core.policy.folders import policy_folder
-from core.policy.lab_policy import LabPolicy
-from core.training.grpo import GRPORun
-from core.training.settings import TrainingSettings
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.suites import SUITES, build_suite, held_out
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.folders import policy_folder
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.training.methods.grpo import GRPORun
+from frozenlab.training.settings import TrainingSettings
 
 TURNS, STEPS = 3, 3
 """Turns of each side, and steps in a turn; the first step of a turn, in which memory is made ready, is not counted."""

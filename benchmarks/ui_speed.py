@@ -35,14 +35,14 @@ import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.animation import animation
-from core.lake import warm_up
-from core.lake.board import Board
-from core.lake.files import write_text
-from core.sessions.files import append_line
-from core.sessions.state import own_process
-from core.sessions.store import PROJECT
-from core.ui.nav import PAGES
-from core.ui.share import encode
+from frozenlab import places
+from frozenlab.jobs.files import append_line
+from frozenlab.jobs.state import own_process
+from frozenlab.lake.board import Board
+from frozenlab.lake.files import write_text
+from frozenlab.lake.kernels import warm_up
+from frozenlab.ui.nav import PAGES
+from frozenlab.ui.share import encode
 from tests.browser.conftest import App, _free_port
 
 CROSSING = Board.from_text("S F F\nF F F\ns F g\nF F G")
@@ -221,7 +221,7 @@ def play(browser: Browser) -> None:
 
 def live_session(sessions: Path) -> None:
     """A session that looks as if this process trained it."""
-    shutil.copytree(PROJECT / "sessions" / EXAMPLE, sessions / "live", ignore=shutil.ignore_patterns("policy"))
+    shutil.copytree(places.ROOT / "sessions" / EXAMPLE, sessions / "live", ignore=shutil.ignore_patterns("policy"))
     (sessions / "live" / "stages" / "02" / "validation.parquet").unlink()
 
 
@@ -267,7 +267,7 @@ def copies(sessions: Path, many: int) -> None:
     """As many sessions, all with validation tables; the same files under many names."""
     first = sessions / "copy-0"
     if not first.exists():
-        shutil.copytree(PROJECT / "sessions" / EXAMPLE, first, ignore=shutil.ignore_patterns("policy"))
+        shutil.copytree(places.ROOT / "sessions" / EXAMPLE, first, ignore=shutil.ignore_patterns("policy"))
     for number in range(1, many):
         if not (sessions / f"copy-{number}").exists():
             shutil.copytree(first, sessions / f"copy-{number}", copy_function=os.link)
@@ -288,9 +288,9 @@ def many_sessions(browser: Browser) -> None:
                 row(f"{name}, {many} sessions", again, f"the first time {first}")
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             began = time.perf_counter()
-            command = [sys.executable, "-m", "core.cli", "status", "copy-0"]
+            command = [sys.executable, "-m", "frozenlab.cli", "status", "copy-0"]
             subprocess.run(
-                command, env=os.environ | {"FROZENLAB_SESSIONS": str(app.sessions)}, cwd=PROJECT, check=True, capture_output=True
+                command, env=os.environ | {"FROZENLAB_SESSIONS": str(app.sessions)}, cwd=places.ROOT, check=True, capture_output=True
             )
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

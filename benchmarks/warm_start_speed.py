@@ -15,15 +15,15 @@ from dataclasses import replace
 
 import torch
 
-from core import seeds
-from core.lake.board import Board
-from core.lake.generator import NOTHING
-from core.lake.rules import Paths
-from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.lab_policy import LabPolicy
-from core.training.auxiliary import insight
-from core.training.demonstrations import guise, plan_example
-from core.training.warm_start import WarmStartSettings, solved_boards, train
+from frozenlab import seeds
+from frozenlab.lab_model.auxiliary import insight
+from frozenlab.lab_model.warm_start import WarmStartSettings, solved_boards, train
+from frozenlab.lake.board import Board
+from frozenlab.lake.draw.generator import NOTHING
+from frozenlab.lake.rules import Paths
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.training.demonstrations import guise, plan_example
 
 
 def boards_a_second(settings: WarmStartSettings, solved: Sequence[tuple[Board, Paths]]) -> float:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 if TYPE_CHECKING:
     import subprocess
 
-    from core.engineer.schema import ApiSettings, Proposal
-    from core.lake.config import EnvironmentConfig
-    from core.sessions.benchmark import Report, Tally
-    from core.sessions.replays import Replay, ReplayTask
-    from core.sessions.store import Session, SessionStore
-    from core.sessions.studies.spec import StudySpec
-    from core.sessions.studies.store import Study
+    from frozenlab.benchmark.report import Report, Tally
+    from frozenlab.engineer.schema import ApiSettings, Proposal
+    from frozenlab.lake.config import EnvironmentConfig
+    from frozenlab.loop.store import Session, SessionStore
+    from frozenlab.replays.task import Replay, ReplayTask
+    from frozenlab.studies.spec import StudySpec
+    from frozenlab.studies.store import Study
 
 BAD_INPUT = 2
 Name = TypeVar("Name", bound=str)
@@ -172,7 +172,7 @@ def parser() -> argparse.ArgumentParser:
 
 def allow_hosts(names: Sequence[str]) -> None:
     """Remembers the servers that may be asked from now on."""
-    from core.engineer import hosts
+    from frozenlab.engineer import hosts
 
     for name in names:
         hosts.allow(name)
@@ -180,7 +180,7 @@ def allow_hosts(names: Sequence[str]) -> None:
 
 def refuse_unknown(servers: Iterable[ApiSettings | None]) -> None:
     """Raises InputError if one of the servers that would be asked has not been allowed."""
-    from core.engineer import hosts
+    from frozenlab.engineer import hosts
 
     for server in filter(None, servers):
         if reason := hosts.refusal(server):
@@ -195,15 +195,15 @@ def run_app(options: argparse.Namespace) -> int:
     import subprocess
     import webbrowser
 
-    from core.lake import kernel_cache
-    from core.sessions.store import PROJECT
+    from frozenlab import places
+    from frozenlab.lake.kernels import cache as kernel_cache
 
     kernel_cache.start()
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
     url = f"http://127.0.0.1:{options.port}"
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(PROJECT / "streamlit_app.py"), "--server.port", str(options.port)],
-        cwd=PROJECT,
+        [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)],
+        cwd=places.workplace(),
         env=environment,
     )
     try:
@@ -235,13 +235,13 @@ def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:
 def run_session(options: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
-    from core.lake.config import first_error
-    from core.sessions.footprint import shortfalls
-    from core.sessions.launcher import claim
-    from core.sessions.presets import PRESETS, preset_spec
-    from core.sessions.spec import SessionSpec
-    from core.sessions.store import SessionStore
-    from core.training.settings import METHODS, SCHEDULES
+    from frozenlab.jobs.launcher import claim
+    from frozenlab.lake.config import first_error
+    from frozenlab.loop.footprint import shortfalls
+    from frozenlab.loop.presets import PRESETS, preset_spec
+    from frozenlab.loop.spec import SessionSpec
+    from frozenlab.loop.store import SessionStore
+    from frozenlab.training.settings import METHODS, SCHEDULES
 
     if (options.preset is None) == (options.spec is None):
         raise InputError("give either a spec file or --preset")
@@ -279,9 +279,9 @@ def run_replay(options: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
-    from core.sessions.replay_cost import estimate
-    from core.sessions.replays import create, open_replay, replays_folder, servers
-    from core.sessions.store import STOP_FILE, SessionStore, worker_environment
+    from frozenlab.loop.store import STOP_FILE, SessionStore, worker_environment
+    from frozenlab.replays.cost import estimate
+    from frozenlab.replays.task import create, open_replay, replays_folder, servers
 
     store = SessionStore()
     there = open_replay(options.what, store) if (replays_folder(store) / options.what).is_dir() else None
@@ -300,7 +300,7 @@ def run_replay(options: argparse.Namespace) -> int:
     replay = there or create(task, store, options.id)
     (replay.dir / STOP_FILE).unlink(missing_ok=True)
     os.environ.update(worker_environment(session.spec.online))
-    from core.sessions.replay_worker import main as ask
+    from frozenlab.replays.worker import main as ask
 
     signal.signal(signal.SIGINT, lambda *_: (replay.dir / STOP_FILE).touch())
     with tqdm(desc="asking", initial=len(known), total=task.total, unit=" answers", disable=None, leave=False) as bar:
@@ -317,9 +317,9 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     """What the options ask for."""
     from pydantic import ValidationError
 
-    from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
-    from core.lake.config import first_error
-    from core.sessions.replays import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
+    from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
+    from frozenlab.lake.config import first_error
+    from frozenlab.replays.task import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
 
     name, _, stage = options.what.rpartition(":")
     if not name or not stage.isdigit() or stage == "0":
@@ -362,7 +362,7 @@ def agreed() -> bool:
 
 def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     """What came out, as far as it goes."""
-    from core.sessions.replay_report import compared, proposals, sentences
+    from frozenlab.replays.report import compared, proposals, sentences
 
     state, answers, task = replay.state(), replay.answers(), replay.task
     known = {"id": replay.id, "folder": str(replay.dir), "session": task.session, "stage": task.stage + 1, "status": state.status}
@@ -392,11 +392,11 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
 def run_study(options: argparse.Namespace) -> int:
     import time
 
-    from core.sessions.launcher import resume_study, start_study
-    from core.sessions.store import SessionStore
-    from core.sessions.studies.cluster import require_ray
-    from core.sessions.studies.noise import told_beforehand
-    from core.sessions.studies.store import open_study, studies_folder
+    from frozenlab.jobs.launcher import resume_study, start_study
+    from frozenlab.loop.store import SessionStore
+    from frozenlab.studies.cluster import require_ray
+    from frozenlab.studies.noise import told_beforehand
+    from frozenlab.studies.store import open_study, studies_folder
 
     if options.jobs is not None and options.jobs < 1:
         raise InputError(f"--jobs is {options.jobs}; at least one session runs at a time")
@@ -433,8 +433,8 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     """A ready-made study, or one in a file."""
     from pydantic import ValidationError
 
-    from core.lake.config import first_error
-    from core.sessions.studies.spec import STUDIES, StudySpec
+    from frozenlab.lake.config import first_error
+    from frozenlab.studies.spec import STUDIES, StudySpec
 
     if options.what not in STUDIES and not options.what.endswith(".json"):
         raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(STUDIES)}, or a spec in a JSON file")
@@ -462,7 +462,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
 
 def named_engineers(names: str | None) -> dict[str, Any]:
     """What ``--engineers`` says, as the study engineers is told it."""
-    from core.sessions.studies.spec import STUDY_ENGINEERS
+    from frozenlab.studies.spec import STUDY_ENGINEERS
 
     if names is None:
         return {}
@@ -479,9 +479,9 @@ def named_engineers(names: str | None) -> dict[str, Any]:
 
 def print_study(study: Study, as_json: bool) -> None:
     """What came out, as far as it goes."""
-    from core.sessions.studies.report import report_of
-    from core.sessions.studies.report_page import before_results, seen
-    from core.sessions.studies.store import StudyError
+    from frozenlab.studies.report import report_of
+    from frozenlab.studies.report_page import before_results, seen
+    from frozenlab.studies.store import StudyError
 
     state, done = study.state(), sum(1 for _ in study.finished())
     known = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
@@ -510,8 +510,8 @@ def print_study(study: Study, as_json: bool) -> None:
 
 
 def run_propose(options: argparse.Namespace) -> None:
-    from core.sessions.launcher import propose
-    from core.sessions.store import SessionStore
+    from frozenlab.jobs.launcher import propose
+    from frozenlab.loop.store import SessionStore
 
     session = find_session(options.id)
     environment = session.environment(session.state().stage)
@@ -523,8 +523,8 @@ def run_propose(options: argparse.Namespace) -> None:
 
 def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Proposal:
     """What a person proposes by a config file."""
-    from core.engineer.human import proposal_of
-    from core.lake.config import EnvironmentConfig
+    from frozenlab.engineer.engineers.human import proposal_of
+    from frozenlab.lake.config import EnvironmentConfig
 
     after = EnvironmentConfig.read(options.config)
     if tuple(after.sizes) != tuple(before.sizes) or after.agents != before.agents:
@@ -534,8 +534,8 @@ def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Prop
 
 
 def run_fork(options: argparse.Namespace) -> int:
-    from core.sessions.launcher import claim_fork
-    from core.sessions.store import SessionStore
+    from frozenlab.jobs.launcher import claim_fork
+    from frozenlab.loop.store import SessionStore
 
     name, _, number = options.stage.rpartition(":")
     if not number.isdigit() or number == "0":
@@ -548,7 +548,7 @@ def run_fork(options: argparse.Namespace) -> int:
 
 def other_way(session: Session, stage: int, options: argparse.Namespace) -> Proposal | None:
     """What a fork is to train on by ``--keep`` or ``--config``; None where its engineer is asked."""
-    from core.engineer.human import proposal_of, rejecting
+    from frozenlab.engineer.engineers.human import proposal_of, rejecting
 
     if not options.keep and not options.config:
         return None
@@ -565,7 +565,7 @@ def other_way(session: Session, stage: int, options: argparse.Namespace) -> Prop
 
 
 def run_resume(options: argparse.Namespace) -> int:
-    from core.sessions.launcher import reclaim
+    from frozenlab.jobs.launcher import reclaim
 
     session = find_session(options.id)
     reclaim(session)
@@ -578,14 +578,15 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
     import signal
     import subprocess
 
-    from core.sessions.launcher import worker_command
-    from core.sessions.recorder import Recorder
-    from core.sessions.store import PROJECT, STOP_FILE, worker_environment
-    from core.sessions.worker import run_recorded, sole_worker
+    from frozenlab import places
+    from frozenlab.jobs.launcher import worker_command
+    from frozenlab.loop.recorder import Recorder
+    from frozenlab.loop.store import STOP_FILE, worker_environment
+    from frozenlab.loop.worker import run_recorded, sole_worker
 
     os.environ.update(worker_environment(session.spec.online))
     if session.spec.processes > 1:
-        status = subprocess.call(worker_command(session), cwd=PROJECT)
+        status = subprocess.call(worker_command(session), cwd=places.workplace())
         print_status(session, as_json)
         return status
     with sole_worker(session):
@@ -600,13 +601,13 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
 
 
 def print_event(event: dict[str, Any]) -> None:
-    from core.sessions.events import event_words
+    from frozenlab.loop.events import event_words
 
     print(event_words(event), flush=True)
 
 
 def run_stop(options: argparse.Namespace) -> None:
-    from core.sessions.launcher import stop
+    from frozenlab.jobs.launcher import stop
 
     session = find_session(options.id)
     stop(session)
@@ -618,9 +619,9 @@ def run_status(options: argparse.Namespace) -> None:
 
 
 def print_status(session: Session, as_json: bool) -> None:
-    from core.sessions.events import rate_words
-    from core.sessions.soundness import problems_of
-    from core.training.settings import METHOD_NAMES
+    from frozenlab.loop.events import rate_words
+    from frozenlab.loop.soundness import problems_of
+    from frozenlab.training.settings import METHOD_NAMES
 
     state = session.state()
     if as_json:
@@ -643,7 +644,7 @@ def print_status(session: Session, as_json: bool) -> None:
 
 def find_session(name: str) -> Session:
     """A session by id, or by the path of its folder."""
-    from core.sessions.store import Session, SessionStore
+    from frozenlab.loop.store import Session, SessionStore
 
     return Session(Path(name).resolve()) if (Path(name) / "session.json").exists() else SessionStore().open(name)
 
@@ -652,12 +653,12 @@ def find_session(name: str) -> Session:
 
 
 def run_generate(options: argparse.Namespace) -> None:
-    from core.cli_words import drawn_words
-    from core.lake.config import EnvironmentConfig
-    from core.lake.generator import NOTHING, generate, realised
-    from core.lake.instance import write_instances
-    from core.lake.presets import PRESETS, preset
-    from core.lake.suites import held_out
+    from frozenlab.cli_words import drawn_words
+    from frozenlab.lake.config import EnvironmentConfig
+    from frozenlab.lake.draw.generator import NOTHING, generate, realised
+    from frozenlab.lake.instance import write_instances
+    from frozenlab.lake.presets import PRESETS, preset
+    from frozenlab.lake.suites import held_out
 
     if options.n < 1:
         raise InputError(f"--n is {options.n}; at least one board is drawn")
@@ -689,10 +690,10 @@ def run_generate(options: argparse.Namespace) -> None:
 
 
 def run_solve(options: argparse.Namespace) -> None:
-    from core.cli_words import solution_words
-    from core.lake.board import read_board
-    from core.lake.solver import solve
-    from core.lake.warm_up import load_solver
+    from frozenlab.cli_words import solution_words
+    from frozenlab.lake.board import read_board
+    from frozenlab.lake.kernels.warm_up import load_solver
+    from frozenlab.lake.solve.solver import solve
 
     board = read_board(read_text(options.board))
     load_solver()
@@ -715,11 +716,11 @@ def run_solve(options: argparse.Namespace) -> None:
 
 
 def run_judge(options: argparse.Namespace) -> None:
-    from core.cli_words import verdict_words
-    from core.lake.board import read_board
-    from core.lake.rules import judge
-    from core.lake.solver import solve
-    from core.lake.warm_up import load_solver
+    from frozenlab.cli_words import verdict_words
+    from frozenlab.lake.board import read_board
+    from frozenlab.lake.kernels.warm_up import load_solver
+    from frozenlab.lake.rules import judge
+    from frozenlab.lake.solve.solver import solve
 
     board, plan = read_board(read_text(options.board)), read_plan(options.plan)
     load_solver()
@@ -744,7 +745,7 @@ def run_judge(options: argparse.Namespace) -> None:
 
 def read_plan(given: str) -> tuple[str, ...]:
     """A plan from the argument itself or from a file that it names."""
-    from core.lake.config import cut
+    from frozenlab.lake.config import cut
 
     if given.lstrip().startswith("["):
         text = given
@@ -764,9 +765,9 @@ def read_plan(given: str) -> tuple[str, ...]:
 
 
 def run_convert(options: argparse.Namespace) -> None:
-    from core.engineer.sentences import counted
-    from core.lake import formats
-    from core.lake.files import write_files, write_folder
+    from frozenlab.engineer.sentences import counted
+    from frozenlab.lake import formats
+    from frozenlab.lake.files import write_files, write_folder
 
     known = ", ".join(formats.FORMATS)
     for name in (options.source_format, options.target_format):
@@ -813,9 +814,9 @@ def refuse_to_replace(folder: Path, files: dict[str, str]) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
-    from core.sessions.benchmark import results_folder, save_result
-    from core.sessions.evaluations import fresh_id, task_for
-    from core.sessions.store import SessionStore, worker_environment
+    from frozenlab.benchmark.report import results_folder, save_result
+    from frozenlab.benchmark.task import fresh_id, task_for
+    from frozenlab.loop.store import SessionStore, worker_environment
 
     store = SessionStore()
     fields = {"temperature": options.temperature, "seed": options.seed} | ({"title": options.title} if options.title else {})
@@ -824,7 +825,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: name a new folder")
     os.environ.update(worker_environment(task.online))
-    from core.sessions.measuring import measure
+    from frozenlab.benchmark.measuring import measure
 
     with progress() as note:
         report, rows = measure(task, folder.name, note)
@@ -840,9 +841,9 @@ def run_export(options: argparse.Namespace) -> None:
     import os
     import tempfile
 
-    from core.policy.folders import on_hub
-    from core.sessions.evaluations import checkpoint_of
-    from core.sessions.store import SessionStore, worker_environment
+    from frozenlab.benchmark.task import checkpoint_of
+    from frozenlab.loop.store import SessionStore, worker_environment
+    from frozenlab.policy.folders import on_hub
 
     known = checkpoint_of(options.model, SessionStore())
     name, language = known["policy"], known.get("language")
@@ -852,8 +853,8 @@ def run_export(options: argparse.Namespace) -> None:
     if options.adapter and (language is None or language.lora is None):
         raise InputError(f"{options.model} was not trained with LoRA: it has no adapters")
     os.environ.update(worker_environment(language is not None and on_hub(name)))
-    from core.policy.hf_policy import HFPolicy
-    from core.policy.loading import load_policy
+    from frozenlab.policy.language.policy import HFPolicy
+    from frozenlab.policy.loading import load_policy
 
     policy = load_policy(name, language)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:  # so that there is never half a model in OUT
@@ -889,7 +890,7 @@ def print_tally(tally: Tally, size: str, valid: tuple[float, float, float], opti
 
 
 def run_doctor(options: argparse.Namespace) -> None:
-    from core.doctor import examine
+    from frozenlab.doctor import examine
 
     report = examine()
     if options.json:
@@ -907,7 +908,7 @@ def run_doctor(options: argparse.Namespace) -> None:
 
 def read_text(path: Path | str) -> str:
     """A file's text, or standard input's for ``-``. Raises InputError, or BoardError if it is too large or no text, with the reason."""
-    from core.lake import formats
+    from frozenlab.lake import formats
 
     if str(path) == "-":
         return sys.stdin.read()
@@ -922,7 +923,7 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar on stderr, where that is a terminal, for each part of a job in turn: told (part, done, of how many)."""
     from tqdm import tqdm
 
-    from core.lake.warm_up import load_solver
+    from frozenlab.lake.kernels.warm_up import load_solver
 
     load_solver()
     bars: dict[str, tqdm] = {}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from core.lake.generator import Realised
-from core.lake.rules import Fault, Verdict
-from core.lake.solver import Solution
-from core.sessions.statistics import wilson
+from frozenlab.intervals import wilson
+from frozenlab.lake.draw.generator import Realised
+from frozenlab.lake.rules import Fault, Verdict
+from frozenlab.lake.solve.solver import Solution
 
 FAULT_WORDS: dict[Fault, str] = {
     "parse_error": "the answer cannot be read",

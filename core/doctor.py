@@ -11,9 +11,9 @@ from typing import Any
 
 import psutil
 
-from core.sessions.footprint import GIB, gpus, shortfalls
-from core.sessions.presets import PRESETS, preset_spec
-from core.sessions.store import PROJECT
+from frozenlab import places
+from frozenlab.loop.footprint import GIB, gpus, shortfalls
+from frozenlab.loop.presets import PRESETS, preset_spec
 
 ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")
 MEMORY_NEEDED = 3 * 2**30
@@ -26,7 +26,7 @@ def examine() -> dict[str, Any]:
     python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
-    model = PROJECT / "assets" / "lab-model" / "model.safetensors"
+    model = places.ASSETS / "lab-model" / "model.safetensors"
     free = psutil.virtual_memory().available
     gpu = ", ".join(f"{gpu.name} ({gpu.memory / GIB:.0f} GiB)" for gpu in gpus())
     vllm = installed("vllm")
@@ -64,7 +64,7 @@ def why_not(preset: str, lab_model: bool) -> str | None:
 def bfloat16() -> str:
     """What the processor makes of matrix products in 16 bits."""
     try:
-        from core.training.optimizers import fast_bfloat16
+        from frozenlab.training.optimizers import fast_bfloat16
     except ImportError:  # without torch, which is missing among the packages
         return "unknown"
     return "the processor has instructions for it" if fast_bfloat16() else "the processor has no instructions for it, so float32 is used"

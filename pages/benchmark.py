@@ -10,11 +10,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from core.lake.suites import SUITES
-from core.sessions.benchmark import Report, Result, results
-from core.sessions.paper_results import PaperResults, paper_results
-from core.ui import benchmark_boards, benchmark_measure, markup, nav, sessions, theme
-from core.ui.benchmark import (
+from frozenlab.benchmark.page import boards as benchmark_boards
+from frozenlab.benchmark.page import measure as benchmark_measure
+from frozenlab.benchmark.page.address import NOBODY, View, asked_now, follow, go, leave, read, suites, write
+from frozenlab.benchmark.page.comparison import (
     METRICS,
     MOST_RESULTS,
     PAPER_SUITE,
@@ -29,12 +28,15 @@ from core.ui.benchmark import (
     paper_models,
     teams,
 )
-from core.ui.benchmark_address import NOBODY, View, asked_now, follow, go, leave, read, suites, write
-from core.ui.benchmark_figures import outcomes_figure, rates_figure
-from core.ui.benchmark_tables import cells_table, changes_table, leaderboard, more_table, team_title
-from core.ui.chart import Chart
-from core.ui.figures import percent
-from core.ui.scoreboard import scoreboard
+from frozenlab.benchmark.page.figures import outcomes_figure, rates_figure
+from frozenlab.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table, team_title
+from frozenlab.benchmark.paper_results import PaperResults, paper_results
+from frozenlab.benchmark.report import Report, Result, results
+from frozenlab.lake.suites import SUITES
+from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.chart import Chart
+from frozenlab.ui.figures import percent
+from frozenlab.ui.scoreboard import scoreboard
 
 state = st.session_state
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from core.lake.config import (
+from frozenlab.lake.config import (
     KNOBS,
     LAYOUTS,
     MAX_TEAM,
@@ -15,14 +15,14 @@ from core.lake.config import (
     EnvironmentConfig,
     SizeConfig,
 )
-from core.lake.generator import GenerationError, generate, natural_wait_rate, realised, undrawable
-from core.lake.instance import Instance
-from core.lake.rules import judge, walk
-from core.sessions.store import SessionStore
-from core.ui import drafts, nav, preparing, theme
-from core.ui.board import Track, board_gallery, board_player
-from core.ui.plain import plain
-from core.ui.story import LAYOUT_WORDS, MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
+from frozenlab.lake.draw.generator import GenerationError, generate, natural_wait_rate, realised, undrawable
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import judge, walk
+from frozenlab.loop.store import SessionStore
+from frozenlab.ui import drafts, nav, preparing, theme
+from frozenlab.ui.board import Track, board_gallery, board_player
+from frozenlab.ui.plain import plain
+from frozenlab.ui.story import LAYOUT_WORDS, MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
 
 nav.ensure_nav()
 state = st.session_state

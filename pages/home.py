@@ -7,17 +7,17 @@ from itertools import chain
 
 import streamlit as st
 
-from core.lake.board import Board
-from core.sessions.state import PHASE_WORDS
-from core.sessions.store import Session
-from core.training.settings import Method
-from core.ui import markup, nav, sessions, theme
-from core.ui.board import board_player
-from core.ui.figures import overall, percent
-from core.ui.glossary import glossary
-from core.ui.loop import loop_picture, told_stage
-from core.ui.story import answer_of, board_by_board, showcase
-from core.ui.timeline import rates_by_stage
+from frozenlab.jobs.state import PHASE_WORDS
+from frozenlab.lake.board import Board
+from frozenlab.loop.page.loop import loop_picture, told_stage
+from frozenlab.loop.store import Session
+from frozenlab.training.settings import Method
+from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.board import board_player
+from frozenlab.ui.figures import overall, percent
+from frozenlab.ui.glossary import glossary
+from frozenlab.ui.story import answer_of, board_by_board, showcase
+from frozenlab.ui.timeline import rates_by_stage
 
 LEARNED: dict[Method, str] = {
     "grpo": "It was trained by reinforcement learning (GRPO)",

@@ -8,19 +8,19 @@ from typing import Any
 
 import streamlit as st
 
-from core.lake.board import MOVES, START_LETTERS, Board, BoardError
-from core.lake.config import MAX_TEAM, PAPER_SIZES
-from core.lake.formats import FORMATS
-from core.lake.generator import GenerationError
-from core.lake.rules import Paths, judge, judge_paths, walk
-from core.lake.solver import Solution, solve
-from core.sessions.planner import Planner, PlannerError
-from core.sessions.store import OFFERED, Checkpoint, SessionStore
-from core.ui import choices, keys, nav, preparing, theme, tree
-from core.ui.board import Track, board_editor, board_player
-from core.ui.gif import board_gif
-from core.ui.plain import plain
-from core.ui.share import decode, encode
+from frozenlab.lake.board import MOVES, START_LETTERS, Board, BoardError
+from frozenlab.lake.config import MAX_TEAM, PAPER_SIZES
+from frozenlab.lake.draw.generator import GenerationError
+from frozenlab.lake.formats import FORMATS
+from frozenlab.lake.rules import Paths, judge, judge_paths, walk
+from frozenlab.lake.solve.solver import Solution, solve
+from frozenlab.loop.planner import Planner, PlannerError
+from frozenlab.loop.store import OFFERED, Checkpoint, SessionStore
+from frozenlab.ui import choices, keys, nav, preparing, theme, tree
+from frozenlab.ui.board import Track, board_editor, board_player
+from frozenlab.ui.gif import board_gif
+from frozenlab.ui.plain import plain
+from frozenlab.ui.share import decode, encode
 
 nav.ensure_nav()
 state = st.session_state

@@ -13,14 +13,19 @@ import streamlit as st
 from pydantic import ValidationError
 from streamlit.elements.lib.column_types import ColumnConfig
 
-from core.engineer.evidence import describe
-from core.engineer.schema import SECTIONS, ApiSettings, Context, EngineerName, ProposalRecord
-from core.lake.config import first_error
-from core.sessions import launcher
-from core.sessions.kept import Signature, signature
-from core.sessions.replay_cost import estimate
-from core.sessions.replay_report import compared, proposals, sentences
-from core.sessions.replays import (
+from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.schema import SECTIONS, ApiSettings, Context, EngineerName, ProposalRecord
+from frozenlab.intervals import wilson
+from frozenlab.jobs import launcher
+from frozenlab.jobs.kept import Signature, signature
+from frozenlab.lake.config import first_error
+from frozenlab.loop.page import evidence
+from frozenlab.loop.page.answers import raw_answers, repairs
+from frozenlab.loop.store import OFFERED, Session, SessionError
+from frozenlab.replays.cost import estimate
+from frozenlab.replays.page.figures import proposals_figure
+from frozenlab.replays.report import compared, proposals, sentences
+from frozenlab.replays.task import (
     KINDS,
     MOST_SAMPLES,
     Answer,
@@ -40,16 +45,12 @@ from core.sessions.replays import (
     validated_stages,
     varied_sections,
 )
-from core.sessions.statistics import wilson
-from core.sessions.store import OFFERED, Session, SessionError
-from core.sessions.studies.spec import STUDY_ENGINEERS, Arm
-from core.ui import api_form, evidence, markup, nav, sessions, theme
-from core.ui.answers import raw_answers, repairs
-from core.ui.figures import overall_by_size
-from core.ui.once import once
-from core.ui.replay_figures import proposals_figure
-from core.ui.story import WHO, claim_outcomes, knob_rows, what_changed
-from core.ui.timeline import marks, timeline
+from frozenlab.studies.spec import STUDY_ENGINEERS, Arm
+from frozenlab.ui import api_form, markup, nav, sessions, theme
+from frozenlab.ui.figures import overall_by_size
+from frozenlab.ui.once import once
+from frozenlab.ui.story import WHO, claim_outcomes, knob_rows, what_changed
+from frozenlab.ui.timeline import marks, timeline
 
 TICK = 1.0
 """Seconds between looks at a replay that runs."""

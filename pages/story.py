@@ -8,25 +8,45 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from core.engineer.schema import ENGINEERS, SECTIONS, Context, Evidence, ProposalRecord
-from core.engineer.sentences import counted
-from core.sessions import launcher
-from core.sessions.forks import trains_anew
-from core.sessions.state import State
-from core.sessions.store import OFFERED, Session, SessionError
-from core.ui import api_form, evidence, markup, nav, sessions, theme
-from core.ui.answers import raw_answers, repairs
-from core.ui.board_list import pick_board, show_board
-from core.ui.branches import Branch, branches_figure, family, parted
-from core.ui.claims import changes_figure, facts
-from core.ui.config_map import SHADE_HELP, SHADES, map_figure, stops
-from core.ui.contents import Contents
-from core.ui.decide import Desk, decide
-from core.ui.figures import Series, faults_by_size, overall, overall_by_size, percent, rates_by_size, rates_over_stages, size_label
-from core.ui.ledger import LEDGER_ANCHOR, show_ledger
-from core.ui.once import once
-from core.ui.story import WHO, ClaimOutcome, board_by_board, claim_outcomes, judgement, knob_rows, showcase, was_it_right, what_changed
-from core.ui.timeline import marks, rates_by_stage, stage_name, timeline
+from frozenlab.engineer.schema import ENGINEERS, SECTIONS, Context, Evidence, ProposalRecord
+from frozenlab.engineer.sentences import counted
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import State
+from frozenlab.loop.forks import trains_anew
+from frozenlab.loop.page import evidence
+from frozenlab.loop.page.answers import raw_answers, repairs
+from frozenlab.loop.page.branches import Branch, branches_figure, family, parted
+from frozenlab.loop.page.claims import changes_figure, facts
+from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, map_figure, stops
+from frozenlab.loop.page.contents import Contents
+from frozenlab.loop.page.decide import Desk, decide
+from frozenlab.loop.page.ledger import LEDGER_ANCHOR, show_ledger
+from frozenlab.loop.store import OFFERED, Session, SessionError
+from frozenlab.ui import api_form, markup, nav, sessions, theme
+from frozenlab.ui.board_list import pick_board, show_board
+from frozenlab.ui.figures import (
+    Series,
+    faults_by_size,
+    overall,
+    overall_by_size,
+    percent,
+    rates_by_size,
+    rates_over_stages,
+    size_label,
+)
+from frozenlab.ui.once import once
+from frozenlab.ui.story import (
+    WHO,
+    ClaimOutcome,
+    board_by_board,
+    claim_outcomes,
+    judgement,
+    knob_rows,
+    showcase,
+    was_it_right,
+    what_changed,
+)
+from frozenlab.ui.timeline import marks, rates_by_stage, stage_name, timeline
 
 OFFLINE = tuple(name for name in ENGINEERS if name != "api")
 """Engineers that a fork can have without being told where they are."""

@@ -13,24 +13,24 @@ import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
-from core.engineer.schema import ApiSettings
-from core.lake.config import first_error
-from core.sessions import launcher
-from core.sessions.ledger import source
-from core.sessions.presets import PRESETS, preset_spec
-from core.sessions.spec import SessionSpec
-from core.sessions.store import OFFERED
-from core.sessions.studies.effects import margin_words, points
-from core.sessions.studies.noise import told_beforehand
-from core.sessions.studies.report import report_of
-from core.sessions.studies.report_page import CURVES_NOTE, dose_told, html_page, interval, seen, sizes_note
-from core.sessions.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
-from core.sessions.studies.store import Study, StudyError, shipped, studies
-from core.sessions.studies.tables import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport
-from core.ui import api_form, markup, nav, sessions, theme
-from core.ui.ledger import HELP, scores_table
-from core.ui.study_figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
-from core.ui.theme import Image
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.jobs import launcher
+from frozenlab.lake.config import first_error
+from frozenlab.loop.ledger import source
+from frozenlab.loop.page.ledger import HELP, scores_table
+from frozenlab.loop.presets import PRESETS, preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import OFFERED
+from frozenlab.studies.effects import margin_words, points
+from frozenlab.studies.noise import told_beforehand
+from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
+from frozenlab.studies.report import report_of
+from frozenlab.studies.report_page import CURVES_NOTE, dose_told, html_page, interval, seen, sizes_note
+from frozenlab.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
+from frozenlab.studies.store import Study, StudyError, shipped, studies
+from frozenlab.studies.tables import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport
+from frozenlab.ui import api_form, markup, nav, sessions, theme
+from frozenlab.ui.theme import Image
 
 Choice = TypeVar("Choice", bound=str)
 TICK = 5.0

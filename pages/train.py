@@ -9,27 +9,28 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 from pydantic import ValidationError
 
-from core.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName
-from core.lake.board import Board
-from core.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
-from core.lake.presets import PRESETS as CONFIG_PRESETS
-from core.lake.presets import preset
-from core.sessions import launcher
-from core.sessions.events import event_words
-from core.sessions.footprint import shape_of
-from core.sessions.presets import PRESETS as SESSION_PRESETS
-from core.sessions.presets import preset_spec
-from core.sessions.spec import SessionSpec
-from core.sessions.state import BEFORE_TRAINING, PHASE_WORDS, State
-from core.sessions.store import OFFERED, Session
-from core.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
-from core.ui import api_form, language_form, markup, nav, sessions, theme
-from core.ui.board import board_player
-from core.ui.figures import StageCurve, percent, training_curves, valid_by_size
-from core.ui.first_minute import first_minute, is_first_minute
-from core.ui.once import once
-from core.ui.story import WHO, answer_of
-from core.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
+from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import BEFORE_TRAINING, PHASE_WORDS, State
+from frozenlab.lake.board import Board
+from frozenlab.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
+from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
+from frozenlab.lake.presets import preset
+from frozenlab.loop.events import event_words
+from frozenlab.loop.footprint import shape_of
+from frozenlab.loop.page import language_form
+from frozenlab.loop.page.first_minute import first_minute, is_first_minute
+from frozenlab.loop.presets import PRESETS as SESSION_PRESETS
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import OFFERED, Session
+from frozenlab.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
+from frozenlab.ui import api_form, markup, nav, sessions, theme
+from frozenlab.ui.board import board_player
+from frozenlab.ui.figures import StageCurve, percent, training_curves, valid_by_size
+from frozenlab.ui.once import once
+from frozenlab.ui.story import WHO, answer_of
+from frozenlab.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 
 TICK = 2.0
 """Seconds between looks at a live session."""

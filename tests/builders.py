@@ -8,28 +8,28 @@ from typing import Any
 
 import pandas as pd
 
-from core.engineer.engineers import SCRIPTED, ask
-from core.engineer.evidence import StageMeasurements, describe
-from core.engineer.guard import GuardSettings
-from core.engineer.proposal_dialect import render_context, render_proposal
-from core.engineer.rules import propose
-from core.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section, Written
-from core.lake.board import MOVES
-from core.lake.config import EnvironmentConfig
-from core.lake.files import write_text
-from core.lake.generator import generate, realised
-from core.lake.instance import Instance
-from core.lake.rules import Paths, walk
-from core.lake.suites import SuiteSpec
-from core.policy.evaluation import COLUMNS, answer_row, frame
-from core.policy.plan_dialect import parse_plan, render_plan
-from core.policy.policy import Completion
-from core.sessions.benchmark import Measured, Result, report_of, results_folder, save_result
-from core.sessions.files import append_line, write_parquet
-from core.sessions.spec import SessionSpec
-from core.sessions.state import State, Status, ValidRate
-from core.sessions.store import EnvironmentRecord, Session, SessionStore
-from core.training.settings import TrainingSettings
+from frozenlab.benchmark.report import Measured, Result, report_of, results_folder, save_result
+from frozenlab.engineer.ask import SCRIPTED, ask
+from frozenlab.engineer.dialects.lab import render_context, render_proposal
+from frozenlab.engineer.engineers.rules import propose
+from frozenlab.engineer.evidence import StageMeasurements, describe
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section, Written
+from frozenlab.jobs.files import append_line, write_parquet
+from frozenlab.jobs.state import State, Status, ValidRate
+from frozenlab.lake.board import MOVES
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate, realised
+from frozenlab.lake.files import write_text
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Paths, walk
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import EnvironmentRecord, Session, SessionStore
+from frozenlab.policy.evaluation import COLUMNS, answer_row, frame
+from frozenlab.policy.lab.plan_dialect import parse_plan, render_plan
+from frozenlab.policy.policy import Completion
+from frozenlab.training.settings import TrainingSettings
 
 BEGAN = 1_780_000_000.0
 """When built sessions began (unix seconds)."""

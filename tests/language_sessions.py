@@ -8,14 +8,14 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from core.engineer.schema import EngineerName
-from core.lake.config import EnvironmentConfig
-from core.lake.suites import SuiteSpec
-from core.policy.folders import weights_file
-from core.policy.settings import LanguageSettings, Lora
-from core.sessions.spec import SessionSpec
-from core.sessions.store import Session
-from core.training.settings import TrainingSettings
+from frozenlab.engineer.schema import EngineerName
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session
+from frozenlab.policy.folders import weights_file
+from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.training.settings import TrainingSettings
 
 STEPS = 3
 LORA = {"full": None, "lora": Lora(rank=4, alpha=8)}

@@ -11,19 +11,19 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
-from core.engineer.schema import Context, Proposal, ProposalRecord
-from core.lake.files import write_text
-from core.lake.suites import SuiteSpec, build_suite
-from core.policy.settings import LanguageSettings
-from core.sessions import replays
-from core.sessions.benchmark import Report
-from core.sessions.files import write_parquet
-from core.sessions.replays import ReplayTask
-from core.sessions.spec import Parent, SessionSpec
-from core.sessions.state import State, WorkerState
-from core.sessions.store import EnvironmentRecord, Event, SessionStore
-from core.sessions.studies.spec import StudySpec, engineers_study
-from core.sessions.studies.store import create as create_study
+from frozenlab.benchmark.report import Report
+from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
+from frozenlab.jobs.files import write_parquet
+from frozenlab.jobs.state import State, WorkerState
+from frozenlab.lake.files import write_text
+from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop.spec import Parent, SessionSpec
+from frozenlab.loop.store import EnvironmentRecord, Event, SessionStore
+from frozenlab.policy.settings import LanguageSettings
+from frozenlab.replays import task as replays
+from frozenlab.replays.task import ReplayTask
+from frozenlab.studies.spec import StudySpec, engineers_study
+from frozenlab.studies.store import create as create_study
 from tests.builders import build_result, build_session, small_spec
 
 MODELS: dict[str, type[BaseModel]] = {

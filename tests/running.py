@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from core.sessions.recorder import Recorder
-from core.sessions.store import STOP_FILE, Session
-from core.sessions.worker import run_recorded
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.store import STOP_FILE, Session
+from frozenlab.loop.worker import run_recorded
 
 
 def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:

@@ -9,25 +9,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import doctor
-from core.cli import main
-from core.cli_words import FAULT_WORDS
-from core.engineer import hosts
-from core.engineer.schema import ApiSettings
-from core.lake.config import EnvironmentConfig
-from core.lake.files import write_text
-from core.lake.generator import canonical_hashes
-from core.lake.instance import read_instances
-from core.lake.rules import FAULTS
-from core.lake.suites import held_out
-from core.sessions.events import event_words
-from core.sessions.footprint import gpus
-from core.sessions.presets import PRESETS, preset_spec
-from core.sessions.state import State
-from core.sessions.store import Session, SessionStore
-from core.sessions.studies.spec import engineer_arms, engineers_study
+from frozenlab import doctor
+from frozenlab.cli import main
+from frozenlab.cli_words import FAULT_WORDS
+from frozenlab.engineer import hosts
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.jobs.state import State
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import canonical_hashes
+from frozenlab.lake.files import write_text
+from frozenlab.lake.instance import read_instances
+from frozenlab.lake.rules import FAULTS
+from frozenlab.lake.suites import held_out
+from frozenlab.loop.events import event_words
+from frozenlab.loop.footprint import gpus
+from frozenlab.loop.presets import PRESETS, preset_spec
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.studies.spec import engineer_arms, engineers_study
 from tests.builders import build_session
-from tests.sessions.test_loop import small_spec
+from tests.loop.test_loop import small_spec
 
 BOARD = "S F F g\nF H F F\nF F H F\ns F F G\n"
 
@@ -351,7 +351,7 @@ def test_an_api_is_not_paid_before_somebody_agrees(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("core.engineer.api.TRIES", 1)
+    monkeypatch.setattr("frozenlab.engineer.engineers.api.TRIES", 1)
     build_session(tmp_path)
     where = {"base_url": "http://127.0.0.1:9/v1", "model": "told", "input_price": 1, "output_price": 8, "timeout": 1}
     (tmp_path / "api.json").write_text(json.dumps(where))
@@ -405,13 +405,13 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
 
 @pytest.mark.parametrize(("fast", "found"), [(True, "the processor has instructions for it"), (False, "so float32 is used")])
 def test_doctor_says_what_the_processor_makes_of_bfloat16(fast: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.training.optimizers.fast_bfloat16", lambda: fast)
+    monkeypatch.setattr("frozenlab.training.optimizers.fast_bfloat16", lambda: fast)
     assert doctor.bfloat16().endswith(found)
 
 
 def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr("core.cli.run_in_foreground", lambda session, as_json: made.append(session.spec.training))
+    monkeypatch.setattr("frozenlab.cli.run_in_foreground", lambda session, as_json: made.append(session.spec.training))
     main(["run", "--preset", "quick", "--schedule", "per-stage", "--out", str(tmp_path / "made")])
     plain = preset_spec("quick").training
     assert made == [plain.model_copy(update={"schedule": "per-stage", "warmup_steps": 2})]
@@ -425,7 +425,7 @@ def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str]
         made.append(session)
         write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
 
-    monkeypatch.setattr("core.cli.run_in_foreground", run)
+    monkeypatch.setattr("frozenlab.cli.run_in_foreground", run)
     parent = build_session(tmp_path, session_id="built")
     record = parent.proposal(0)
     assert record is not None

@@ -1,4 +1,4 @@
-"""Every random draw of the lab comes from :mod:`core.seeds`, and no two uses share a key."""
+"""Every random draw of the lab comes from :mod:`frozenlab.seeds`, and no two uses share a key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import seeds
+from frozenlab import seeds
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(path for folder in ("core", "pages", "benchmarks") for path in (ROOT / folder).rglob("*.py"))
@@ -67,9 +67,9 @@ def wrong(name: str, call: ast.Call) -> bool:
 
 
 def test_nobody_else_makes_a_generator() -> None:
-    elsewhere = [path for path in SOURCES if path != Path(seeds.__file__)]
+    elsewhere = [path for path in SOURCES if not path.samefile(seeds.__file__)]
     made = [f"{path.relative_to(ROOT)}:{call.lineno} {name}" for path in elsewhere for name, call in calls(path) if wrong(name, call)]
-    assert made == [], "use core.seeds"
+    assert made == [], "use frozenlab.seeds"
 
 
 @pytest.mark.parametrize(

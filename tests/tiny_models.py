@@ -13,10 +13,10 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from core.lake.answers import prompt
-from core.lake.board import Board
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
+from frozenlab.lake.board import Board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.words.answers import prompt
 
 END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
 TEMPLATE = """\

@@ -13,11 +13,11 @@ from math import comb
 
 import pandas as pd
 
-from core.engineer import lines
-from core.engineer.schema import SECTIONS, Context, Evidence, ProposalRecord, Section
-from core.lake.config import EnvironmentConfig, Layout
-from core.lake.generator import Realised
-from core.lake.rules import FAULTS
+from frozenlab.engineer import lines
+from frozenlab.engineer.schema import SECTIONS, Context, Evidence, ProposalRecord, Section
+from frozenlab.lake.config import EnvironmentConfig, Layout
+from frozenlab.lake.draw.generator import Realised
+from frozenlab.lake.rules import FAULTS
 
 TEACHES = (0.2, 0.8)
 """Sampled valid rates between these leave most groups of plans mixed, so that there is something to learn from them (the 80/20 rule)."""

@@ -7,9 +7,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.engineer.schema import RATIO_KNOBS, GuardReport, Repair
-from core.lake.config import LAYOUTS, EnvironmentConfig, Layout, SizeConfig
-from core.lake.generator import undrawable
+from frozenlab.engineer.schema import RATIO_KNOBS, GuardReport, Repair
+from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, SizeConfig
+from frozenlab.lake.draw.generator import undrawable
 
 
 class GuardSettings(BaseModel):

@@ -13,8 +13,8 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from core.engineer.schema import ApiSettings
-from core.lake.files import write_text
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.lake.files import write_text
 
 VARIABLE = "FROZENLAB_API_HOSTS"
 USUAL_PORTS = {"https": 443, "http": 80}

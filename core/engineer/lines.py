@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.engineer.schema import Evidence
-from core.engineer.sentences import SETTING_NAMES
-from core.lake.config import SCATTER, Layout
-from core.lake.rules import FAULTS
+from frozenlab.engineer.schema import Evidence
+from frozenlab.engineer.sentences import SETTING_NAMES
+from frozenlab.lake.config import SCATTER, Layout
+from frozenlab.lake.rules import FAULTS
 
 FAULT_NAMES: dict[str, str] = {fault: fault.replace("_", " ") for fault in FAULTS}
 

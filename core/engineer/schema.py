@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from core.lake.config import EnvironmentConfig, Knob, KnobChange, Layout, Setting
+from frozenlab.lake.config import EnvironmentConfig, Knob, KnobChange, Layout, Setting
 
 Section = Literal["behaviour", "failures", "statistics", "preserved", "history"]
 SECTIONS: tuple[Section, ...] = get_args(Section)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.engineer.schema import Claim
-from core.lake.config import LAYOUTS
+from frozenlab.engineer.schema import Claim
+from frozenlab.lake.config import LAYOUTS
 
 SETTING_NAMES: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
 SETTING_NAMES |= {layout: f"part of {layout} boards" for layout in LAYOUTS}

@@ -2,15 +2,17 @@
 
 | to | import |
 |---|---|
-| make, read and write a board | ``core.lake.board`` (``Board``), other tools' files ``core.lake.formats`` |
-| judge a plan; thousands of answers of a language model | ``core.lake.rules`` (``judge``); ``core.lake.checking`` (``check``) |
-| solve boards exactly | ``core.lake.solver`` (``solve``, ``solve_all``) |
-| see how Conflict-Based Search works | ``core.lake.cbs`` (``search``) |
-| describe an environment | ``core.lake.config`` (``EnvironmentConfig``), by name ``core.lake.presets`` |
-| draw certified boards from it | ``core.lake.generator`` (``generate``) |
-| hold-out suites | ``core.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``); from files and the hub ``core.lake.suite_sources`` |
-| train a language model with TRL or verifiers | ``core.lake.rl``, ``core.lake.verifiers_env`` |
-| train policies | ``core.lake.envs`` (PettingZoo, Gymnasium), ``core.lake.vector`` |
+| make, read and write a board | ``frozenlab.lake.board`` (``Board``), other tools' files ``frozenlab.lake.formats`` |
+| judge a plan | ``frozenlab.lake.rules`` (``judge``) |
+| judge thousands of answers of a language model | ``frozenlab.lake.words.checking`` (``check``) |
+| solve boards exactly | ``frozenlab.lake.solve.solver`` (``solve``, ``solve_all``) |
+| see how Conflict-Based Search works | ``frozenlab.lake.solve.cbs`` (``search``) |
+| describe an environment | ``frozenlab.lake.config`` (``EnvironmentConfig``), by name ``frozenlab.lake.presets`` |
+| draw certified boards from it | ``frozenlab.lake.draw.generator`` (``generate``) |
+| hold-out suites | ``frozenlab.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``) |
+| suites from files and the hub | ``frozenlab.lake.suite_sources`` |
+| train a language model with TRL or verifiers | ``frozenlab.lake.envs.rl``, ``frozenlab.lake.envs.verifiers_env`` |
+| train policies | ``frozenlab.lake.envs.parallel`` (PettingZoo, Gymnasium), ``frozenlab.lake.envs.vector`` |
 
-Compiled code (``kernels*``, ``drawing``, ``layouts``) is loaded with the first board that is solved or drawn.
+Compiled code (``kernels``, ``draw.drawing``, ``draw.layouts``) is loaded with the first board that is solved or drawn.
 """

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.config import JsonDict
 
-from core.lake.board import MAX_SIDE
+from frozenlab.lake.board import MAX_SIDE
 
 MIN_SIZE = 3
 PAPER_SIZES = tuple(range(3, 11))
@@ -22,7 +22,7 @@ KNOBS: tuple[Knob, ...] = get_args(Knob)
 
 Layout = Literal["scatter", "rooms", "corridor", "bottleneck", "maze", "open"]
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-"""Where the holes of a board go: anywhere (``scatter``, the paper's), or as core/lake/layouts.py tells. How many, the hole ratio says."""
+"""Where the holes of a board go: anywhere (``scatter``, the paper's), or as draw/layouts.py tells. How many, the hole ratio says."""
 SCATTER: dict[Layout, float] = {"scatter": 1.0}
 
 Setting = Literal[Knob, Layout]

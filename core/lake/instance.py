@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.lake.board import Board, BoardError, Plan, read_json
-from core.lake.files import write_text
-from core.lake.solver import Solution
+from frozenlab.lake.board import Board, BoardError, Plan, read_json
+from frozenlab.lake.files import write_text
+from frozenlab.lake.solve.solver import Solution
 
 
 @dataclass(frozen=True)

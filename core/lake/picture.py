@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from core.lake.board import Board, Cell
+from frozenlab.lake.board import Board, Cell
 
 AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
 """Agents 0..4: the five Okabe-Ito colours without vermillion, which marks faults, and green, which marks goals reached.

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from core import seeds
-from core.lake.config import MAX_TEAM, PAPER_SIZES, ConfigError, EnvironmentConfig, Layout, SizeConfig
-from core.lake.generator import infeasible
+from frozenlab import seeds
+from frozenlab.lake.config import MAX_TEAM, PAPER_SIZES, ConfigError, EnvironmentConfig, Layout, SizeConfig
+from frozenlab.lake.draw.generator import infeasible
 
 TRIES = 100
 """Ratios are drawn this often at most for a size whose boards cannot be drawn."""

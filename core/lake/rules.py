@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, get_args
 
-from core.lake.board import MOVES, Board, Cell, Plan
+from frozenlab.lake.board import MOVES, Board, Cell, Plan
 
 Fault = Literal[
     "parse_error",

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.lake import formats
-from core.lake.board import BoardError
-from core.lake.formats import benchmark
-from core.lake.formats.entry import Entry, Source
-from core.lake.instance import Instance
-from core.lake.solver import solve_all
-from core.lake.suites import SUITES, SuiteSpec, build_suite
+from frozenlab.lake import formats
+from frozenlab.lake.board import BoardError
+from frozenlab.lake.formats import benchmark
+from frozenlab.lake.formats.entry import Entry, Source
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.solve.solver import solve_all
+from frozenlab.lake.suites import SUITES, SuiteSpec, build_suite
 
 HUB = "LARK-Lab/MAPF-FrozenLake-Benchmark"
 """The official dataset on the Hugging Face hub; its parts are called ``benchmark_wr*``, by wait ratio."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from core.lake.board import MAX_SIDE
-from core.lake.config import MAX_TEAM, MIN_SIZE, PAPER_SIZES, Ratio
-from core.lake.generator import (
+from frozenlab.lake.board import MAX_SIDE
+from frozenlab.lake.config import MAX_TEAM, MIN_SIZE, PAPER_SIZES, Ratio
+from frozenlab.lake.draw.generator import (
     NOTHING,
     Block,
     Stratum,
@@ -24,7 +24,7 @@ from core.lake.generator import (
     name_instance,
     quotas,
 )
-from core.lake.instance import Instance
+from frozenlab.lake.instance import Instance
 
 
 class SuiteSpec(BaseModel):
@@ -67,7 +67,7 @@ SUITES: dict[str, SuiteSpec] = {
 """Suites by name. ``session`` is what the quick session validates on, and a part of ``paper``; ``train-shape`` has the paper's team size
 of training; ``paper`` has the shape of the public benchmark: 21 cells with 3,150 boards in their natural mix; in ``paper-wr0.5`` half of
 them need a WAIT. Every wait ratio can be had in every cell and at every hole ratio that ``paper`` has."""
-HELD_OUT = Path(__file__).parents[2] / "assets" / "held_out.npy"
+HELD_OUT = Path(__file__).parent / "data" / "held_out.npy"
 
 
 def build_suite(
@@ -85,7 +85,7 @@ def build_suite(
 
     Args:
         sum_of_costs: find the optimal sums of costs too.
-        exclude, workers, on_progress: as in :func:`core.lake.generator.generate`.
+        exclude, workers, on_progress: as in :func:`frozenlab.lake.draw.generator.generate`.
 
     Raises:
         GenerationError: a wait ratio cannot be reached.
@@ -112,7 +112,7 @@ def held_out() -> NDArray[np.uint64]:
 
 
 def main() -> None:
-    """``python -m core.lake.suites`` writes the hashes of the named suites anew."""
+    """``python -m frozenlab.lake.suites`` writes the hashes of the named suites anew."""
     boards = [instance.board for spec in SUITES.values() for instance in build_suite(spec, sum_of_costs=False)]
     np.save(HELD_OUT, canonical_hashes(boards))
     print(f"{len(held_out())} different boards in {len(SUITES)} suites")

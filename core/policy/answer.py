@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from core.lake.board import Board
-from core.lake.rules import Fault, Paths, Verdict, judge_paths
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import Fault, Paths, Verdict, judge_paths
 
 
 @dataclass(frozen=True)

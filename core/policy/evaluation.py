@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from core.lake.instance import Instance
-from core.policy.answer import Answer, judge_answer
-from core.policy.policy import Completion, Policy
+from frozenlab.lake.instance import Instance
+from frozenlab.policy.answer import Answer, judge_answer
+from frozenlab.policy.policy import Completion, Policy
 
 COLUMNS: dict[str, str] = {
     "board_id": "str",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from core.policy.vocabulary import WORDS
+from frozenlab.places import ASSETS
+from frozenlab.policy.lab.vocabulary import WORDS
 
-LAB_MODEL = Path(__file__).resolve().parents[2] / "assets" / "lab-model"
+LAB_MODEL = ASSETS / "lab-model"
 WEIGHTS = "model.safetensors"
 ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"
 SHARDS = "model.safetensors.index.json"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.policy.folders import policy_folder
-from core.policy.lab_policy import LabPolicy
-from core.policy.policy import Policy
-from core.policy.settings import LanguageSettings
+from frozenlab.policy.folders import policy_folder
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.policy.policy import Policy
+from frozenlab.policy.settings import LanguageSettings
 
 
 def load_policy(name: str, language: LanguageSettings | None = None, seed: int = 0) -> Policy:
@@ -15,6 +15,6 @@ def load_policy(name: str, language: LanguageSettings | None = None, seed: int =
     """
     if language is None:
         return LabPolicy.load(policy_folder(name))
-    from core.policy.hf_policy import HFPolicy  # with it come PEFT and accelerate, which the lab model has no use for
+    from frozenlab.policy.language.policy import HFPolicy  # with it come PEFT and accelerate, which the lab model has no use for
 
     return HFPolicy.load(name, language, seed)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from core.lake.board import Board
-from core.policy.answer import Answer
+from frozenlab.lake.board import Board
+from frozenlab.policy.answer import Answer
 
 
 class PolicyError(ValueError):

@@ -18,11 +18,11 @@ from typing import Any
 
 import torch
 
-from core.lake.board import Board
-from core.policy.folders import weights_file
-from core.policy.loading import load_policy
-from core.policy.policy import Policy
-from core.policy.settings import LanguageSettings
+from frozenlab.lake.board import Board
+from frozenlab.policy.folders import weights_file
+from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import Policy
+from frozenlab.policy.settings import LanguageSettings
 
 KEPT_POLICIES = 4
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from core.lake.files import sync, write_text
-from core.policy.folders import WEIGHTS, weights_file
+from frozenlab.lake.files import sync, write_text
+from frozenlab.policy.folders import WEIGHTS, weights_file
 
 RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state.json")
 """What a checkpoint holds beside the policy, needed only to go on training from it. Each process has random numbers of its own."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.lake.board import Agent, Board, Cell
-from core.lake.rules import Paths
-from core.policy.plan_dialect import render_board, render_plan
-from core.policy.vocabulary import END, WORDS
+from frozenlab.lake.board import Agent, Board, Cell
+from frozenlab.lake.rules import Paths
+from frozenlab.policy.lab.plan_dialect import render_board, render_plan
+from frozenlab.policy.lab.vocabulary import END, WORDS
 
 ID_OF = {word: i for i, word in enumerate(WORDS)}
 

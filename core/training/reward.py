@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.lake.board import Board
-from core.lake.reward import plan_reward
-from core.lake.rules import Verdict
+from frozenlab.lake.board import Board
+from frozenlab.lake.reward import plan_reward
+from frozenlab.lake.rules import Verdict
 
 
 def reward(board: Board, verdict: Verdict, optimal_makespan: int, optimality: float) -> float:

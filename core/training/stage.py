@@ -11,16 +11,16 @@ from pathlib import Path
 
 from accelerate import PartialState
 
-from core.lake.instance import Instance
-from core.policy.hf_policy import HFPolicy
-from core.policy.policy import Policy
-from core.training.checkpoints import keep_checkpoint, newest_checkpoint, steps_of
-from core.training.expert_iteration import ExpertIterationRun
-from core.training.grpo import GRPORun
-from core.training.imitation import ImitationRun
-from core.training.language_grpo import LanguageGRPORun
-from core.training.settings import Method, StageStopped, TrainingSettings
-from core.training.stage_run import StageRun, StepReport
+from frozenlab.lake.instance import Instance
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.policy import Policy
+from frozenlab.training.checkpoints import keep_checkpoint, newest_checkpoint, steps_of
+from frozenlab.training.methods.expert_iteration import ExpertIterationRun
+from frozenlab.training.methods.grpo import GRPORun
+from frozenlab.training.methods.imitation import ImitationRun
+from frozenlab.training.methods.language_grpo import LanguageGRPORun
+from frozenlab.training.settings import Method, StageStopped, TrainingSettings
+from frozenlab.training.stage_run import StageRun, StepReport
 
 RUNS: dict[Method, type[StageRun]] = {
     "grpo": GRPORun,

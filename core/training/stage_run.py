@@ -14,15 +14,15 @@ from accelerate import PartialState
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
 
-from core import seeds
-from core.lake.instance import Instance
-from core.policy.answer import judge_answer
-from core.policy.evaluation import answer_row
-from core.policy.generation import sample
-from core.policy.policy import Policy
-from core.training.checkpoints import seal
-from core.training.reward import reward
-from core.training.settings import Schedule, TrainingSettings, share_of_rate
+from frozenlab import seeds
+from frozenlab.lake.instance import Instance
+from frozenlab.policy.answer import judge_answer
+from frozenlab.policy.evaluation import answer_row
+from frozenlab.policy.lab.generation import sample
+from frozenlab.policy.policy import Policy
+from frozenlab.training.checkpoints import seal
+from frozenlab.training.reward import reward
+from frozenlab.training.settings import Schedule, TrainingSettings, share_of_rate
 
 RECORDED_BOARDS = 4
 """Boards a step whose completions are kept for people to look at."""

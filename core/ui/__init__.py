@@ -1,1 +1,1 @@
-"""What pages share; the only part of core that imports streamlit."""
+"""What pages share; the only part of the package that imports streamlit."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
-from core.engineer import hosts
-from core.engineer.schema import ApiSettings
-from core.ui import markup
+from frozenlab.engineer import hosts
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.ui import markup
 
 ERROR = "api_host_error"
 

@@ -1,7 +1,7 @@
 """Boards on the page: the player that animates plans, the editor, and small still pictures.
 
 Player, editor and gallery are Streamlit components whose browser side is in ``assets/`` under their names (plain JavaScript on the
-drawing code of ``board_draw.js``; no build step). Colours come from :mod:`core.ui.theme`, so that everything that draws a board agrees.
+drawing code of ``board_draw.js``; no build step). Colours come from :mod:`frozenlab.ui.theme`, so that all that draws a board agrees.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 
 import streamlit as st
 
-from core.lake.board import MAX_SIDE, Board, BoardError, Cell
-from core.lake.picture import AGENT_COLORS, ink_on
-from core.lake.rules import Paths, Verdict, walk
-from core.lake.solver import solve
-from core.ui import preparing
-from core.ui.nav import asset
-from core.ui.share import decode, encode
-from core.ui.theme import DARK, LIGHT, OUTCOME_WORDS, Palette, palette
+from frozenlab.lake.board import MAX_SIDE, Board, BoardError, Cell
+from frozenlab.lake.picture import AGENT_COLORS, ink_on
+from frozenlab.lake.rules import Paths, Verdict, walk
+from frozenlab.lake.solve.solver import solve
+from frozenlab.ui import preparing
+from frozenlab.ui.nav import asset
+from frozenlab.ui.share import decode, encode
+from frozenlab.ui.theme import DARK, LIGHT, OUTCOME_WORDS, Palette, palette
 
 EDITOR_SIDES = (3, 10)
 """Smallest and largest side the editor offers; a board that is larger already stays so."""
@@ -314,8 +314,8 @@ def board_picture(board: Board, paths: Paths | None = None, *, size: int = 120, 
 
 
 def optimal_paths(code: str) -> Paths | None:
-    """The paths of an optimal plan for the board of a code (:mod:`core.ui.share`); None if none was found, or if the solver is still being
-    compiled, which is announced."""
+    """The paths of an optimal plan for the board of a code (:mod:`frozenlab.ui.share`); None if none was found, or if
+    the solver is still being compiled, which is announced."""
     if not preparing.ready("solver"):
         preparing.announce("solver", what="The optimal plan is still to come.")
         return None

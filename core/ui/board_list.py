@@ -7,12 +7,12 @@ import json
 import pandas as pd
 import streamlit as st
 
-from core.lake.board import Board
-from core.lake.rules import judge_paths
-from core.ui import markup, nav, share, theme
-from core.ui.board import Track, board_player, optimal_paths
-from core.ui.figures import size_label
-from core.ui.story import answer_of
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge_paths
+from frozenlab.ui import markup, nav, share, theme
+from frozenlab.ui.board import Track, board_player, optimal_paths
+from frozenlab.ui.figures import size_label
+from frozenlab.ui.story import answer_of
 
 MOST_BOARDS = 60
 """Rows of a list; a filter narrows it down further than scrolling would."""

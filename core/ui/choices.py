@@ -11,18 +11,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from core.lake import formats
-from core.lake.board import Board, BoardError, read_board
-from core.lake.config import EnvironmentConfig
-from core.lake.formats import FORMATS, Entry, Source
-from core.lake.formats.entry import plan_of
-from core.lake.generator import GenerationError, generate, infeasible, random_instances
-from core.lake.instance import Instance
-from core.lake.rules import Paths, Verdict, walk
-from core.policy.folders import policy_folder, weights_file
-from core.sessions.store import OFFERED, Checkpoint, Session, SessionStore
-from core.training.settings import METHOD_NAMES
-from core.ui.board import paths_from_json
+from frozenlab.lake import formats
+from frozenlab.lake.board import Board, BoardError, read_board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import GenerationError, generate, infeasible, random_instances
+from frozenlab.lake.formats import FORMATS, Entry, Source
+from frozenlab.lake.formats.entry import plan_of
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Paths, Verdict, walk
+from frozenlab.loop.store import OFFERED, Checkpoint, Session, SessionStore
+from frozenlab.policy.folders import policy_folder, weights_file
+from frozenlab.training.settings import METHOD_NAMES
+from frozenlab.ui.board import paths_from_json
 
 FIRST_BOARD = read_board("""
 S F F F H F

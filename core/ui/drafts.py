@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from core.lake.config import KNOBS, ConfigError, EnvironmentConfig, Layout, Placement, SizeConfig, WaitDefinition
-from core.lake.files import write_text
-from core.lake.presets import PRESETS, preset
-from core.sessions.presets import preset_spec
-from core.sessions.store import SessionStore
+from frozenlab.lake.config import KNOBS, ConfigError, EnvironmentConfig, Layout, Placement, SizeConfig, WaitDefinition
+from frozenlab.lake.files import write_text
+from frozenlab.lake.presets import PRESETS, preset
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.store import SessionStore
 
 Cells = dict[int, dict[str, float]]
 """Map size -> setting (a knob, or a layout that it has) -> value in 0..1. Unlike a config it may be out of balance: the shares need not

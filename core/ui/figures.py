@@ -15,9 +15,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from core.sessions.statistics import rates, wilson
-from core.ui.chart import Chart
-from core.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
+from frozenlab.intervals import rates, wilson
+from frozenlab.ui.chart import Chart
+from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
 
 BEFORE_COLOR = "#7B8EA5"
 AFTER_COLOR = "#2484C6"

@@ -8,11 +8,11 @@ from math import cos, dist, pi, sin
 
 from PIL import Image, ImageDraw
 
-from core.lake.board import Board
-from core.lake.picture import draw_agent, draw_disc, draw_floor, font
-from core.lake.rules import Path
-from core.ui.board import Track, complete
-from core.ui.theme import Palette
+from frozenlab.lake.board import Board
+from frozenlab.lake.picture import draw_agent, draw_disc, draw_floor, font
+from frozenlab.lake.rules import Path
+from frozenlab.ui.board import Track, complete
+from frozenlab.ui.theme import Palette
 
 FRAMES_A_STEP = 4
 FRAME_MS = 110

@@ -48,7 +48,7 @@ GLOSSARY: dict[str, dict[str, str]] = {
 
 
 def glossary() -> None:
-    """A section to open at the end of a page. Needs the styles of :mod:`core.ui.markup`."""
+    """A section to open at the end of a page. Needs the styles of :mod:`frozenlab.ui.markup`."""
     with st.expander("What the words mean", icon=":material/dictionary:"):
         st.html(f'<div class="fl-words">{"".join(group(name, words) for name, words in GLOSSARY.items())}</div>')
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from core.ui.nav import asset
+from frozenlab.ui.nav import asset
 
 _keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=asset("focus.js") + asset("keys.js"))
 

@@ -9,12 +9,21 @@ from typing import Literal
 
 import streamlit as st
 
-from core.engineer.schema import SECTIONS, Context, Evidence, Repair
-from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
-from core.ui.figures import Rate, percent, size_label
-from core.ui.nav import asset
-from core.ui.plain import plain as plain
-from core.ui.story import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS, ClaimOutcome, KnobRow, signed
+from frozenlab.engineer.schema import SECTIONS, Context, Evidence, Repair
+from frozenlab.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
+from frozenlab.ui.figures import Rate, percent, size_label
+from frozenlab.ui.nav import asset
+from frozenlab.ui.plain import plain as plain
+from frozenlab.ui.story import (
+    KNOB_HELP,
+    KNOB_LABELS,
+    LAYOUT_WORDS,
+    MUST_WAIT_IF,
+    STARTS_AND_GOALS,
+    ClaimOutcome,
+    KnobRow,
+    signed,
+)
 
 SECTION_HELP = {
     "behaviour": "how training went: reward or score, length, entropy, and the sampled plans of each map size",
@@ -26,7 +35,7 @@ SECTION_HELP = {
 
 
 def styles() -> None:
-    """The classes used here, in the colours that :func:`core.ui.theme.frame` names. Once a page, before the first piece."""
+    """The classes used here, in the colours that :func:`frozenlab.ui.theme.frame` names. Once a page, before the first piece."""
     st.html(f"<style>{asset('records.css')}</style>")
 
 

@@ -6,17 +6,15 @@ request of a fresh server is a deep link. Each page therefore begins with :func:
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-ROOT = Path(__file__).parents[2]
+from frozenlab.places import ASSETS
 
 
 def asset(name: str) -> str:
     """The text of a file in ``assets``."""
-    return (ROOT / "assets" / name).read_text(encoding="utf-8")
+    return (ASSETS / name).read_text(encoding="utf-8")
 
 
 PAGES = {

@@ -7,7 +7,7 @@ import time
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.lake.kernel_cache import Group, Progress, progress
+from frozenlab.lake.kernels.cache import Group, Progress, progress
 
 WORDS: dict[Group, str] = {
     "solver": "The solver",

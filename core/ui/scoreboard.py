@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from core.ui.nav import asset
+from frozenlab.ui.nav import asset
 
 _scoreboard = st.components.v2.component(
     "frozenlab_scoreboard",

@@ -21,7 +21,7 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config, file_util, net_util
 
-from core.ui.scripts import INLINE
+from frozenlab.ui.scripts import INLINE
 
 HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",  # what frame-ancestors says, for older browsers

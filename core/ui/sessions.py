@@ -9,17 +9,17 @@ from typing import Literal
 
 import streamlit as st
 
-from core.lake.generator import undrawable
-from core.policy.vocabulary import MAX_SIDE
-from core.sessions import launcher
-from core.sessions.footprint import shortfalls
-from core.sessions.listing import SESSION_ID
-from core.sessions.presets import preset_spec
-from core.sessions.spec import SessionSpec
-from core.sessions.state import State
-from core.sessions.store import OFFERED, Session, SessionError, SessionStore
-from core.training.settings import METHOD_NAMES
-from core.ui import markup, nav
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import State
+from frozenlab.lake.draw.generator import undrawable
+from frozenlab.loop.footprint import shortfalls
+from frozenlab.loop.listing import SESSION_ID
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import OFFERED, Session, SessionError, SessionStore
+from frozenlab.policy.lab.vocabulary import MAX_SIDE
+from frozenlab.training.settings import METHOD_NAMES
+from frozenlab.ui import markup, nav
 
 CHOSEN = "session_chosen"
 """Session-state entry that carries the choice from page to page."""

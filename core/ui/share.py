@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 
-from core.lake.board import FROZEN, HOLE, Agent, Board, BoardError
+from frozenlab.lake.board import FROZEN, HOLE, Agent, Board, BoardError
 
 _SIDE, _TEAM, _CELL = 5, 9, 10
 _CODE = re.compile(r"[A-Za-z0-9_-]{4,1800}")

@@ -8,13 +8,13 @@ from math import comb
 
 import pandas as pd
 
-from core.engineer.schema import Claim, EngineerName, ProposalRecord, Repair
-from core.engineer.sentences import listed
-from core.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig, Layout, Placement, WaitDefinition
-from core.sessions.ledger import Accuracy
-from core.sessions.statistics import paired_change
-from core.ui.board import Track
-from core.ui.choices import recorded
+from frozenlab.engineer.schema import Claim, EngineerName, ProposalRecord, Repair
+from frozenlab.engineer.sentences import listed
+from frozenlab.intervals import paired_change
+from frozenlab.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig, Layout, Placement, WaitDefinition
+from frozenlab.loop.ledger import Accuracy
+from frozenlab.ui.board import Track
+from frozenlab.ui.choices import recorded
 
 KNOB_LABELS: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
 KNOB_HELP = {

@@ -13,8 +13,9 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.ui.chart import Chart
-from core.ui.nav import ROOT, asset
+from frozenlab.places import ASSETS
+from frozenlab.ui.chart import Chart
+from frozenlab.ui.nav import asset
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
@@ -139,12 +140,12 @@ def frame() -> None:
     """Page config, logo, and the presenter toggle: what every page stands in. Called once by the entry point."""
     st.set_page_config(
         page_title="FrozenLab",
-        page_icon=str(ROOT / "assets" / "icon.svg"),
+        page_icon=str(ASSETS / "icon.svg"),
         layout="wide",
         menu_items={"About": ABOUT},
     )
     mode = "dark" if st.context.theme.type == "dark" else "light"
-    st.logo(str(ROOT / "assets" / f"logo-{mode}.svg"), size="large")
+    st.logo(str(ASSETS / f"logo-{mode}.svg"), size="large")
     with st.container(key="frame", width="content"):
         presenting = st.toggle(
             "Presenter",

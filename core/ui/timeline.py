@@ -12,10 +12,10 @@ from typing import Literal
 
 import streamlit as st
 
-from core.sessions.state import BEFORE_TRAINING, State
-from core.sessions.store import Session
-from core.ui.figures import Rate, percent
-from core.ui.nav import asset
+from frozenlab.jobs.state import BEFORE_TRAINING, State
+from frozenlab.loop.store import Session
+from frozenlab.ui.figures import Rate, percent
+from frozenlab.ui.nav import asset
 
 _thread = st.components.v2.component(
     "frozenlab_timeline",

@@ -11,13 +11,13 @@ from typing import Any
 
 import streamlit as st
 
-from core.lake.board import Board
-from core.lake.cbs import Constraint, Node, Objective, Step, search
-from core.lake.formats.entry import plan_of
-from core.lake.solver import Solution
-from core.ui.board import COLORS, PLAYER_CODE, Track, fault_sentence, plain_board, plain_track
-from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
-from core.ui.nav import asset
+from frozenlab.lake.board import Board
+from frozenlab.lake.formats.entry import plan_of
+from frozenlab.lake.solve.cbs import Constraint, Node, Objective, Step, search
+from frozenlab.lake.solve.solver import Solution
+from frozenlab.ui.board import COLORS, PLAYER_CODE, Track, fault_sentence, plain_board, plain_track
+from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
+from frozenlab.ui.nav import asset
 
 MAX_NODES = 300
 """Nodes after which the search gives up on the page: a tree that can still be looked at, in under a second on any board."""

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from benchmarks import preset_seeds
-from core.sessions.presets import PRESETS
-from core.sessions.store import Session, SessionStore
+from frozenlab.loop.presets import PRESETS
+from frozenlab.loop.store import Session, SessionStore
 from tests.builders import build_session, small_spec
 
 

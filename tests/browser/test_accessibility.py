@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core.ui.nav import PAGES
+from frozenlab.ui.nav import PAGES
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App

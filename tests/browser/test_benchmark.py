@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core.lake.suites import SuiteSpec, build_suite
-from core.sessions.benchmark import Result
+from frozenlab.benchmark.report import Result
+from frozenlab.lake.suites import SuiteSpec, build_suite
 from tests.builders import build_result
 
 if TYPE_CHECKING:

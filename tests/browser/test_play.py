@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from core.lake.board import read_board
-from core.ui.share import decode, encode
+from frozenlab.lake.board import read_board
+from frozenlab.ui.share import decode, encode
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App, Watch

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from core.sessions.state import State, worker_alive
-from core.sessions.store import Session, SessionStore
+from frozenlab.jobs.state import State, worker_alive
+from frozenlab.loop.store import Session, SessionStore
 from tests.builders import build_session, small_spec
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.engineer.api import MOST_CHARACTERS, ApiEngineer
-from core.engineer.demonstrations import draw_context
-from core.engineer.engineers import ask
-from core.engineer.guard import USUAL
-from core.engineer.language import example
-from core.engineer.schema import ApiSettings, ProposalRecord
-from core.lake.config import EnvironmentConfig
+from frozenlab.engineer.ask import ask
+from frozenlab.engineer.dialects.plain import example
+from frozenlab.engineer.engineers.api import MOST_CHARACTERS, ApiEngineer
+from frozenlab.engineer.guard import USUAL
+from frozenlab.engineer.schema import ApiSettings, ProposalRecord
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lake.config import EnvironmentConfig
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
 
 CONTEXT = draw_context(np.random.default_rng(4))
@@ -35,7 +35,7 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Server
     monkeypatch.setenv("FROZENLAB_API_KEY", KEY)
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.02)
-    monkeypatch.setattr("core.engineer.hosts.allowed", lambda settings: True)
+    monkeypatch.setattr("frozenlab.engineer.hosts.allowed", lambda settings: True)
     with ExitStack() as servers:
         yield lambda *script: servers.enter_context(serving(*script))
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engineer import lines
-from core.engineer.bandit import EXPLORED, propose
-from core.engineer.demonstrations import draw_context
-from core.engineer.schema import Context
-from core.lake.config import EnvironmentConfig
+from frozenlab.engineer import lines
+from frozenlab.engineer.engineers.bandit import EXPLORED, propose
+from frozenlab.engineer.schema import Context
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lake.config import EnvironmentConfig
 
 SIZES = (3, 5, 7)
 CONFIG = EnvironmentConfig.uniform(SIZES, agents=2, hole_ratio=0.2, wait_ratio=0.1)

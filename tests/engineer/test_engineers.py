@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.engineer import lines
-from core.engineer.demonstrations import draw_context
-from core.engineer.engineers import SCRIPTED, Engineer, ModelEngineer, ask
-from core.engineer.guard import USUAL, GuardSettings
-from core.engineer.proposal_dialect import ProposalGrammar, render_proposal
-from core.engineer.rules import propose
-from core.engineer.schema import ENGINEERS, ProposalRecord
-from core.lake.config import LAYOUTS, EnvironmentConfig, diff
+from frozenlab.engineer import lines
+from frozenlab.engineer.ask import SCRIPTED, Engineer, ModelEngineer, ask
+from frozenlab.engineer.dialects.lab import ProposalGrammar, render_proposal
+from frozenlab.engineer.engineers.rules import propose
+from frozenlab.engineer.guard import USUAL, GuardSettings
+from frozenlab.engineer.schema import ENGINEERS, ProposalRecord
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, diff
 
 CONTEXT = draw_context(np.random.default_rng(4))
 CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.engineer.evidence import LUCK, StageMeasurements, describe, luck, preserved_lines
-from core.engineer.schema import SECTIONS
-from core.lake.config import EnvironmentConfig
+from frozenlab.engineer.evidence import LUCK, StageMeasurements, describe, luck, preserved_lines
+from frozenlab.engineer.schema import SECTIONS
+from frozenlab.lake.config import EnvironmentConfig
 
 CONFIG = EnvironmentConfig.uniform((4,), agents=2)
 

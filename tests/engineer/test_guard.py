@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engineer.guard import GuardSettings, guard
-from core.lake.config import LAYOUTS, SCATTER, EnvironmentConfig, Layout, SizeConfig
-from core.lake.generator import infeasible
+from frozenlab.engineer.guard import GuardSettings, guard
+from frozenlab.lake.config import LAYOUTS, SCATTER, EnvironmentConfig, Layout, SizeConfig
+from frozenlab.lake.draw.generator import infeasible
 
 PREVIOUS = EnvironmentConfig.uniform((3, 5, 8), agents=3, hole_ratio=0.2, wait_ratio=0.2)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from core.engineer import hosts
-from core.engineer.api import ApiEngineer
-from core.engineer.proposal_dialect import ProposalError
-from core.engineer.schema import ApiSettings
+from frozenlab.engineer import hosts
+from frozenlab.engineer.dialects.lab import ProposalError
+from frozenlab.engineer.engineers.api import ApiEngineer
+from frozenlab.engineer.schema import ApiSettings
 from tests.api_server import Server, redirects, says, serving
 
 KEY = "sk-not-for-strangers"

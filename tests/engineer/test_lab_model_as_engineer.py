@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.engineer.demonstrations import draw_context
-from core.engineer.engineers import ModelEngineer, ask
-from core.engineer.guard import USUAL
-from core.engineer.rules import propose
-from core.lake.config import EnvironmentConfig
-from core.policy.loading import load_policy
+from frozenlab.engineer.ask import ModelEngineer, ask
+from frozenlab.engineer.engineers.rules import propose
+from frozenlab.engineer.guard import USUAL
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.policy.loading import load_policy
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("lab-engineer")]
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engineer.demonstrations import draw_context
-from core.engineer.language import answer_schema, example, parse_answer, render_request
-from core.engineer.proposal_dialect import ProposalError
-from core.engineer.schema import SECTIONS
-from core.lake.config import LAYOUTS, EnvironmentConfig
+from frozenlab.engineer.dialects.lab import ProposalError
+from frozenlab.engineer.dialects.plain import answer_schema, example, parse_answer, render_request
+from frozenlab.engineer.schema import SECTIONS
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
 
 CONTEXT = draw_context(np.random.default_rng(4))
 CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.engineer import rules
-from core.engineer.demonstrations import demonstrations, draw_context
-from core.engineer.proposal_dialect import ProposalError, ProposalGrammar, parse_proposal, render_context, render_proposal
-from core.engineer.schema import Context
-from core.lake.config import EnvironmentConfig, SizeConfig
-from core.policy.vocabulary import WORDS, percent_value, percent_word
+from frozenlab.engineer.dialects.lab import ProposalError, ProposalGrammar, parse_proposal, render_context, render_proposal
+from frozenlab.engineer.engineers import rules
+from frozenlab.engineer.schema import Context
+from frozenlab.lab_model.proposals import demonstrations, draw_context
+from frozenlab.lake.config import EnvironmentConfig, SizeConfig
+from frozenlab.policy.lab.vocabulary import WORDS, percent_value, percent_word
 
 seeds = st.integers(0, 2**31 - 1)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from core.engineer import lines, rules
-from core.engineer.schema import Context, Evidence, Section
+from frozenlab.engineer import lines
+from frozenlab.engineer.engineers import rules
+from frozenlab.engineer.schema import Context, Evidence, Section
 
 FEW_FAULTS = {"hole": 0.05}
 

@@ -20,12 +20,12 @@ from typing import Any
 
 import pandas as pd
 
-from core.lake.config import EnvironmentConfig
-from core.lake.suites import SuiteSpec
-from core.sessions.soundness import problems_of
-from core.sessions.spec import SessionSpec
-from core.sessions.store import Session, SessionError, SessionStore, worker_environment
-from core.training.settings import TrainingSettings
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.soundness import problems_of
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionError, SessionStore, worker_environment
+from frozenlab.training.settings import TrainingSettings
 from tests.faults.zygote import Order
 
 STAGES, STEPS = 2, 12

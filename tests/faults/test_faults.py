@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions.store import Session
+from frozenlab.loop.store import Session
 from tests.faults.harness import Bench, small_disk
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("faults")]

@@ -43,10 +43,10 @@ class Order:
 def main() -> None:
     import numpy as np  # noqa: F401
 
-    import core.sessions.loop
-    import core.training.stage  # noqa: F401
-    from core.lake.config import EnvironmentConfig
-    from core.lake.generator import generate
+    import frozenlab.loop.loop
+    import frozenlab.training.stage  # noqa: F401
+    from frozenlab.lake.config import EnvironmentConfig
+    from frozenlab.lake.draw.generator import generate
 
     generate(EnvironmentConfig.uniform((3, 4), agents=2), 4, 0, sum_of_costs=True)  # loads the compiled search
     print("ready", flush=True)
@@ -70,7 +70,7 @@ def work(order: Order) -> int:
     log = os.open(folder / "worker.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    from core.sessions.worker import main as run
+    from frozenlab.loop.worker import main as run
 
     watch(order)
     try:
@@ -81,7 +81,7 @@ def work(order: Order) -> int:
 
 
 def watch(order: Order) -> None:
-    from core.sessions.recorder import Recorder
+    from frozenlab.loop.recorder import Recorder
 
     ending = False
     calls: list[str] = []

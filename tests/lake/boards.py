@@ -6,7 +6,7 @@ import random
 
 from hypothesis import strategies as st
 
-from core.lake.board import Agent, Board
+from frozenlab.lake.board import Agent, Board
 
 
 def random_board(rng: random.Random, height: int, width: int, agents: int, holes: int) -> Board:

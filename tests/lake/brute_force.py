@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numba import njit
 
-from core.lake.board import Board
+from frozenlab.lake.board import Board
 
 UNREACHED = 30_000
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ortools.sat.python import cp_model
 
-from core.lake.board import MOVES, Board, Cell
+from frozenlab.lake.board import MOVES, Board, Cell
 
 PARKED: Cell = (-1, -1)
 

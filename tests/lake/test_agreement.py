@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from core.lake.board import Board
-from core.lake.rules import judge
-from core.lake.solver import Solution, solve
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge
+from frozenlab.lake.solve.solver import Solution, solve
 from tests.lake.boards import boards, random_board, reachable_board
 from tests.lake.brute_force import Truth, brute_force
 from tests.lake.second_solver import affordable, solvable_within

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.board import Agent, Board, BoardError, read_board
+from frozenlab.lake.board import Agent, Board, BoardError, read_board
 from tests.lake.boards import boards
 
 

@@ -2,10 +2,10 @@ import random
 
 import pytest
 
-from core.lake.board import Board, read_board
-from core.lake.cbs import Constraint, Step, search, shortest_path, split
-from core.lake.rules import judge_paths
-from core.lake.solver import solve
+from frozenlab.lake.board import Board, read_board
+from frozenlab.lake.rules import judge_paths
+from frozenlab.lake.solve.cbs import Constraint, Step, search, shortest_path, split
+from frozenlab.lake.solve.solver import solve
 from tests.lake.boards import random_board, reachable_board
 
 HEAD_ON = read_board("S g F G s\nH H F H H")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.answers import judge_answer
-from core.lake.board import Board
-from core.lake.checking import Checked, check
-from core.lake.rules import FAULTS, Verdict
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import FAULTS, Verdict
+from frozenlab.lake.words.answers import judge_answer
+from frozenlab.lake.words.checking import Checked, check
 from tests.lake.boards import boards
 
 CROSS = Board.from_text("F S F\ns F g\nF G H")
@@ -162,5 +162,5 @@ def test_counts_must_agree() -> None:
 
 
 def test_importing_it_loads_no_numba() -> None:
-    script = "import sys, core.lake.checking, core.lake.answers; print({'numba', 'torch'} & set(sys.modules))"
+    script = "import sys, frozenlab.lake.words.checking, frozenlab.lake.words.answers; print({'numba', 'torch'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "set()"

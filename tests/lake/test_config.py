@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.config import LAYOUTS, PLACEMENTS, ConfigError, EnvironmentConfig, SizeConfig, WaitDefinition, diff
-from core.lake.generator import infeasible
-from core.lake.presets import PRESETS, preset
+from frozenlab.lake.config import LAYOUTS, PLACEMENTS, ConfigError, EnvironmentConfig, SizeConfig, WaitDefinition, diff
+from frozenlab.lake.draw.generator import infeasible
+from frozenlab.lake.presets import PRESETS, preset
 
 
 def test_a_config_survives_its_file(tmp_path: Path) -> None:

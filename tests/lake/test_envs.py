@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pettingzoo.test import parallel_api_test, parallel_seed_test
 
-from core.lake.board import Board
-from core.lake.config import EnvironmentConfig
-from core.lake.envs import GYMNASIUM_ID, LakeEnv, Source, TeamLakeEnv
-from core.lake.generator import generate
-from core.lake.instance import Instance
-from core.lake.reward import plan_reward
-from core.lake.rules import judge
-from core.lake.solver import Solution, solve
-from core.lake.vector import ACTIONS, VectorLake
+from frozenlab.lake.board import Board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.envs.parallel import GYMNASIUM_ID, LakeEnv, Source, TeamLakeEnv
+from frozenlab.lake.envs.vector import ACTIONS, VectorLake
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.reward import plan_reward
+from frozenlab.lake.rules import judge
+from frozenlab.lake.solve.solver import Solution, solve
 from tests.lake.boards import random_board
 
 CROSS = Board.from_text("F S F\ns F g\nF G H")
@@ -48,7 +48,7 @@ def test_passes_the_checker_of_gymnasium(source: Source) -> None:
 
 
 def test_registered_under_an_id_that_imports_it() -> None:
-    env = gymnasium.make("core.lake.envs:FrozenLab/Lake-v0")
+    env = gymnasium.make("frozenlab.lake.envs.parallel:FrozenLab/Lake-v0")
     observation, info = env.reset(seed=3)
     assert observation.shape == (5, 4, 4) and info["optimal_makespan"] >= 1
     assert env.action_space == gymnasium.spaces.MultiDiscrete([5, 5])

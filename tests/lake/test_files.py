@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.lake.files import write_files, write_folder, write_text
+from frozenlab.lake.files import write_files, write_folder, write_text
 
 BROKEN = {"a.txt": "whole", "b.txt": 3}  # the second cannot be written
 

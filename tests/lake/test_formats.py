@@ -12,13 +12,25 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from core.lake.board import MOVES, Agent, Board, BoardError
-from core.lake.formats import FORMATS, MAX_BYTES, Entry, Source, decode, file_stems, load, read, recognise, suffix_format, write
-from core.lake.formats.entry import from_xy, plan_of, swap_up_down, to_xy, trimmed
-from core.lake.formats.movingai import octile_distance
-from core.lake.instance import Instance
-from core.lake.rules import judge, walk
-from core.lake.solver import Solution
+from frozenlab.lake.board import MOVES, Agent, Board, BoardError
+from frozenlab.lake.formats import (
+    FORMATS,
+    MAX_BYTES,
+    Entry,
+    Source,
+    decode,
+    file_stems,
+    load,
+    read,
+    recognise,
+    suffix_format,
+    write,
+)
+from frozenlab.lake.formats.entry import from_xy, plan_of, swap_up_down, to_xy, trimmed
+from frozenlab.lake.formats.movingai import octile_distance
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import judge, walk
+from frozenlab.lake.solve.solver import Solution
 from tests.lake.boards import boards
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -482,6 +494,6 @@ def test_bytes_are_bounded_and_have_to_be_text(tmp_path: Path) -> None:
 
 
 def test_formats_are_light() -> None:
-    script = "import sys, core.lake.formats; print({'numba', 'torch', 'streamlit', 'pandas'} & set(sys.modules))"
+    script = "import sys, frozenlab.lake.formats; print({'numba', 'torch', 'streamlit', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

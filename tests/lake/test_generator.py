@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.board import Agent, Board
-from core.lake.config import LAYOUTS, EnvironmentConfig, Layout, Placement, SizeConfig
-from core.lake.generator import (
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, Placement, SizeConfig
+from frozenlab.lake.draw.generator import (
     GenerationError,
     Stratum,
     Stream,
@@ -22,9 +22,9 @@ from core.lake.generator import (
     random_instances,
     realised,
 )
-from core.lake.instance import Instance
-from core.lake.rules import judge
-from core.lake.solver import solve
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import judge
+from frozenlab.lake.solve.solver import solve
 from tests.lake.boards import boards
 
 CONFIG = EnvironmentConfig(

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from core.lake.board import Board, BoardError
-from core.lake.instance import Instance, read_instances, write_instances
-from core.lake.solver import Solution, solve
+from frozenlab.lake.board import Board, BoardError
+from frozenlab.lake.instance import Instance, read_instances, write_instances
+from frozenlab.lake.solve.solver import Solution, solve
 from tests.lake.boards import boards
 
 BOARD = Board.from_text("S g F G s\nH H F H H")

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from core.lake import kernel_cache
-from core.lake.kernel_cache import GROUPS, PROJECT, note, progress
+from frozenlab import places
+from frozenlab.lake.kernels import cache as kernel_cache
+from frozenlab.lake.kernels.cache import GROUPS, note, progress
 
 COMPILE = """
 import json
-from core.lake.checking import check
-from core.lake.compiled import KERNELS
-from core.lake.warm_up import BOARD
+from frozenlab.lake.words.checking import check
+from frozenlab.lake.kernels.compiled import KERNELS
+from frozenlab.lake.kernels.warm_up import BOARD
 check([BOARD], [""])
 print(json.dumps([kernel.__name__ for kernel in KERNELS for _ in kernel.stats.cache_misses]))
 """
@@ -32,8 +33,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(PROJECT)}
-    both = [subprocess.Popen([sys.executable, "-c", COMPILE], env=environment, cwd=PROJECT, stdout=subprocess.PIPE) for _ in range(2)]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(places.ROOT)}
+    both = [subprocess.Popen([sys.executable, "-c", COMPILE], env=environment, cwd=places.ROOT, stdout=subprocess.PIPE) for _ in range(2)]
     said = [process.communicate(timeout=300)[0] for process in both]
     first, second = sorted(map(json.loads, said), key=len)
     assert first == [], "it has loaded what the other one has kept"
@@ -72,7 +73,7 @@ def test_a_server_compiles_what_is_missing_and_nothing_twice(folder: Path, monke
         def wait(self) -> int:
             return 0
 
-    monkeypatch.setattr("core.lake.kernel_cache.subprocess.Popen", Process)
+    monkeypatch.setattr("frozenlab.lake.kernels.cache.subprocess.Popen", Process)
     note("boards", time.time(), 9, 9, done=True)
     kernel_cache.start()
     assert started == [["solver", "costs"], ["judge", "answers", "large"]]

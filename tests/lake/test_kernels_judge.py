@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.board import MOVES, Agent, Board, Plan
-from core.lake.kernels_judge import MISSING, judge_plan
-from core.lake.rules import FAULTS, judge
-from core.lake.solver import solve, stacked
+from frozenlab.lake.board import MOVES, Agent, Board, Plan
+from frozenlab.lake.kernels.judge import MISSING, judge_plan
+from frozenlab.lake.rules import FAULTS, judge
+from frozenlab.lake.solve.solver import solve, stacked
 from tests.lake.boards import boards, random_board
 
 LETTERS = "".join(MOVES)

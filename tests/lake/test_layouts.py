@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from core.lake.config import LAYOUTS, Layout
+from frozenlab.lake.config import LAYOUTS, Layout
 
 STRUCTURED: tuple[Layout, ...] = LAYOUTS[1:]
 SEEDS = st.integers(0, 2**64 - 1)
@@ -15,7 +15,7 @@ SEEDS = st.integers(0, 2**64 - 1)
 
 def drawn(layout: Layout, size: int, holes: int, seed: int) -> np.ndarray:
     """``bool[size, size]``, true where the cell is frozen."""
-    from core.lake.layouts import lay_out
+    from frozenlab.lake.draw.layouts import lay_out
 
     free = np.ones(size * size, np.uint8)
     lay_out(LAYOUTS.index(layout), size, holes, np.uint64(seed), free, np.empty(size * size, np.int64))

@@ -1,4 +1,4 @@
-from core.lake.reward import plan_reward
+from frozenlab.lake.reward import plan_reward
 
 
 def test_reward_orders_plans() -> None:

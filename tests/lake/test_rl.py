@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from core.lake.answers import prompt, write_answer
-from core.lake.board import read_board
-from core.lake.checking import check
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
-from core.lake.rl import answer_text, boards_dataset, reward, rewards
+from frozenlab.lake.board import read_board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.envs.rl import answer_text, boards_dataset, reward, rewards
+from frozenlab.lake.words.answers import prompt, write_answer
+from frozenlab.lake.words.checking import check
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 
@@ -67,7 +67,7 @@ def test_the_answer_is_the_text_or_the_last_message(completion: Any, text: str) 
 
 
 def test_importing_it_loads_neither_torch_nor_datasets_nor_numba() -> None:
-    script = "import sys, core.lake.rl; print({'torch', 'datasets', 'numba', 'trl'} & set(sys.modules))"
+    script = "import sys, frozenlab.lake.envs.rl; print({'torch', 'datasets', 'numba', 'trl'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "set()"
 
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.board import MOVES, Board
-from core.lake.rules import FAULTS, Fault, Paths, judge, judge_paths, walk
+from frozenlab.lake.board import MOVES, Board
+from frozenlab.lake.rules import FAULTS, Fault, Paths, judge, judge_paths, walk
 from tests.lake.boards import boards
 
 CROSS = Board.from_text("F S F\ns F g\nF G H")

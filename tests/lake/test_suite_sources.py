@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from core.lake.board import Board, BoardError
-from core.lake.formats.benchmark import question
-from core.lake.instance import Instance, write_instances
-from core.lake.solver import Solution
-from core.lake.suite_sources import SuiteError, check_suite, official, open_suite, solved
-from core.lake.suites import SUITES
+from frozenlab.lake.board import Board, BoardError
+from frozenlab.lake.formats.benchmark import question
+from frozenlab.lake.instance import Instance, write_instances
+from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.suite_sources import SuiteError, check_suite, official, open_suite, solved
+from frozenlab.lake.suites import SUITES
 
 BOARDS = {
     "2ag_3x3_hr0.1_000": "S F g\nF H F\ns F G",

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import canonical_hash, canonical_hashes, generate
-from core.lake.instance import read_instances
-from core.lake.suites import SUITES, SuiteSpec, build_suite, held_out
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import canonical_hash, canonical_hashes, generate
+from frozenlab.lake.instance import read_instances
+from frozenlab.lake.suites import SUITES, SuiteSpec, build_suite, held_out
 
 
 def test_a_suite_is_the_same_every_time_and_has_no_board_twice() -> None:
@@ -35,7 +35,7 @@ def test_a_suite_can_ask_for_a_wait_ratio() -> None:
 def test_the_paper_shaped_suite_is_the_same_from_any_processes(tmp_path: Path) -> None:
     """Two processes on their own, started one after the other, one of them with two workers: the same bytes."""
     code = (
-        "import sys; from pathlib import Path; from core.lake.suites import *; from core.lake.instance import write_instances\n"
+        "import sys; from pathlib import Path; from frozenlab.lake.suites import *; from frozenlab.lake.instance import write_instances\n"
         "if __name__ == '__main__': suite = build_suite(SUITES['paper-wr0.5'], sum_of_costs=False, workers=int(sys.argv[2])); "
         "write_instances(Path(sys.argv[1]), suite)"
     )
@@ -57,7 +57,7 @@ def test_a_named_suite_is_whole_and_none_of_its_boards_is_ever_drawn_for_trainin
         waiting = Counter((i.board.team, i.board.size) for i in suite if i.solution.needs_wait)
         assert all(abs(waiting[cell] - spec.wait_ratio * spec.boards_per_cell) < 1 for cell in spec.cells)
     hashes = canonical_hashes([i.board for i in suite])
-    assert np.isin(hashes, held_out()).all(), "run python -m core.lake.suites"
+    assert np.isin(hashes, held_out()).all(), "run python -m frozenlab.lake.suites"
     config = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.3, wait_ratio=0.1)
     drawn = canonical_hashes([i.board for i in generate(config, 600, seed=3, exclude=held_out())])
     assert len(drawn) > 200 and not np.isin(drawn, hashes).any()

@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from core.lake.config import EnvironmentConfig, Layout
-from core.lake.generator import generate, undrawable
+from frozenlab.lake.config import EnvironmentConfig, Layout
+from frozenlab.lake.draw.generator import generate, undrawable
 
 
 def config_of(size: int, agents: int, holes: float, wait: float, layout: Layout, **others: str) -> EnvironmentConfig:

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.lake.board import Agent, Board
-from core.lake.instance import Instance
-from core.lake.reward import plan_reward
-from core.lake.rules import FAULTS, judge
-from core.lake.solver import Solution
-from core.lake.vector import ACTIONS, PLANES, VectorLake, step_limit
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.envs.vector import ACTIONS, PLANES, VectorLake, step_limit
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.reward import plan_reward
+from frozenlab.lake.rules import FAULTS, judge
+from frozenlab.lake.solve.solver import Solution
 from tests.lake.boards import random_board
 
 CROSS = Board.from_text("F S F\ns F g\nF G H")

@@ -11,12 +11,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from core.lake.answers import prompt, write_answer
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.words.answers import prompt, write_answer
 
 vf = pytest.importorskip("verifiers.v1")
-from core.lake.verifiers_env import TASKSET_ID, LakeTask, LakeTaskset, LakeTasksetConfig, load_environment  # noqa: E402
+from frozenlab.lake.envs.verifiers_env import TASKSET_ID, LakeTask, LakeTaskset, LakeTasksetConfig, load_environment  # noqa: E402
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 

@@ -7,15 +7,16 @@ import re
 
 from streamlit.testing.v1 import AppTest
 
-from core.ui import nav
-from core.ui.plain import JOINER
+from frozenlab import places
+from frozenlab.ui import nav
+from frozenlab.ui.plain import JOINER
 
 TIMEOUT = 120.0
 
 
 def open_page(name: str, **query: str) -> AppTest:
     """The page as a fresh visitor with this address sees it."""
-    app = AppTest.from_file(str(nav.ROOT / "streamlit_app.py"), default_timeout=TIMEOUT)
+    app = AppTest.from_file(str(places.ROOT / "streamlit_app.py"), default_timeout=TIMEOUT)
     if name != "home":
         app.switch_page(nav.path(name))
     for key, value in query.items():
@@ -41,5 +42,5 @@ def source(app: AppTest) -> str:
 
 
 def shown(markdown: str) -> str:
-    """Escaped words as a reader sees them, see :mod:`core.ui.plain`."""
+    """Escaped words as a reader sees them, see :mod:`frozenlab.ui.plain`."""
     return re.sub(r"\\([^A-Za-z0-9\s])", r"\1", markdown.replace(JOINER, ""))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions import launcher
-from core.sessions.planner import Planner
-from core.sessions.spec import SessionSpec
-from core.sessions.store import Session, SessionStore
+from frozenlab.jobs import launcher
+from frozenlab.loop.planner import Planner
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionStore
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def no_planning_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty sessions folder, and no recorded ones beside it."""
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
+    monkeypatch.setattr("frozenlab.places.SESSIONS", tmp_path / "recorded")
     return tmp_path
 
 

@@ -7,20 +7,32 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.lake.files import write_text
-from core.lake.instance import Instance
-from core.lake.suites import SuiteSpec, build_suite
-from core.sessions import launcher
-from core.sessions.benchmark import Result, results_folder
-from core.sessions.evaluations import Evaluation, Task, create, evaluations, task_for
-from core.sessions.paper_results import paper_results
-from core.sessions.state import WorkerState
-from core.sessions.store import SessionStore
-from core.ui.benchmark import ALL, OUTCOMES, as_table, behind, changes, first_choice, in_words, line_of, looks, paper_line, paper_models
-from core.ui.benchmark_address import NOBODY, Boards
-from core.ui.benchmark_figures import outcomes_figure, rates_figure
-from core.ui.benchmark_tables import cells_table, changes_table, leaderboard, more_table
-from core.ui.theme import DARK, LIGHT, Palette
+from frozenlab.benchmark.page.address import NOBODY, Boards
+from frozenlab.benchmark.page.comparison import (
+    ALL,
+    OUTCOMES,
+    as_table,
+    behind,
+    changes,
+    first_choice,
+    in_words,
+    line_of,
+    looks,
+    paper_line,
+    paper_models,
+)
+from frozenlab.benchmark.page.figures import outcomes_figure, rates_figure
+from frozenlab.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table
+from frozenlab.benchmark.paper_results import paper_results
+from frozenlab.benchmark.report import Result, results_folder
+from frozenlab.benchmark.task import Evaluation, Task, create, evaluations, task_for
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import WorkerState
+from frozenlab.lake.files import write_text
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop.store import SessionStore
+from frozenlab.ui.theme import DARK, LIGHT, Palette
 from tests.builders import build_result, build_session
 from tests.pages.apptest import open_page, shown, words
 from tests.ui.test_contrast import contrast
@@ -49,8 +61,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, suite: list[Instance]) -> P
 def only(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The results of this module, none that ship with the project, and no recorded session."""
     use(folder, monkeypatch)
-    monkeypatch.setattr("core.sessions.benchmark.SHIPPED", tmp_path / "shipped")
-    monkeypatch.setattr("core.sessions.store.PROJECT", tmp_path / "project")
+    monkeypatch.setattr("frozenlab.benchmark.report.SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr("frozenlab.places.SESSIONS", tmp_path / "recorded")
 
 
 def use(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

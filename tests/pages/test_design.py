@@ -10,9 +10,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from core.lake.config import KNOBS, LAYOUTS, EnvironmentConfig
-from core.sessions.store import SessionStore
-from core.ui import drafts
+from frozenlab.lake.config import KNOBS, LAYOUTS, EnvironmentConfig
+from frozenlab.loop.store import SessionStore
+from frozenlab.ui import drafts
 from tests.pages.apptest import shown
 
 PAGE = str(Path(__file__).parents[2] / "pages" / "design.py")

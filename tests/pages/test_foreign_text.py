@@ -16,8 +16,7 @@ from google.protobuf.message import Message
 from markdown_it import MarkdownIt
 from streamlit.testing.v1 import AppTest
 
-from core.sessions import paper_results, replays
-from core.sessions.store import SessionStore
+from frozenlab.loop.store import SessionStore
 from tests.marked import FORMS, Marker, strangers
 from tests.pages.apptest import open_page
 
@@ -55,10 +54,9 @@ def marked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 def test_no_page_makes_anything_of_it(visit: dict[str, str], marked: tuple[Path, Marker], monkeypatch: pytest.MonkeyPatch) -> None:
     folder, marker = marked
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
-    monkeypatch.setattr("core.sessions.store.PROJECT", folder / "project")
-    monkeypatch.setattr("core.sessions.benchmark.SHIPPED", folder / "shipped")
-    monkeypatch.setattr(replays, "PROJECT", folder / "project")
-    assert folder / "project" != paper_results.PROJECT, "it is imported before the folder of the project is another one"
+    monkeypatch.setattr("frozenlab.places.SESSIONS", folder / "recorded")
+    monkeypatch.setattr("frozenlab.benchmark.report.SHIPPED", folder / "shipped")
+    monkeypatch.setattr("frozenlab.replays.task.SHIPPED", folder / "shipped-replays")
     if "evidence" in visit:
         visit = visit | {"evidence": SessionStore(folder).open("lab").context(0).lines[0].id}
     app = open_page(**visit)

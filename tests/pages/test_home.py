@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from core.sessions import launcher
-from core.sessions.presets import preset_spec
-from core.sessions.spec import SessionSpec
-from core.sessions.store import Session, SessionStore
-from core.ui.glossary import GLOSSARY
+from frozenlab.jobs import launcher
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.ui.glossary import GLOSSARY
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, shown, source, words
 

@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.engineer import hosts
-from core.engineer.schema import ApiSettings
-from core.lake.files import write_text
-from core.sessions import launcher, replays
-from core.sessions.launcher import LaunchError
-from core.sessions.replays import arms_of_engineers, task_for
-from core.sessions.state import WorkerState
-from core.sessions.store import SessionStore
-from core.sessions.studies.spec import engineers_study
-from core.sessions.studies.store import create as create_study
+from frozenlab.engineer import hosts
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.jobs import launcher
+from frozenlab.jobs.launcher import LaunchError
+from frozenlab.jobs.state import WorkerState
+from frozenlab.lake.files import write_text
+from frozenlab.loop.store import SessionStore
+from frozenlab.replays import task as replays
+from frozenlab.replays.task import arms_of_engineers, task_for
+from frozenlab.studies.spec import engineers_study
+from frozenlab.studies.store import create as create_study
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -27,7 +28,7 @@ API = ApiSettings(base_url=f"https://{HOST}/v1", model="m")
 @pytest.fixture(autouse=True)
 def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sessions, a study and a replay of somebody else, which all ask a server."""
-    monkeypatch.setattr(replays, "PROJECT", sessions_folder / "project")
+    monkeypatch.setattr("frozenlab.replays.task.SHIPPED", sessions_folder / "shipped")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
     store = SessionStore(sessions_folder)

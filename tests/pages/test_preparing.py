@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import core.sessions.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
-from core.lake.kernel_cache import Group, Progress
-from core.ui import preparing
+import frozenlab.benchmark.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
+from frozenlab.lake.kernels.cache import Group, Progress
+from frozenlab.ui import preparing
 from tests.builders import build_session
 from tests.pages.apptest import open_page, words
 
@@ -28,7 +28,8 @@ def nothing_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pages_that_need_no_kernel_do_not_wait(page: str, sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder)
     monkeypatch.setattr(preparing, "progress", lambda group: COMPILING)
-    for module in [name for name in sys.modules if name.startswith(("core.lake.kernels", "core.lake.drawing", "core.lake.compiled"))]:
+    compiled = tuple(f"frozenlab.lake.{module}" for module in ("kernels.search", "kernels.compiled", "draw.drawing"))
+    for module in [name for name in sys.modules if name.startswith(compiled)]:
         monkeypatch.setitem(sys.modules, module, None)  # to import it is an error
     assert not open_page(page).exception
 

@@ -9,14 +9,15 @@ from typing import Any
 import psutil
 import pytest
 
-from core.engineer.schema import SECTIONS
-from core.sessions import launcher, replay_worker, replays
-from core.sessions.replay_report import proposals, sentences
-from core.sessions.replays import Replay, ReplayTask, arms_of_engineers, create, shipped, task_for
-from core.sessions.state import WorkerState
-from core.sessions.store import STOP_FILE, SessionStore
-from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
-from core.ui.replay_figures import panel_of, proposals_figure, traces
+from frozenlab.engineer.schema import SECTIONS
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import WorkerState
+from frozenlab.loop.store import STOP_FILE, SessionStore
+from frozenlab.replays import worker as replay_worker
+from frozenlab.replays.page.figures import panel_of, proposals_figure, traces
+from frozenlab.replays.report import proposals, sentences
+from frozenlab.replays.task import Replay, ReplayTask, arms_of_engineers, create, shipped, task_for
+from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, source, words
 
@@ -26,7 +27,7 @@ ENGINEERS = ("rules", "random", "fixed")
 @pytest.fixture
 def alone(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty sessions folder, and no recorded replays beside it."""
-    monkeypatch.setattr(replays, "PROJECT", sessions_folder / "project")
+    monkeypatch.setattr("frozenlab.replays.task.SHIPPED", sessions_folder / "shipped")
     return sessions_folder
 
 

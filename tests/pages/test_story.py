@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.lake.config import EnvironmentConfig
-from core.sessions.ledger import predictions, score
-from core.sessions.presets import preset_spec
-from core.sessions.store import Session
-from core.sessions.studies.effects import points
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.ledger import predictions, score
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.store import Session
+from frozenlab.studies.effects import points
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def sessions_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
-    monkeypatch.setattr("core.sessions.store.PROJECT", folder / "project")
+    monkeypatch.setattr("frozenlab.places.SESSIONS", folder / "recorded")
 
 
 def whole(folder: Path) -> Session:
@@ -249,7 +249,7 @@ def test_the_map_is_coloured_by_what_the_link_says() -> None:
 
 def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
-    monkeypatch.setattr("core.sessions.launcher.spawn", started.append)
+    monkeypatch.setattr("frozenlab.jobs.launcher.spawn", started.append)
     record = whole(folder).proposal(0)
     size = next(change.size for change in record.changes if change.knob == "hole_ratio")
     app = open_page("story", session="whole", stage="1")
@@ -273,7 +273,7 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
 def test_a_session_that_waits_is_answered_on_its_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     started = []
-    monkeypatch.setattr("core.sessions.launcher.spawn", started.append)
+    monkeypatch.setattr("frozenlab.jobs.launcher.spawn", started.append)
     spec = small_spec(stages=2, sizes=(4, 5), boards_per_size=4).model_copy(update={"engineer": "human"})
     session = build_session(tmp_path, spec, "asked", finished_stages=1)
     (session.stage_dir(0) / "proposal.json").unlink()

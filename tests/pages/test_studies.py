@@ -12,16 +12,16 @@ import psutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.sessions import launcher
-from core.sessions.footprint import gpus
-from core.sessions.state import WorkerState
-from core.sessions.store import SessionStore
-from core.sessions.studies.effects import points
-from core.sessions.studies.noise import told_beforehand
-from core.sessions.studies.spec import SEEDS, StudySpec, engineers_study
-from core.sessions.studies.store import Study, create, shipped
-from core.sessions.studies.tables import StudyReport
-from core.ui.study_figures import Ink, curves_figure, sizes_figure
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import WorkerState
+from frozenlab.loop.footprint import gpus
+from frozenlab.loop.store import SessionStore
+from frozenlab.studies.effects import points
+from frozenlab.studies.noise import told_beforehand
+from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
+from frozenlab.studies.spec import SEEDS, StudySpec, engineers_study
+from frozenlab.studies.store import Study, create, shipped
+from frozenlab.studies.tables import StudyReport
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -96,7 +96,7 @@ def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.Mon
     folder = tmp_path / "old"
     folder.mkdir()
     (folder / "report.json").write_text(json.dumps(old))
-    monkeypatch.setattr("core.sessions.studies.store.shipped", lambda: [folder])
+    monkeypatch.setattr("frozenlab.studies.store.shipped", lambda: [folder])
     app = open_page("studies", study="recorded-old", view="sizes")
     assert not app.exception and str(app.query_params["view"]) == "effects"
     assert app.segmented_control(key="study-view").options == ["Effects", "Learning"], "its predictions were scored by hits"

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from core.engineer.schema import ApiSettings
-from core.lake.config import EnvironmentConfig
-from core.lake.files import write_text
-from core.lake.presets import preset
-from core.sessions import launcher
-from core.sessions.files import append_line
-from core.sessions.presets import preset_spec
-from core.sessions.spec import SessionSpec
-from core.sessions.state import Phase, State, Status
-from core.sessions.store import STOP_FILE, Session, SessionStore
-from core.training.settings import Method
-from core.ui.figures import training_curves
-from core.ui.first_minute import steps
-from core.ui.language_form import TRANSFORMERS
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.jobs import launcher
+from frozenlab.jobs.files import append_line
+from frozenlab.jobs.state import Phase, State, Status
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.files import write_text
+from frozenlab.lake.presets import preset
+from frozenlab.loop.page.first_minute import steps
+from frozenlab.loop.page.language_form import TRANSFORMERS
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import STOP_FILE, Session, SessionStore
+from frozenlab.training.settings import Method
+from frozenlab.ui.figures import training_curves
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -82,7 +82,7 @@ def test_a_preset_fills_the_form_for_each_method(name: str, method: Method, laun
 def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("core.ui.sessions.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.ui.sessions.shortfalls", lambda spec: [])
     app = open_page("train")
     app.selectbox(key="form_method").set_value("imitation").run()
     app.selectbox(key="form_preset").set_value("paper").run()
@@ -117,7 +117,7 @@ def test_back_from_a_language_model_to_the_lab_model(launched: list[SessionSpec]
 
 
 def test_what_this_machine_lacks_is_said_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("core.ui.sessions.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
+    monkeypatch.setattr("frozenlab.ui.sessions.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
     app = open_page("train")
     app.selectbox(key="form_preset").set_value("qwen3-0.6b").run()
     assert "It needs a GPU, and there is none" in app.error[0].value
@@ -154,7 +154,7 @@ def test_the_command_runs_what_the_form_holds(field: tuple[str, str], value: int
 
 def test_the_form_says_that_another_session_is_running(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder, status="running", finished_stages=1)
-    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
     app = open_page("train", session="built")
     app.button(key="new").click().run()
     assert "Built session is running on this machine" in app.warning[0].value
@@ -273,7 +273,7 @@ def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: py
 
 def test_a_running_session_shows_progress_time_left_and_its_heartbeat(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder, status="running", finished_stages=1)
-    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
     state = Session(sessions_folder / "built").state()
     app = open_page("train", session="built")
     assert not app.exception
@@ -292,7 +292,7 @@ def test_a_running_session_shows_progress_time_left_and_its_heartbeat(sessions_f
 def test_the_first_minute_is_three_steps_with_a_clock_and_no_empty_chart(
     sessions_folder: Path, monkeypatch: pytest.MonkeyPatch, phase: Phase, done: float, shown: str
 ) -> None:
-    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
     build_session(sessions_folder, session_id="other")
     session = SessionStore(sessions_folder).create(small_spec(), "young")
     now = time.time()
@@ -324,7 +324,7 @@ def test_the_first_minute_of_a_session_that_asks_first_has_a_step_for_it(session
 
 def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = build_session(sessions_folder, status="running", finished_stages=1)
-    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
     (session.dir / STOP_FILE).touch()
     app = open_page("train", session="built")
     assert app.get("progress")[0].proto.text.startswith("Stopping after this step. Stage 2 of 3: training")
@@ -341,7 +341,7 @@ def test_the_stage_that_holds_the_curve_stays_chosen_when_it_ends_early(sessions
 
 def test_stopping_asks_first(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder, status="running", finished_stages=1)
-    monkeypatch.setattr("core.sessions.state.worker_alive", lambda state: True)
+    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
     stopped: list[str] = []
     monkeypatch.setattr(launcher, "stop", lambda session: stopped.append(session.id))
     app = open_page("train", session="built")
@@ -381,7 +381,7 @@ def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) 
 
 def test_figures_of_a_live_session_are_drawn_once_for_all_viewers(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr("core.ui.figures.training_curves", lambda *given, **named: drawn.append(1) or training_curves(*given, **named))
+    monkeypatch.setattr("frozenlab.ui.figures.training_curves", lambda *given, **named: drawn.append(1) or training_curves(*given, **named))
     session = build_session(sessions_folder, status="running", finished_stages=1)
     for _ in range(3):
         assert not open_page("train", session=session.id).exception

@@ -10,14 +10,14 @@ from subprocess import run
 import pandas as pd
 import pytest
 
-from core.lake.board import Board
-from core.lake.instance import Instance
-from core.lake.solver import Solution
-from core.policy.evaluation import COLUMNS, answer_row, evaluate, frame
-from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.lab_policy import LabPolicy
-from core.policy.plan_dialect import parse_plan
-from core.policy.policy import Completion
+from frozenlab.lake.board import Board
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.solve.solver import Solution
+from frozenlab.policy.evaluation import COLUMNS, answer_row, evaluate, frame
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.plan_dialect import parse_plan
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.policy.policy import Completion
 
 
 def crossing() -> Instance:
@@ -78,5 +78,6 @@ def test_evaluate_judges_every_board_in_order() -> None:
 
 
 def test_reading_rows_needs_no_torch() -> None:
-    code = "import sys, core.policy.evaluation, core.policy.plan_dialect; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    modules = "frozenlab.policy.evaluation, frozenlab.policy.lab.plan_dialect"
+    code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     assert run([sys.executable, "-c", code], check=False).returncode == 0

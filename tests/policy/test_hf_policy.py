@@ -11,13 +11,13 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from core.engineer.demonstrations import draw_context
-from core.engineer.language import ProposalAnswer, answer_schema, conversation, parse_answer, render_request
-from core.lake.config import EnvironmentConfig
-from core.policy.hf_policy import HFPolicy, user
-from core.policy.loading import load_policy
-from core.policy.policy import PolicyError
-from core.policy.settings import LanguageSettings, Lora
+from frozenlab.engineer.dialects.plain import ProposalAnswer, answer_schema, conversation, parse_answer, render_request
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.policy.language.policy import HFPolicy, user
+from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import PolicyError
+from frozenlab.policy.settings import LanguageSettings, Lora
 from tests.tiny_models import boards, build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.answers import ACTIONS, read_answer
-from core.lake.board import Board
-from core.lake.rules import judge_paths, walk
-from core.policy.language_answer import parse_answer
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge_paths, walk
+from frozenlab.lake.words.answers import ACTIONS, read_answer
+from frozenlab.policy.language.answer import parse_answer
 
 BOARD = Board.from_text("S F F g\nF F H F\nF F F F\ns F F G")
 CASES = {

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.board import Agent, Board, Cell
-from core.policy.answer import judge_answer
-from core.policy.plan_dialect import DialectError, max_plan_words, parse_plan, render_board, render_plan
-from core.policy.vocabulary import WORDS
+from frozenlab.lake.board import Agent, Board, Cell
+from frozenlab.policy.answer import judge_answer
+from frozenlab.policy.lab.plan_dialect import DialectError, max_plan_words, parse_plan, render_board, render_plan
+from frozenlab.policy.lab.vocabulary import WORDS
 
 
 @st.composite

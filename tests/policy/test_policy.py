@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.lake.board import Board
-from core.policy.answer import judge_answer
-from core.policy.folders import LAB_MODEL
-from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.lab_policy import LabPolicy
-from core.policy.loading import load_policy
-from core.policy.plan_dialect import max_plan_words, parse_plan, render_board
-from core.policy.policy import PolicyError
-from core.policy.vocabulary import CELLS, END, WORDS
+from frozenlab.lake.board import Board
+from frozenlab.policy.answer import judge_answer
+from frozenlab.policy.folders import LAB_MODEL
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.plan_dialect import max_plan_words, parse_plan, render_board
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.policy.lab.vocabulary import CELLS, END, WORDS
+from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import PolicyError
 
 BOARDS = [
     Board.from_text("S F G\ns F g"),

@@ -9,12 +9,12 @@ import pytest
 import torch
 from trl import GRPOTrainer
 
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
-from core.policy.lab_model import build_network, build_tokenizer
-from core.policy.lab_policy import LabPolicy
-from core.training.grpo import GRPORun, PackedGRPOTrainer, group_figures
-from core.training.settings import TrainingSettings
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.training.methods.grpo import GRPORun, PackedGRPOTrainer, group_figures
+from frozenlab.training.settings import TrainingSettings
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("grpo")]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.board import Board
-from core.lake.rules import Verdict, judge
-from core.training.reward import reward
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import Verdict, judge
+from frozenlab.training.reward import reward
 
 BOARD = Board.from_text("S F F G\nF F F F\ns F F g")
 

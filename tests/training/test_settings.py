@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.training.settings import TrainingSettings, share_of_rate
+from frozenlab.training.settings import TrainingSettings, share_of_rate
 
 
 def shares(steps: int, stages: int = 2, **settings: int) -> list[float]:

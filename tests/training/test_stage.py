@@ -14,24 +14,25 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from core.lake.board import Agent, Board
-from core.lake.config import EnvironmentConfig
-from core.lake.generator import generate
-from core.lake.instance import Instance
-from core.lake.rules import Verdict
-from core.lake.solver import solve
-from core.policy.answer import judge_answer
-from core.policy.folders import LAB_MODEL
-from core.policy.generation import sample
-from core.policy.lab_policy import LabPolicy
-from core.policy.plan_dialect import CELL_OF, parse_plan
-from core.policy.vocabulary import END, MOVES, WORDS
-from core.training import imitation, stage_run
-from core.training.demonstrations import ID_OF, Example
-from core.training.expert_iteration import ExpertIterationRun, best_plans
-from core.training.imitation import Cut, ImitationRun, cut
-from core.training.settings import LEARNING_RATES, Method, Schedule, StageStopped, TrainingSettings
-from core.training.stage import RUNS, make_run, train_stage
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Verdict
+from frozenlab.lake.solve.solver import solve
+from frozenlab.policy.answer import judge_answer
+from frozenlab.policy.folders import LAB_MODEL
+from frozenlab.policy.lab.generation import sample
+from frozenlab.policy.lab.plan_dialect import CELL_OF, parse_plan
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.policy.lab.vocabulary import END, MOVES, WORDS
+from frozenlab.training import stage_run
+from frozenlab.training.demonstrations import ID_OF, Example
+from frozenlab.training.methods import imitation
+from frozenlab.training.methods.expert_iteration import ExpertIterationRun, best_plans
+from frozenlab.training.methods.imitation import Cut, ImitationRun, cut
+from frozenlab.training.settings import LEARNING_RATES, Method, Schedule, StageStopped, TrainingSettings
+from frozenlab.training.stage import RUNS, make_run, train_stage
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
 

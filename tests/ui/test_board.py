@@ -6,11 +6,11 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from core.lake.board import read_board
-from core.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
-from core.ui import board as ui
-from core.ui.gif import board_gif
-from core.ui.theme import DARK, LIGHT, OUTCOME_COLORS, OUTCOME_WORDS
+from frozenlab.lake.board import read_board
+from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
+from frozenlab.ui import board as ui
+from frozenlab.ui.gif import board_gif
+from frozenlab.ui.theme import DARK, LIGHT, OUTCOME_COLORS, OUTCOME_WORDS
 
 BOARD = read_board("S F F\nH F F\ng s G")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from core.sessions.forks import fork
-from core.sessions.spec import Parent
-from core.sessions.store import SessionStore
-from core.ui.branches import branches_figure, family
+from frozenlab.loop.forks import fork
+from frozenlab.loop.page.branches import branches_figure, family
+from frozenlab.loop.spec import Parent
+from frozenlab.loop.store import SessionStore
 from tests.builders import build_session
 
 

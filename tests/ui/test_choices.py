@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from core.lake.board import Agent, Board, BoardError, read_board
-from core.lake.formats import Source, read
-from core.lake.rules import judge_paths, walk
-from core.ui import choices
+from frozenlab.lake.board import Agent, Board, BoardError, read_board
+from frozenlab.lake.formats import Source, read
+from frozenlab.lake.rules import judge_paths, walk
+from frozenlab.ui import choices
 
 GOLDEN = Path(__file__).parents[1] / "lake" / "golden"
 SMALL = read_board("S F G\nF F F\ng F s")

@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 import pytest
 
-from core.lake.picture import AGENT_COLORS, Daylight, ink_on
-from core.ui.benchmark import OUR_COLORS, PAPER_COLOR
-from core.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
-from core.ui.nav import ROOT
-from core.ui.theme import DARK, LIGHT, OUTCOME_COLORS, Palette
+from frozenlab.benchmark.page.comparison import OUR_COLORS, PAPER_COLOR
+from frozenlab.lake.picture import AGENT_COLORS, Daylight, ink_on
+from frozenlab.places import ROOT
+from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
+from frozenlab.ui.theme import DARK, LIGHT, OUTCOME_COLORS, Palette
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 LETTERS, SHAPES = 4.5, 3.0

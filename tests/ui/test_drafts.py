@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.config import ConfigError, EnvironmentConfig
-from core.lake.generator import infeasible
-from core.sessions.store import SessionStore
-from core.ui import drafts
+from frozenlab.lake.config import ConfigError, EnvironmentConfig
+from frozenlab.lake.draw.generator import infeasible
+from frozenlab.loop.store import SessionStore
+from frozenlab.ui import drafts
 
 CONFIG = EnvironmentConfig.uniform((4, 6, 9), agents=3)
 

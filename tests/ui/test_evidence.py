@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core.engineer.proposal_dialect import render_context
-from core.engineer.schema import Attempt
-from core.sessions.store import Session, SessionError
-from core.ui.config_map import Stop, map_figure, stops
-from core.ui.evidence import boards_behind, line_of, section_tokens
+from frozenlab.engineer.dialects.lab import render_context
+from frozenlab.engineer.schema import Attempt
+from frozenlab.loop.page.config_map import Stop, map_figure, stops
+from frozenlab.loop.page.evidence import boards_behind, line_of, section_tokens
+from frozenlab.loop.store import Session, SessionError
 from tests.builders import build_session
 
 

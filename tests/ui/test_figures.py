@@ -5,9 +5,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from core.lake.rules import FAULTS
-from core.sessions.store import Session
-from core.ui.figures import (
+from frozenlab.lake.rules import FAULTS
+from frozenlab.loop.store import Session
+from frozenlab.places import ROOT
+from frozenlab.ui.figures import (
     OUTCOME_ORDER,
     Rate,
     Series,
@@ -19,9 +20,8 @@ from core.ui.figures import (
     training_curves,
     valid_by_size,
 )
-from core.ui.nav import ROOT
-from core.ui.theme import OUTCOME_WORDS
-from core.ui.timeline import stage_name
+from frozenlab.ui.theme import OUTCOME_WORDS
+from frozenlab.ui.timeline import stage_name
 from tests.builders import build_session
 
 

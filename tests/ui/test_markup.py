@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from core.engineer.schema import Claim, Context, Evidence, Repair
-from core.lake.config import EnvironmentConfig, SizeConfig
-from core.ui import markup
-from core.ui.story import Change, ClaimOutcome, KnobRow, config_rows
+from frozenlab.engineer.schema import Claim, Context, Evidence, Repair
+from frozenlab.lake.config import EnvironmentConfig, SizeConfig
+from frozenlab.ui import markup
+from frozenlab.ui.story import Change, ClaimOutcome, KnobRow, config_rows
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.ui.once import once
+from frozenlab.ui.once import once
 from tests.builders import build_session
 
 

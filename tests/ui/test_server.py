@@ -13,8 +13,8 @@ from starlette.websockets import WebSocket
 from streamlit import net_util
 from streamlit.web.server import app_discovery, server_util
 
-from core.ui import server
-from core.ui.nav import ROOT
+from frozenlab.places import ROOT
+from frozenlab.ui import server
 
 
 async def page(request: object) -> PlainTextResponse:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.lake.board import Agent, Board, BoardError
-from core.ui.share import decode, encode
+from frozenlab.lake.board import Agent, Board, BoardError
+from frozenlab.ui.share import decode, encode
 
 
 @st.composite

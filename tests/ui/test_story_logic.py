@@ -3,9 +3,19 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from core.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
-from core.lake.config import EnvironmentConfig, SizeConfig, diff
-from core.ui.story import board_by_board, claim_outcomes, config_rows, judgement, showcase, sign_test, signed, was_it_right, what_changed
+from frozenlab.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
+from frozenlab.lake.config import EnvironmentConfig, SizeConfig, diff
+from frozenlab.ui.story import (
+    board_by_board,
+    claim_outcomes,
+    config_rows,
+    judgement,
+    showcase,
+    sign_test,
+    signed,
+    was_it_right,
+    what_changed,
+)
 
 
 def table(valid: list[bool], size: int = 4, outcomes: list[str] | None = None) -> pd.DataFrame:

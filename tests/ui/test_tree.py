@@ -2,10 +2,10 @@
 
 import pytest
 
-from core.lake.board import Board, read_board
-from core.lake.cbs import Constraint
-from core.lake.solver import Solution, solve
-from core.ui.tree import MAX_NODES, Search, ending, forbids, told
+from frozenlab.lake.board import Board, read_board
+from frozenlab.lake.solve.cbs import Constraint
+from frozenlab.lake.solve.solver import Solution, solve
+from frozenlab.ui.tree import MAX_NODES, Search, ending, forbids, told
 
 HEAD_ON = read_board("S g F G s\nH H F H H")
 NO_WAY_PAST = read_board("S g F F s F F G")

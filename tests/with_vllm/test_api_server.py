@@ -17,11 +17,11 @@ from urllib.request import urlopen
 import pytest
 from trl.generation.vllm_client import VLLMClient
 
-from core.engineer.schema import ApiSettings
-from core.policy.hf_policy import HFPolicy
-from core.policy.settings import LanguageSettings
-from core.policy.writers import VllmWriter
-from core.sessions.store import SessionStore
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.language.writers import VllmWriter
+from frozenlab.policy.settings import LanguageSettings
 from tests.language_sessions import tiny_spec
 from tests.running import finish
 from tests.tiny_models import boards

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from benchmarks.gpu_stage import SHAPES, build_model, run_stage, spec_of
-from core.policy.hf_policy import HFPolicy
-from core.policy.settings import LanguageSettings
-from core.policy.writers import own_engine
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.language.writers import own_engine
+from frozenlab.policy.settings import LanguageSettings
 from tests.tiny_models import boards
 
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 from trl.generation.vllm_generation import VLLMGeneration
 
-from core.policy.settings import Vllm
-from core.policy.writers import VllmWriter
-from core.sessions import loop
-from core.sessions.store import Session, SessionStore
-from core.training.language_grpo import LanguageGRPORun
+from frozenlab.loop import loop
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.policy.language.writers import VllmWriter
+from frozenlab.policy.settings import Vllm
+from frozenlab.training.methods.language_grpo import LanguageGRPORun
 from tests.language_sessions import LORA, tiny_spec, trained_weights
 from tests.running import finish
 
@@ -32,7 +32,7 @@ class Watched(LanguageGRPORun):
 @pytest.fixture(scope="module", params=LORA)
 def session(request: pytest.FixtureRequest, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("core.training.stage.LanguageGRPORun", Watched)
+        patched.setattr("frozenlab.training.stage.LanguageGRPORun", Watched)
         patched.setattr(loop, "LanguageGRPORun", Watched)
         folder = SessionStore(tmp_path_factory.mktemp("vllm"))
         session = folder.create(tiny_spec(tiny_model, request.param, vllm=Vllm(sleep=False)), request.param)

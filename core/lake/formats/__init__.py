@@ -16,9 +16,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from core.lake.board import FROZEN, GOAL_LETTERS, HOLE, START_LETTERS, BoardError, read_json
-from core.lake.formats import benchmark, kei18, movingai, own, planviz, pogema, tracker
-from core.lake.formats.entry import Entry, Source
+from frozenlab.lake.board import FROZEN, GOAL_LETTERS, HOLE, START_LETTERS, BoardError, read_json
+from frozenlab.lake.formats import benchmark, kei18, movingai, own, planviz, pogema, tracker
+from frozenlab.lake.formats.entry import Entry, Source
 
 __all__ = [
     "FORMATS",

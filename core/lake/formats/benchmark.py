@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from itertools import dropwhile, takewhile
 from typing import Any
 
-from core.lake.board import FROZEN, GOAL_LETTERS, HOLE, START_LETTERS, Board, BoardError, read_json
-from core.lake.formats.entry import Entry, Source
+from frozenlab.lake.board import FROZEN, GOAL_LETTERS, HOLE, START_LETTERS, Board, BoardError, read_json
+from frozenlab.lake.formats.entry import Entry, Source
 
 _LETTERS = set(FROZEN + HOLE + START_LETTERS + GOAL_LETTERS)
 _SENTENCE = re.compile(r"Agent (\d{1,9}) needs to go from \((\d{1,9}), ?(\d{1,9})\) to \((\d{1,9}), ?(\d{1,9})\)")

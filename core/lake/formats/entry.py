@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from core.lake.board import MOVES, Agent, Board, BoardError, Cell, Plan
-from core.lake.rules import Path
+from frozenlab.lake.board import MOVES, Agent, Board, BoardError, Cell, Plan
+from frozenlab.lake.rules import Path
 
 MAX_STEPS = 10_000
 """Time steps that a plan in a file may have: a run-length code of a few letters could ask for billions."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 
-from core.lake.board import Agent, Board, BoardError, Cell, Plan
-from core.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, from_xy, plan_of, to_xy, trimmed, whole_number
-from core.lake.formats.movingai import base_name, read_map_of, write_map
-from core.lake.rules import judge, walk
+from frozenlab.lake.board import Agent, Board, BoardError, Cell, Plan
+from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, from_xy, plan_of, to_xy, trimmed, whole_number
+from frozenlab.lake.formats.movingai import base_name, read_map_of, write_map
+from frozenlab.lake.rules import judge, walk
 
 _STEP = re.compile(r"([0-9]+):(?=\()")
 _CELL = re.compile(r"\(([0-9]{1,9}),([0-9]{1,9})(?:,[XY]_(?:PLUS|MINUS))?\),?")

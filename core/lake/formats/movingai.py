@@ -16,8 +16,8 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
-from core.lake.board import FROZEN, HOLE, MAX_SIDE, Agent, Board, BoardError, Cell
-from core.lake.formats.entry import Entry, Source, board_of, from_xy, to_xy, whole_number
+from frozenlab.lake.board import FROZEN, HOLE, MAX_SIDE, Agent, Board, BoardError, Cell
+from frozenlab.lake.formats.entry import Entry, Source, board_of, from_xy, to_xy, whole_number
 
 FREE_TERRAIN, BLOCKED_TERRAIN = ".G", "@OTWS"
 FIELDS = ("bucket", "map", "width", "height", "start x", "start y", "goal x", "goal y", "length")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from core.lake.board import Board, BoardError, read_json
-from core.lake.formats.entry import Entry, Source
-from core.lake.instance import Instance
-from core.lake.solver import Solution
+from frozenlab.lake.board import Board, BoardError, read_json
+from frozenlab.lake.formats.entry import Entry, Source
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.solve.solver import Solution
 
 
 def read_text(source: Source) -> list[Entry]:

@@ -12,10 +12,10 @@ import json
 import re
 from typing import Any
 
-from core.lake.board import Agent, BoardError, Cell, Plan, read_json
-from core.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, needs_plan, swap_up_down, trimmed
-from core.lake.formats.movingai import read_map_of, write_map
-from core.lake.rules import Verdict, judge
+from frozenlab.lake.board import Agent, BoardError, Cell, Plan, read_json
+from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, board_of, needs_plan, swap_up_down, trimmed
+from frozenlab.lake.formats.movingai import read_map_of, write_map
+from frozenlab.lake.rules import Verdict, judge
 
 _ACTIONS = {"U": "U", "D": "D", "L": "L", "R": "R", "W": "W", "T": "W"}
 """``T`` is the wait of a planner that was too late."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from string import ascii_lowercase
 
-from core.lake.board import FROZEN, HOLE, MAX_SIDE, Agent, BoardError, Cell
-from core.lake.formats.entry import Entry, Source, board_of
+from frozenlab.lake.board import FROZEN, HOLE, MAX_SIDE, Agent, BoardError, Cell
+from frozenlab.lake.formats.entry import Entry, Source, board_of
 
 
 def read(source: Source) -> list[Entry]:

@@ -11,10 +11,10 @@ import csv
 import io
 import re
 
-from core.lake.board import Board, BoardError, Plan
-from core.lake.formats import movingai
-from core.lake.formats.entry import MAX_STEPS, Entry, Source, needs_plan, swap_up_down, trimmed, whole_number
-from core.lake.rules import walk
+from frozenlab.lake.board import Board, BoardError, Plan
+from frozenlab.lake.formats import movingai
+from frozenlab.lake.formats.entry import MAX_STEPS, Entry, Source, needs_plan, swap_up_down, trimmed, whole_number
+from frozenlab.lake.rules import walk
 
 COLUMNS = ("map_name", "scen_type", "type_id", "agents", "lower_cost", "solution_cost", "solution_plan", "flip_up_down")
 PLAN_COLUMNS = ("solution_plan", "path")

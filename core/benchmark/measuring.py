@@ -1,0 +1,75 @@
+"""Measuring one checkpoint on one suite. Importing this module imports torch: only the evaluation worker and the command line do."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+import torch
+from huggingface_hub import snapshot_download
+from trl.import_utils import is_vllm_available
+
+from frozenlab.benchmark.report import Measured, Report, report_of
+from frozenlab.benchmark.task import Task
+from frozenlab.lake.suite_sources import open_suite
+from frozenlab.loop.store import THREADS
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.folders import on_hub, policy_folder, weights_file
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.language.writers import own_engine
+from frozenlab.policy.loading import load_policy
+
+Part = Literal["drawing and solving", "planning"]
+
+
+def weights_of(task: Task) -> Path:
+    """The file of weights that was measured; where a model from the hub lies, the library of its cache knows."""
+    folder = policy_folder(task.policy)
+    if task.language is not None and on_hub(task.policy):
+        folder = Path(snapshot_download(task.policy, revision=task.language.revision, local_files_only=True))
+    weights = weights_file(folder)
+    assert weights is not None, "it was loaded"
+    return weights
+
+
+def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], None] | None = None) -> tuple[Report, pd.DataFrame]:
+    """Lets the checkpoint plan every board of the suite once, and judges the plans.
+
+    The same task on the same machine gives the same rows and, but for ``created`` and ``seconds``, the same report: the boards, their
+    batches and the number of threads are the same. In other batches or on another processor an answer can differ now and then: sums
+    of floating-point numbers come out differently in the last bits, and of two words that are as good as equally likely the other wins.
+
+    Args:
+        on_progress: called with what is going on, and how many boards it is through, of how many.
+
+    Raises:
+        SuiteError, BoardError: the suite cannot be had.
+        PolicyError, DialectError: the checkpoint cannot be read, or has no words for a board.
+    """
+    torch.set_num_threads(THREADS)
+    note = on_progress or (lambda part, done, of: None)
+    policy = load_policy(task.policy, task.language)
+    if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
+        policy.writer = own_engine(policy.model, policy.tokenizer, policy.settings.context, policy.settings.vllm.memory)
+    suite = open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
+    note("planning", 0, len(suite.boards))
+    began = time.time()
+    rows = evaluate(
+        policy,
+        suite.boards,
+        temperature=task.temperature,
+        seed=task.seed,
+        on_progress=lambda done: note("planning", done, len(suite.boards)),
+    )
+    seconds = time.time() - began
+    with weights_of(task).open("rb") as file:
+        checkpoint = hashlib.file_digest(file, "sha256").hexdigest()
+    measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name})
+    report = report_of(
+        rows, measured, id=result_id, checkpoint_sha256=checkpoint, suite_spec=suite.spec, created=time.time(), seconds=seconds
+    )
+    return report, rows

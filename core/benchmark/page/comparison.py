@@ -1,0 +1,296 @@
+"""What the Benchmark page compares: results and rows of the paper as lines of one comparison, and the boards behind a figure.
+
+Pure functions; how they are drawn is in ``benchmark_tables`` and ``benchmark_figures``, where the choice stands in ``benchmark_address``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from typing import Literal, get_args
+
+import pandas as pd
+
+from frozenlab.benchmark.paper_results import PaperResults
+from frozenlab.benchmark.report import Report, TeamResult, cells_table
+from frozenlab.intervals import mean_of_rates, paired_change
+from frozenlab.ui.figures import OUTCOME_ORDER, Rate
+from frozenlab.ui.story import board_by_board
+from frozenlab.ui.theme import OUTCOME_WORDS
+
+Metric = Literal["valid", "optimal"]
+METRICS: tuple[Metric, ...] = get_args(Metric)
+PAPER_SUITE = "paper"
+"""The suite that has the shape of the paper's evaluation: only beside it the paper's rows say anything."""
+MOST_RESULTS = 6
+"""As many lines of ours as can be told apart in one figure."""
+
+OUR_SIGNS = (("●", "circle"), ("■", "square"), ("▲", "triangle-up"), ("◆", "diamond"), ("▼", "triangle-down"), ("✚", "cross"))
+OUR_COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B0609A", "#A8821A", "#6B7BD6")
+"""One a session; its stages are a ramp from there, so that they read as one thing that goes on."""
+RAMP = 0.6
+"""How far the colour of a session's last stage lies from that of its first, towards the letters of the page."""
+PAPER_SIGNS = (
+    ("○", "circle-open"), ("□", "square-open"), ("△", "triangle-up-open"), ("◇", "diamond-open"), ("▽", "triangle-down-open"),
+    ("☆", "star-open"), ("⬠", "pentagon-open"),
+)  # fmt: skip
+PAPER_DASHES = ("dot", "dash", "dashdot", "longdash", "longdashdot", "2px,6px", "8px,2px")
+PAPER_COLOR = "#7C8DA3"
+"""Middle tones, so that one figure reads on both themes; signs and dashes tell the lines apart without them."""
+
+METHOD_WORDS = {
+    "base": "As it was before any session trained it",
+    "grpo": "Trained by reinforcement learning with GRPO, the paper's method",
+    "imitation": "Trained to imitate the exact solver's corrections of its plans, which is not reinforcement learning",
+    "expert-iteration": "Trained to imitate the best of its own plans",
+    "paper": "As the paper reports it, on the authors' own boards",
+}
+
+
+# --- lines -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """One result of ours or one row of the paper, with how it is drawn."""
+
+    id: str
+    """Of the result; of a row of the paper the name of its model."""
+    name: str
+    method: str
+    """A key of METHOD_WORDS."""
+    sign: str
+    symbol: str
+    """The sign as Plotly calls it."""
+    color: str
+    dash: str
+    hint: str
+    report: Report | None = None
+    """None: a row of the paper."""
+    means: Mapping[tuple[int, str], Rate] = field(default_factory=dict)
+    """(agents, metric) -> the mean over the map sizes; its n counts boards."""
+    cells: Mapping[tuple[int, int, str], Rate] = field(default_factory=dict)
+    """(agents, size, metric) -> rate."""
+
+    @property
+    def ours(self) -> bool:
+        return self.report is not None
+
+    def sizes(self, agents: int) -> list[int]:
+        return sorted({size for team, size, _ in self.cells if team == agents})
+
+    def team(self, agents: int) -> TeamResult | None:
+        """What was counted for one team size; None for a row of the paper, and where the suite has no such team."""
+        return next((team for team in self.report.teams if team.agents == agents), None) if self.report else None
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a result is drawn: the sign in tables, the same as Plotly calls it, and the colour."""
+
+    sign: str
+    symbol: str
+    color: str
+
+
+def looks(reports: Sequence[Report], ink: str) -> dict[str, Look]:
+    """Result -> look. Each has a sign of its own; those of one session share a hue, which comes nearer to ``ink`` stage by stage."""
+    groups: dict[str, list[Report]] = {}
+    for report in in_order(reports):
+        groups.setdefault(report.session or report.id, []).append(report)
+    found: dict[str, Look] = {}
+    for hue, group in zip(cycle(OUR_COLORS), groups.values(), strict=False):
+        for step, report in enumerate(group):
+            sign, symbol = OUR_SIGNS[len(found) % len(OUR_SIGNS)]
+            found[report.id] = Look(sign, symbol, _mixed(hue, ink, RAMP * step / max(len(group) - 1, 1)))
+    return found
+
+
+def _mixed(one: str, other: str, part: float) -> str:
+    """``part`` of ``other`` in ``one``."""
+    pairs = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(a + part * (b - a)):02X}" for a, b in pairs)
+
+
+def line_of(report: Report, look: Look) -> Line:
+    """A result as it is compared."""
+    method = report.method or "base"
+    means: dict[tuple[int, str], Rate] = {}
+    for team in report.teams:
+        means[team.agents, "valid"] = Rate(team.mean_valid, *team.mean_valid_interval, team.n)
+        means[team.agents, "optimal"] = Rate(team.mean_optimal, *team.mean_optimal_interval, team.n)
+    return Line(
+        report.id, report.title, method, look.sign, look.symbol, look.color, "solid",
+        f"{report.model}, weights {report.checkpoint_sha256[:10]}, temperature {report.temperature:g}. {METHOD_WORDS[method]}.",
+        report, means,
+        {(cell.agents, cell.size, metric): Rate.of(getattr(cell, metric), cell.n) for cell in report.cells for metric in METRICS},
+    )  # fmt: skip
+
+
+def paper_models(paper: PaperResults) -> list[str]:
+    """The rows of the paper, in its order."""
+    return list(next(iter(paper.agents.values())).models)
+
+
+def paper_line(name: str, paper: PaperResults) -> Line:
+    """A row of the paper. It prints no intervals: they follow from its boards a cell."""
+    place = paper_models(paper)[::-1].index(name)
+    sign, symbol = PAPER_SIGNS[place % len(PAPER_SIGNS)]
+    means: dict[tuple[int, str], Rate] = {}
+    cells: dict[tuple[int, int, str], Rate] = {}
+    for agents, team in paper.agents.items():
+        row, n = team.models[name], team.boards_per_size
+        for metric in METRICS:
+            rates = {size: getattr(printed, metric) for size, printed in row.by_size.items()}
+            cells |= {(agents, size, metric): Rate(rate, *team.interval(rate), n) for size, rate in rates.items()}
+            _, low, high = mean_of_rates([(round(rate * n), n) for rate in rates.values()])
+            means[agents, metric] = Rate(getattr(row, f"mean_{metric}"), low, high, n * len(rates))
+    return Line(
+        name, name, "paper", sign, symbol, PAPER_COLOR, PAPER_DASHES[place % len(PAPER_DASHES)],
+        f"{METHOD_WORDS['paper']}. It prints no intervals: these follow from its {n} boards a cell.", None, means, cells,
+    )  # fmt: skip
+
+
+def teams(lines: Sequence[Line]) -> list[int]:
+    """The team sizes that any line has."""
+    return sorted({agents for line in lines for agents, _ in line.means})
+
+
+def ranked(lines: Sequence[Line], agents: int, metric: Metric) -> list[Line]:
+    """The lines that have this team size, the best mean first."""
+    return sorted((line for line in lines if (agents, metric) in line.means), key=lambda line: -line.means[agents, metric].value)
+
+
+def in_order(reports: Sequence[Report]) -> list[Report]:
+    """Bases first, then session by session and stage by stage."""
+    return sorted(reports, key=lambda report: (report.session is not None, report.session or "", _stage(report), report.created))
+
+
+def _stage(report: Report) -> int:
+    return -1 if report.stage is None else report.stage
+
+
+def first_choice(reports: Sequence[Report]) -> list[Report]:
+    """What is compared before anybody has chosen: every base and the end of every session; of a session that is alone all stages."""
+    ordered = in_order(reports)
+    last = {report.session: report for report in ordered if report.session is not None}
+    telling = [report for report in ordered if report.session is None or report is last[report.session]]
+    between = [report for report in ordered if report not in telling] if len(last) == 1 else []
+    chosen = [*telling, *between][:MOST_RESULTS]
+    return in_order(chosen)
+
+
+# --- differences -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Change:
+    """How two results differ on the boards of one team size."""
+
+    agents: int
+    before: float
+    after: float
+    value: float
+    """after - before, with its 95 % interval."""
+    low: float
+    high: float
+    n: int
+    gained: int
+    """Boards that only the second solves."""
+    lost: int
+
+    @property
+    def clear(self) -> bool:
+        """Its interval leaves out zero."""
+        return self.low > 0 or self.high < 0
+
+
+def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[Change]:
+    """The paired change for each team size that both tables have. Raises ValueError if they share no board."""
+    found = []
+    for agents in sorted({*before["agents"]} & {*after["agents"]}):
+        old, new = (table[table["agents"] == agents] for table in (before, after))
+        value, low, high, n = paired_change(old, new, metric)
+        pairs = board_by_board(old, new, metric)
+        found.append(Change(int(agents), pairs.before, pairs.after, value, low, high, n, pairs.gained, pairs.lost))
+    if not found:
+        raise ValueError("the two results share no board")
+    return found
+
+
+def in_words(change: Change, before: str, after: str, metric: Metric) -> str:
+    """``After stage 3 solves 41 more of 1,200 boards than the base: +3.4 points (+1.9 to +4.9).``"""
+    verb = "solves" if metric == "valid" else "optimally solves"
+    net = change.gained - change.lost
+    how = f"{abs(net):,} {'more' if net > 0 else 'fewer'} of {change.n:,} boards than" if net else f"as many of {change.n:,} boards as"
+    told = f"{after[:1].upper()}{after[1:]} {verb} {how} {before}: {points(change.value)} ({signed(change.low)} to {signed(change.high)})."
+    return told if change.clear else f"{told} Chance could explain that."
+
+
+def signed(change: float) -> str:
+    """``+3.4``: a change of a rate in percentage points."""
+    return f"{100 * change:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def points(change: float) -> str:
+    return f"{signed(change)} points"
+
+
+# --- the boards behind a figure --------------------------------------------------------------------------------------
+
+ALL, FAILED, GAINED, LOST = "all", "failed", "gained", "lost"
+OUTCOMES = (ALL, "valid", "optimal", FAILED, *(name for name in OUTCOME_ORDER if name not in ("valid", "optimal")), GAINED, LOST)
+"""Ways to narrow boards down: by what became of them, or by who else solves them."""
+FILTER_WORDS = OUTCOME_WORDS | {ALL: "all boards", "valid": "solved", "optimal": "solved optimally", FAILED: "not solved"}
+
+
+def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metric: Metric, other: pd.DataFrame | None) -> pd.DataFrame:
+    """The boards of a figure, small ones first.
+
+    Args:
+        rows: the judged answers of the result that the figure is about.
+        size: None for all map sizes.
+        outcome: one of OUTCOMES. ``gained`` are those that ``rows`` has right (by ``metric``) and ``other`` has not; ``lost`` the reverse.
+        other: the answers of the result it is compared with.
+    """
+    found = rows[rows["agents"] == agents]
+    if size is not None:
+        found = found[found["size"] == size]
+    if outcome in (GAINED, LOST):
+        held = set() if other is None else set(other.loc[other[metric], "board_id"])
+        there = found["board_id"].isin(held)
+        found = found[found[metric] & ~there] if outcome == GAINED else found[~found[metric] & there]
+    elif outcome == FAILED:
+        found = found[~found["valid"]]
+    elif outcome in ("valid", "optimal"):
+        found = found[found[outcome]]
+    elif outcome != ALL:
+        found = found[found["outcome"] == outcome]
+    return found.sort_values(["size", "hole_ratio"], kind="stable")
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+
+def as_table(lines: Sequence[Line], suite: str) -> pd.DataFrame:
+    """All cells of all lines, a row each: the columns of ``cells.csv`` where they are known."""
+    parts = []
+    for line in lines:
+        told = {"name": line.name, "method": line.method, "source": "paper" if line.report is None else "here", "suite": suite}
+        if line.report is not None:
+            table = cells_table(line.report)
+        else:
+            table = pd.DataFrame([_paper_cell(line, agents, size) for agents, size in sorted({key[:2] for key in line.cells})])
+        for place, (column, value) in enumerate(told.items()):
+            table.insert(place, column, value)
+        parts.append(table)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _paper_cell(line: Line, agents: int, size: int) -> dict[str, float]:
+    row: dict[str, float] = {"agents": agents, "size": size, "n": line.cells[agents, size, "valid"].n}
+    for metric in METRICS:
+        rate = line.cells[agents, size, metric]
+        row |= {f"{metric}_rate": rate.value, f"{metric}_low": rate.low, f"{metric}_high": rate.high}
+    return row

@@ -1,0 +1,148 @@
+"""Measuring a checkpoint from the Benchmark page: the form, and what is under way. The worker goes on when page and server are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from frozenlab.benchmark.page.address import add
+from frozenlab.benchmark.report import Report
+from frozenlab.benchmark.task import Evaluation, EvaluationError, evaluations, task_for, throw_away
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import WorkerState
+from frozenlab.lake.suites import SUITES
+from frozenlab.loop.store import OFFERED, SessionError, SessionStore
+from frozenlab.ui import markup, sessions
+from frozenlab.ui.figures import percent
+
+TICK = 2.0
+"""Seconds between looks at an evaluation that runs."""
+ERROR = "bench_error"
+"""Session-state entry: why the last thing that was asked for could not be done."""
+SUITE_WORDS = {"quick": "10 boards a cell", "session": "3 agents, to 8×8", "train-shape": "2 agents", "paper": "3, 4 and 5 agents"}
+
+
+def suite_label(name: str) -> str:
+    """A suite by its name and what is in it."""
+    if name.startswith("paper-wr"):
+        return f"{name} · {100 * float(name.removeprefix('paper-wr')):.0f} % must wait"
+    return f"{name} · {SUITE_WORDS[name]}" if name in SUITE_WORDS else name
+
+
+def checkpoints(store: SessionStore) -> dict[str, str]:
+    """Everything that can be measured, as :func:`frozenlab.benchmark.task.task_for` names it, with words for people."""
+    found = {"lab-model": "Lab model, as shipped"}
+    for session in store.sessions(OFFERED):
+        for checkpoint in session.checkpoints():
+            if checkpoint.stage is not None:
+                found[f"{session.id}:{checkpoint.stage + 1}"] = f"{session.title}, {checkpoint.label} ({session.id})"
+    return found
+
+
+@st.dialog("Measure a checkpoint", width="medium")
+def form(store: SessionStore, reports: Sequence[Report]) -> None:
+    """Which checkpoint on which suite."""
+    known = checkpoints(store)
+    model = st.selectbox("Checkpoint", known, format_func=known.__getitem__, key="measure-model")
+    suite = st.selectbox("Suite", list(SUITES), format_func=suite_label, key="measure-suite")
+    spec = SUITES[suite]
+    boards = len(spec.cells) * spec.boards_per_cell
+    told = f"Up to {boards:,} held-out boards in {len(spec.cells)} cells, a greedy plan for each."
+    seconds = seconds_a_board(reports)
+    if seconds is not None:
+        told += f" About {sessions.duration(seconds * boards)}, judging by the last result, and as long as the boards take to draw."
+    st.caption(told)
+    asked = st.button(
+        "Start", type="primary", key="measure-start", icon=":material/play_arrow:", width="stretch",
+        on_click=start, args=(model, suite, store),
+    )  # fmt: skip
+    if asked:
+        if ERROR not in st.session_state:
+            st.rerun()
+        st.error(markup.plain(st.session_state.pop(ERROR)))
+    st.caption("The same from the command line:")
+    st.code(f"frozenlab evaluate {model} --suite {suite} --out DIR", language="bash")
+
+
+def start(model: str, suite: str, store: SessionStore) -> None:
+    """Starts to measure, or keeps the reason why not."""
+    try:
+        launcher.start_evaluation(task_for(model, suite, store), store)
+    except (launcher.LaunchError, EvaluationError, SessionError) as error:
+        st.session_state[ERROR] = f"Not started: {error}."
+
+
+def seconds_a_board(reports: Sequence[Report]) -> float | None:
+    """Of the newest result on this machine."""
+    newest = max(reports, key=lambda report: report.created, default=None)
+    return None if newest is None else newest.seconds / newest.n
+
+
+def button(store: SessionStore, reports: Sequence[Report]) -> None:
+    """Opens the form."""
+    if st.button("Measure", type="primary", key="measure", width="stretch", help="Measures a checkpoint on a suite, in the background."):
+        form(store, reports)
+
+
+def under_way(store: SessionStore) -> None:
+    """The evaluations that wait, run, or ended without a result; looks again by itself while one runs."""
+    if ERROR in st.session_state:
+        st.error(markup.plain(st.session_state.pop(ERROR)))
+    found = evaluations(store)
+    live = [evaluation for evaluation in found if evaluation.state().live]
+    if found:
+        st.fragment(_list, run_every=TICK if live else None)(store, live)
+
+
+def _list(store: SessionStore, drawn_live: Sequence[Evaluation]) -> None:
+    """Draws the whole page anew when an evaluation is no longer as it was drawn; one that is done is among the results then."""
+    found = evaluations(store)
+    for evaluation in found:
+        _row(evaluation, evaluation.state(), store)
+    still = [evaluation.id for evaluation in found if evaluation.state().live]
+    if still != [evaluation.id for evaluation in drawn_live]:
+        for evaluation in drawn_live:
+            if (evaluation.dir / "report.json").exists():
+                st.toast(f"{markup.plain(evaluation.title)} is measured.", icon=":material/check_circle:")
+                add(evaluation.id, evaluation.task.suite)
+        st.rerun()
+
+
+def _row(evaluation: Evaluation, now: WorkerState, store: SessionStore) -> None:
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        with st.container(key=f"measuring-{evaluation.id}"):
+            if now.live:
+                left = f" · about {sessions.duration(now.seconds_left)} left" if now.seconds_left is not None else ""
+                what = "waits to start" if now.status == "queued" else percent(now.progress)
+                st.progress(min(max(now.progress, 0.0), 1.0), text=f"**Measuring {markup.plain(evaluation.title)}** · {what}{left}")
+            else:
+                why = f": {markup.plain(now.error)}" if now.error else "."
+                st.markdown(f"**{markup.plain(evaluation.title)}** was not measured, it {ENDED.get(now.status, now.status)}{why}")
+        if now.live:
+            st.button("Cancel", key=f"cancel-{evaluation.id}", icon=":material/stop:", on_click=_cancel, args=(evaluation,))
+        else:
+            st.button("Remove", key=f"remove-{evaluation.id}", icon=":material/delete:", on_click=_remove, args=(evaluation.id, store))
+
+
+ENDED = {"stopped": "was cancelled", "failed": "failed", "crashed": "was ended from outside"}
+
+
+def _cancel(evaluation: Evaluation) -> None:
+    try:
+        launcher.stop(evaluation)
+    except launcher.LaunchError as error:
+        st.session_state[ERROR] = str(error)
+
+
+def _remove(evaluation_id: str, store: SessionStore) -> None:
+    try:
+        throw_away(evaluation_id, store)
+    except EvaluationError as error:
+        st.session_state[ERROR] = str(error)
+
+
+def nothing_yet(store: SessionStore) -> None:
+    """The empty state: what to do, and the button that does it."""
+    st.info("No checkpoint has been measured yet. The lab model on the suite *quick* takes under a minute and fills this page.")
+    st.button("Measure the lab model", type="primary", key="measure-first", on_click=start, args=("lab-model", "quick", store))

@@ -1,0 +1,158 @@
+"""Evaluations: what is to be measured, and the folder of one that is under way.
+
+An evaluation that runs in the background has the folder that its result will have, from the beginning: ``task.json`` says what is measured,
+``state.json`` how far it is. The result's own files come at the end (benchmark.py).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from frozenlab.benchmark.report import SHIPPED, Measured, results_folder
+from frozenlab.jobs.folders import make_folder, readable
+from frozenlab.jobs.state import WorkerState, read_state
+from frozenlab.lake.config import first_error
+from frozenlab.lake.suite_sources import PREFIX, check_suite
+from frozenlab.lake.suites import SUITES
+from frozenlab.loop.listing import SESSION_ID
+from frozenlab.loop.store import SessionStore, fresh_name
+from frozenlab.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, weights_file
+from frozenlab.policy.settings import LanguageSettings
+
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+AS_PUBLISHED = LanguageSettings(lora=None)
+"""How a language model is measured that no session trained."""
+CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
+
+
+class Task(Measured):
+    """``task.json``: what is to be measured, and where it lies."""
+
+    policy: str
+    """``lab-model``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
+    language: LanguageSettings | None = None
+    """How a Hugging Face language model is asked; None: it is a lab model."""
+
+    @property
+    def online(self) -> bool:
+        """Whether its boards or its model are looked up on the hub."""
+        return self.suite.startswith(PREFIX) or (self.language is not None and on_hub(self.policy))
+
+
+class EvaluationError(ValueError):
+    """An evaluation cannot be made, read or thrown away; the message says why."""
+
+
+def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
+    """What to measure for a model as people name it: ``lab-model``, a checkpoint folder, the name of a model on the hub, or
+    ``SESSION:base``, ``SESSION:1``, ... for what the stages of a session left.
+
+    Args:
+        fields: of :class:`Task`, such as ``temperature`` or a title of one's own.
+
+    Raises:
+        EvaluationError: there is no such checkpoint, or a field is not valid.
+        SessionError: there is no such session.
+        SuiteError: there is no such suite.
+    """
+    known = checkpoint_of(model, store)
+    check_suite(suite)
+    if suite not in SUITES and not suite.startswith(PREFIX):
+        suite = str(Path(suite).resolve())
+    try:
+        return Task(**(known | {"suite": suite} | fields))
+    except ValidationError as error:
+        raise EvaluationError(first_error(error)) from None
+
+
+def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
+    """What a model's name stands for, as the fields of :class:`Task`. Raises EvaluationError and SessionError."""
+    named = CHECKPOINT.fullmatch(model)
+    if named and not Path(model).exists():
+        return _of_session(named[1], named[2], store)
+    if HUB_NAME.fullmatch(model) and not Path(model).exists():
+        return {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
+    return _of_folder(model)
+
+
+def _of_folder(model: str) -> dict[str, Any]:
+    folder = policy_folder(model).resolve()
+    if weights_file(folder) is None:
+        raise EvaluationError(f"{model!r} is no checkpoint: neither lab-model, nor a folder with a model.safetensors, nor SESSION:STAGE")
+    name = "lab model" if folder == LAB_MODEL else folder.name
+    language = None if is_lab_model(folder) else AS_PUBLISHED
+    return {"title": name, "model": name, "policy": "lab-model" if folder == LAB_MODEL else str(folder), "language": language}
+
+
+def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, Any]:
+    session = store.open(session_id)
+    stage = None if which == "base" else int(which) - 1
+    there = {checkpoint.stage: checkpoint for checkpoint in session.checkpoints()}
+    if stage not in there:
+        names = ", ".join("base" if known is None else str(known + 1) for known in there)
+        raise EvaluationError(f"session {session_id} has no weights of {which!r}; it has those of {names}")
+    spec = session.spec
+    base = {"model": spec.policy, "policy": spec.policy} if spec.language else _of_folder(spec.policy)
+    return base | {
+        "title": f"{session.title}, {there[stage].label}",
+        "policy": base["policy"] if stage is None else str(there[stage].path.resolve()),
+        "language": spec.language,
+        "method": None if stage is None else spec.training.method,
+        "session": session_id,
+        "stage": stage,
+    }
+
+
+class Evaluation:
+    """The folder of an evaluation in the background."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises EvaluationError if the folder has no readable ``task.json``."""
+        self.dir = folder
+        self.id = folder.name
+        try:
+            self.task = Task.model_validate_json((folder / "task.json").read_text(encoding="utf-8"))
+        except (ValueError, OSError) as error:
+            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            raise EvaluationError(f"evaluation {self.id!r}: task.json cannot be read: {reason}") from None
+
+    @property
+    def title(self) -> str:
+        return f"{self.task.title} on {Path(self.task.suite).name}"
+
+    def state(self) -> WorkerState:
+        return read_state(self.dir)
+
+
+def create(task: Task, store: SessionStore) -> Evaluation:
+    """A new folder with ``task.json`` and a queued state."""
+    return Evaluation(make_folder(results_folder(store), None, "task.json", task, title=task.title, kind="result"))
+
+
+def fresh_id(task: Task, store: SessionStore) -> str:
+    """A name for a new result."""
+    return fresh_name(results_folder(store), task.title, otherwise="result")
+
+
+def evaluations(store: SessionStore) -> list[Evaluation]:
+    """All evaluations that are not done (those are results): waiting, running, or ended without a result. Newest first."""
+    tasks = sorted(results_folder(store).glob("*/task.json"), reverse=True)
+    return readable((task for task in tasks if not (task.parent / "report.json").exists()), Evaluation, EvaluationError)
+
+
+def throw_away(result_id: str, store: SessionStore) -> None:
+    """Deletes one of the user's own results, or an evaluation that ended without one. Raises EvaluationError if it runs or is not there."""
+    folder = results_folder(store) / result_id
+    if not SESSION_ID.fullmatch(result_id) or not folder.is_dir():
+        shipped = SESSION_ID.fullmatch(result_id) and (SHIPPED / result_id).is_dir()
+        raise EvaluationError(f"{result_id} came with the project and stays" if shipped else f"there is no result {result_id!r}")
+    if (folder / "task.json").exists() and not (folder / "report.json").exists() and Evaluation(folder).state().live:
+        raise EvaluationError(f"{result_id} is running; stop it first")
+    for name in ("task.json", "report.json"):  # first what makes it one, so that nobody meets half a result
+        (folder / name).unlink(missing_ok=True)
+    shutil.rmtree(folder)

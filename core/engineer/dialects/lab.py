@@ -1,0 +1,269 @@
+"""The engineer's task in the lab dialect: a context becomes words, words become a proposal.
+
+A proposal is written rationale first, then config, one word a token::
+
+    size6 F S valid6 85% hole_ratio up wait_ratio keep expect 87.5% size7 valid7 unknown hole_ratio set ... expect unknown
+    <config> share6 40% hole6 30% wait6 20% share7 ... <end>
+
+A size's rationale is: the sections it cites (letters), the valid rate as it reads it, what it does to each ratio, the valid rate it expects
+next. Numbers move in steps of 2.5 %. :func:`proposal_words` is the grammar: constrained decoding asks it for the words that may come
+next, and the parser walks it, so whatever decoding allows parses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+
+from frozenlab.engineer.schema import RATIO_KNOBS, SECTION_LETTERS, SECTIONS, Claim, Context, Evidence, Proposal
+from frozenlab.engineer.sentences import claim_sentence, summary_sentence
+from frozenlab.lake.config import EnvironmentConfig, Knob, SizeConfig, cut
+from frozenlab.lake.rules import FAULTS
+from frozenlab.policy.lab import vocabulary as v
+
+KNOB_WORDS: dict[Knob, str] = {"share": "share", "hole_ratio": "hole", "wait_ratio": "wait"}
+"""Knob -> the sized word that names its value."""
+
+
+class ProposalError(ValueError):
+    """A completion is not a proposal; the message names the word that is wrong and what belongs there."""
+
+
+# --- context -> prompt ----------------------------------------------------------------------------------------------
+
+
+def render_context(context: Context) -> str:
+    """The prompt: task, team, sizes, and each section that is on, line by line."""
+    words = [v.ENGINEER, f"k{context.agents}", "sizes", *(f"size{n}" for n in context.sizes)]
+    for section, tag in zip(SECTIONS, v.SECTION_TAGS, strict=True):
+        if section in context.sections:
+            words.append(tag)
+            for line in context.sections[section]:
+                words += LINE_WORDS[section](line)
+    return " ".join([*words, v.RATIONALE])
+
+
+def signed(change: float) -> list[str]:
+    size = v.percent_word(abs(change))
+    return ["-" if change < 0 and size != v.PERCENTS[0] else "+", size]
+
+
+def behaviour_words(line: Evidence) -> list[str]:
+    n = line.numbers
+    if line.size is None:
+        return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
+    return [f"sampled{line.size}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
+
+
+def failure_words(line: Evidence) -> list[str]:
+    n = line.numbers
+    if "step" in n:  # a worked case
+        fault = next(name for name in FAULTS if name in n)
+        return ["case", f"size{line.size}", fault, v.time_word(n["step"])]
+    seen = [word for fault in FAULTS if n.get(fault, 0) >= v.PERCENT_STEP / 200 for word in (fault, v.percent_word(n[fault]))]
+    return [f"valid{line.size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
+
+
+def statistics_words(line: Evidence) -> list[str]:
+    n = line.numbers
+    words = [word for knob, name in KNOB_WORDS.items() for word in (f"{name}{line.size}", v.percent_word(n[knob]))]
+    return [*words, "drawn", v.percent_word(n["drawn_wait_ratio"]), "makespan", v.time_word(n["makespan"])]
+
+
+def preserved_words(line: Evidence) -> list[str]:
+    return [f"preserved{line.size}", v.percent_word(line.numbers["valid"])]
+
+
+def history_words(line: Evidence) -> list[str]:
+    n = line.numbers
+    words = [f"history{line.size}"]
+    for knob in RATIO_KNOBS:
+        if n.get(f"{knob}_change"):
+            words += [knob, *signed(n[f"{knob}_change"])]
+    return [*words, "delta", *signed(n["gain"])]
+
+
+LINE_WORDS = {
+    "behaviour": behaviour_words,
+    "failures": failure_words,
+    "statistics": statistics_words,
+    "preserved": preserved_words,
+    "history": history_words,
+}
+
+
+# --- the grammar of a proposal --------------------------------------------------------------------------------------
+
+SHARES = v.PERCENTS[1:]
+"""A share of nothing cannot be written: every size stays in the config."""
+
+
+@dataclass
+class SizeWords:
+    """What a completion says of one map size."""
+
+    cited: list[str] = field(default_factory=list)
+    now: float | None = None
+    directions: dict[Knob, str] = field(default_factory=dict)
+    expected: float | None = None
+    share: str = ""
+    ratios: dict[Knob, str] = field(default_factory=dict)
+    """Percent words, as written."""
+
+
+def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[int, SizeWords]]:
+    """Yields the words that may come next, is sent the one that came; returns what was said of each size.
+
+    A size can cite only evidence that the context holds for it.
+    """
+    said = {size: SizeWords() for size in context.sizes}
+    for size, words in said.items():
+        yield [f"size{size}"]
+        letters = [SECTION_LETTERS[section] for section in SECTIONS if context.evidence(section, size)]
+        while (word := (yield [*letters, f"valid{size}"])) != f"valid{size}":
+            words.cited.append(word)
+            letters = letters[letters.index(word) + 1 :]
+        words.now = rate((yield [*v.PERCENTS, "unknown"]))
+        for knob in RATIO_KNOBS:
+            yield [knob]
+            words.directions[knob] = yield v.DIRECTIONS
+        yield ["expect"]
+        words.expected = rate((yield [*v.PERCENTS, "unknown"]))
+    yield [v.CONFIG]
+    for size, words in said.items():
+        yield [f"share{size}"]
+        words.share = yield SHARES
+        for knob in RATIO_KNOBS:
+            yield [f"{KNOB_WORDS[knob]}{size}"]
+            words.ratios[knob] = yield v.PERCENTS
+    return said
+
+
+def rate(word: str) -> float | None:
+    return None if word == "unknown" else v.percent_value(word)
+
+
+def follow(context: Context, words: Sequence[str]) -> tuple[Sequence[str], dict[int, SizeWords] | None]:
+    """Walks the grammar along ``words``: the words that may come next and, once the proposal is complete, what it says.
+
+    Raises:
+        ProposalError: a word that the grammar does not allow, or words after the end.
+    """
+    walk = proposal_words(context)
+    allowed = next(walk)
+    for i, word in enumerate(words):
+        if word not in allowed:
+            raise ProposalError(f"word {i + 1} is {cut(repr(word), 60)}, expected {alternatives(allowed)}")
+        try:
+            allowed = walk.send(word)
+        except StopIteration as stop:
+            if i + 1 < len(words):
+                raise ProposalError(f"the proposal is complete after word {i + 1}, but {len(words) - i - 1} more follow") from None
+            return [], stop.value
+    return allowed, None
+
+
+@dataclass(frozen=True)
+class ProposalGrammar:
+    """The grammar of the answer to one context, as constrained decoding asks for it."""
+
+    context: Context
+
+    def allowed(self, words: Sequence[str]) -> Sequence[str]:
+        """The words that may follow ``words``; empty once the proposal is complete."""
+        return follow(self.context, words)[0]
+
+
+def alternatives(words: Sequence[str]) -> str:
+    return " or ".join(words) if len(words) <= 4 else f"one of {', '.join(words[:3])}, ..., {words[-1]}"
+
+
+# --- words -> proposal ----------------------------------------------------------------------------------------------
+
+
+def parse_proposal(context: Context, before: EnvironmentConfig, completion: str) -> Proposal:
+    """Reads a completion. A value that is written as ``before`` rounds to it stays exactly as in ``before``, and so do the layouts and
+    the wait definition, which the dialect has no words for.
+
+    Raises:
+        ProposalError: the completion breaks the grammar or ends too early.
+    """
+    words = completion.removesuffix(v.END).split()
+    allowed, said = follow(context, words)
+    if said is None:
+        raise ProposalError(f"the proposal ends after word {len(words)}, expected {alternatives(allowed)}")
+    kept_shares = all(told.share == v.percent_word(before.sizes[size].share) for size, told in said.items())
+    total = sum(v.percent_value(told.share) for told in said.values())
+    cells = {}
+    for size, told in said.items():
+        old = before.sizes[size]
+        ratios = {str(k): getattr(old, k) if w == v.percent_word(getattr(old, k)) else v.percent_value(w) for k, w in told.ratios.items()}
+        cells[size] = old.model_copy(update=ratios | {"share": old.share if kept_shares else v.percent_value(told.share) / total})
+    claims = [claim for size, told in said.items() for claim in claims_of(size, told, before.sizes[size], cells[size])]
+    preserved = tuple(size for size, told in said.items() if "P" in told.cited and set(told.directions.values()) == {"keep"})
+    config = before.model_copy(update={"sizes": cells})
+    return Proposal(summary=summary_sentence(claims, preserved), claims=tuple(claims), preserved=preserved, config=config)
+
+
+def claims_of(size: int, words: SizeWords, before: SizeConfig, after: SizeConfig) -> list[Claim]:
+    """One claim a ratio that the rationale turns, or one that the size is kept. Before and after are what the config really does."""
+    claims = []
+    turned: list[Knob | None] = [knob for knob, way in words.directions.items() if way != "keep"]
+    for knob in turned or [None]:
+        claim = Claim(
+            size=size,
+            knob=knob,
+            before=getattr(before, knob) if knob else None,
+            after=getattr(after, knob) if knob else None,
+            evidence=tuple(f"{letter}{size}" for letter in words.cited),
+            now=words.now,
+            expected=words.expected,
+        )
+        claims.append(claim.model_copy(update={"text": claim_sentence(claim) + contradiction(words, knob, before, after)}))
+    return claims
+
+
+def contradiction(words: SizeWords, knob: Knob | None, before: SizeConfig, after: SizeConfig) -> str:
+    """A remark where the config does not do what the rationale said."""
+    moved = {k: getattr(after, k) - getattr(before, k) for k in RATIO_KNOBS}
+    if knob is None:
+        return " Yet its config changes them." if any(abs(change) > 1e-9 for change in moved.values()) else ""
+    said_up, said_down = words.directions[knob] == "up", words.directions[knob] == "down"
+    if (said_up and moved[knob] <= 0) or (said_down and moved[knob] >= 0):
+        return f" Yet it said {words.directions[knob]}."
+    return ""
+
+
+# --- proposal -> words (for demonstrations) -------------------------------------------------------------------------
+
+
+def render_proposal(context: Context, proposal: Proposal) -> str:
+    """Writes a proposal in the dialect, without the end token; the inverse of parsing, up to rounding."""
+    words: list[str] = []
+    for size in context.sizes:
+        claims = {claim.knob: claim for claim in proposal.claims if claim.size == size}
+        first = next(iter(claims.values()))
+        letters = sorted({line[0] for line in first.evidence}, key=v.EVIDENCE_LETTERS.index)
+        words += [f"size{size}", *letters, f"valid{size}", percent_or_unknown(first.now)]
+        for knob in RATIO_KNOBS:
+            words += [knob, direction(claims.get(knob))]
+        words += ["expect", percent_or_unknown(first.expected)]
+    words.append(v.CONFIG)
+    for size in context.sizes:
+        cell = proposal.config.sizes[size]
+        share = max(v.percent_word(cell.share), SHARES[0], key=v.percent_value)
+        words += [f"share{size}", share]
+        words += [word for knob in RATIO_KNOBS for word in (f"{KNOB_WORDS[knob]}{size}", v.percent_word(getattr(cell, knob)))]
+    return " ".join(words)
+
+
+def percent_or_unknown(value: float | None) -> str:
+    return "unknown" if value is None else v.percent_word(value)
+
+
+def direction(claim: Claim | None) -> str:
+    if claim is None:
+        return "keep"
+    if claim.before is None or claim.after is None:
+        return "set"
+    return "up" if claim.after > claim.before else "down"

@@ -1,0 +1,208 @@
+"""The engineer's task in plain language: what a language model is told, and how its JSON becomes a proposal.
+
+The answer has the rationale first and the config last, so that a model that writes under the schema has thought before it decides. Rates
+are whole per cents: under a schema every number has to have an end.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from frozenlab.engineer.dialects.lab import ProposalError
+from frozenlab.engineer.schema import SECTIONS, Attempt, Claim, Context, Proposal, Section
+from frozenlab.engineer.sentences import claim_sentence
+from frozenlab.lake.config import EnvironmentConfig, Knob, Layout, cut, first_error
+from frozenlab.policy.language.json_in_text import json_values
+
+LONGEST_RATIONALE = 2000
+"""Characters."""
+
+TASK = """\
+You design the environment in which a policy (a language model) learns multi-agent path finding by reinforcement learning. On a frozen lake
+map, {agents} agents move at once, one cell or WAIT in each time step; they must not enter holes, share a cell or swap cells, and all have
+to reach their goals in as few time steps as possible. Training goes in stages. After each stage you read what happened and write the
+environment config of the next one. The aim is the highest share of valid and optimal plans on held-out boards of all sizes in the end."""
+
+KNOBS = """\
+For each of the map sizes {sizes} you set, in whole per cent:
+- share_percent: the part of the training boards that have this size. The shares are scaled to sum to 100.
+- hole_percent: the part of the cells that are holes. More holes, fewer ways and longer detours.
+- wait_percent: the part of the boards that cannot be solved optimally unless some agent waits: how often agents are in each other's way."""
+
+LAYOUTS = """
+- layouts: how the holes lie, as parts of the size's boards that are scaled to sum to 100. You may use {layouts}."""
+
+HEADINGS: dict[Section, str] = {
+    "behaviour": "Behaviour: the training log",
+    "failures": "Failures: first faults on held-out boards",
+    "statistics": "Statistics: the config, and what was drawn from it",
+    "preserved": "Preserved: what works already",
+    "history": "History: what earlier proposals did",
+}
+
+GUIDANCE = """\
+Two lessons of earlier work (Chen et al. 2026):
+- Use the failure evidence: aim at the map sizes and conditions in which the policy fails in a way that it can learn from.
+- Preserve what works: leave a size alone where the policy still learns well, and change few things at a time, for reasons you can cite."""
+
+FORM = """\
+Answer with one JSON object and nothing else, in this order:
+{example}
+"rationale" is your reasoning in a few sentences. Each claim says why a knob ("share", "hole_ratio", "wait_ratio", or null to keep the size)
+of one size is set as it is, cites evidence by id, and says which share of valid plans you expect on this size after the next stage.
+"preserved" lists the sizes whose ratios you leave alone on purpose. "sizes" holds every map size."""
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Percent = Annotated[int, Field(ge=0, le=100)]
+
+
+class SizeAnswer(Strict):
+    share_percent: Percent
+    hole_percent: Percent
+    wait_percent: Percent
+    layouts: dict[Layout, Percent] | None = None
+
+
+class ClaimAnswer(Strict):
+    size: int
+    knob: Knob | None
+    evidence: tuple[str, ...]
+    expected_valid_percent: Percent
+
+
+class ProposalAnswer(Strict):
+    """What the model writes."""
+
+    rationale: str
+    claims: tuple[ClaimAnswer, ...]
+    preserved: tuple[int, ...]
+    sizes: dict[int, SizeAnswer]
+
+
+def render_request(context: Context, *, guidance: bool = True) -> str:
+    """The whole prompt: the task, the knobs, the evidence that is switched on with its ids, and the form of the answer."""
+    parts = [TASK.format(agents=context.agents), KNOBS.format(sizes=", ".join(map(str, context.sizes)))]
+    if context.layouts:
+        parts[-1] += "\n" + LAYOUTS.format(layouts=", ".join(context.layouts))
+    for section in SECTIONS:
+        if lines := context.sections.get(section):
+            parts.append("\n".join([f"## {HEADINGS[section]}", *(f"[{line.id}] {line.text}" for line in lines)]))
+    if guidance:
+        parts.append(GUIDANCE)
+    return "\n\n".join([*parts, FORM.format(example=json.dumps(example(context)))])
+
+
+def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
+    """The request as a chat message; after an answer that could not be used, that answer too, and what was wrong with it."""
+    messages = [{"role": "user", "content": request}]
+    if failed is not None and failed.raw:
+        wrong = f"This cannot be used: {failed.error}. Answer anew, with the JSON object alone."
+        messages += [{"role": "assistant", "content": failed.raw}, {"role": "user", "content": wrong}]
+    return messages
+
+
+def example(context: Context) -> dict[str, Any]:
+    """The form with values of no meaning, for this context's sizes."""
+    cited = next((line for lines in context.sections.values() for line in lines if line.size is not None), None)
+    claim = {"size": context.sizes[0], "knob": "hole_ratio", "evidence": [cited.id] if cited else [], "expected_valid_percent": 50}
+    sizes = {str(size): {"share_percent": 100 // len(context.sizes), "hole_percent": 20, "wait_percent": 20} for size in context.sizes}
+    return {"rationale": "...", "claims": [claim], "preserved": [], "sizes": sizes}
+
+
+def answer_schema(context: Context) -> dict[str, Any]:
+    """JSON schema of the answer to ``context``: its sizes and evidence ids only, every list, text and number bounded."""
+    percent = {"type": "integer", "minimum": 0, "maximum": 100}
+    sizes = list(context.sizes)
+    ids = [line.id for lines in context.sections.values() for line in lines]
+    cited: dict[str, Any] = {"type": "array", "maxItems": 4, "items": {"enum": ids}} if ids else {"type": "array", "maxItems": 0}
+    knobs = {"enum": [*get_args(Knob), None]}
+    claim = closed({"size": {"enum": sizes}, "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
+    size = closed({"share_percent": percent, "hole_percent": percent, "wait_percent": percent})
+    if context.layouts:
+        size["properties"]["layouts"] = closed(dict.fromkeys(context.layouts, percent))
+    return closed(
+        {
+            "rationale": {"type": "string", "maxLength": LONGEST_RATIONALE},
+            "claims": {"type": "array", "maxItems": 2 * len(sizes), "items": claim},
+            "preserved": {"type": "array", "maxItems": len(sizes), "items": {"enum": sizes}},
+            "sizes": closed({str(n): size for n in sizes}),
+        }
+    )
+
+
+def closed(properties: dict[str, Any]) -> dict[str, Any]:
+    """An object with these properties, all of them and no others, in this order."""
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+def parse_answer(context: Context, before: EnvironmentConfig, text: str) -> Proposal:
+    """Reads what the model wrote: the last JSON object in it, whatever stands around.
+
+    Raises:
+        ProposalError: there is none, a value is out of range, or a claim is about a size or cites evidence that the context does not have.
+    """
+    try:
+        said = ProposalAnswer.model_validate(last_object(text))
+    except ValidationError as error:
+        raise ProposalError(first_error(error)) from None
+    ids = {line.id for lines in context.sections.values() for line in lines}
+    for claim in said.claims:
+        if unknown := [cited for cited in claim.evidence if cited not in ids]:
+            raise ProposalError(f"a claim on size {claim.size} cites {cut(unknown[0], 60)}, which is no evidence here")
+    for named in ([claim.size for claim in said.claims], said.preserved, said.sizes):
+        if foreign := [size for size in named if size not in before.sizes]:
+            raise ProposalError(f"there is no map size {foreign[0]}; the sizes are {', '.join(map(str, context.sizes))}")
+    config = new_config(before, said.sizes)
+    claims = tuple(as_claim(claim, before, config) for claim in said.claims)
+    return Proposal(summary=said.rationale.strip(), claims=claims, preserved=said.preserved, config=config)
+
+
+def new_config(before: EnvironmentConfig, said: dict[int, SizeAnswer]) -> EnvironmentConfig:
+    """``before`` with the sizes that were answered; the others keep their ratios and have no share of their own."""
+    missing = [size for size in before.sizes if size not in said]
+    if missing:
+        raise ProposalError(f'"sizes" leaves out {", ".join(map(str, missing))}')
+    total = sum(answer.share_percent for answer in said.values())
+    if not total:
+        raise ProposalError("all shares are 0")
+    cells = {}
+    for size, old in before.sizes.items():
+        answer = said[size]
+        update: dict[str, Any] = {"share": answer.share_percent / total}
+        update |= {"hole_ratio": answer.hole_percent / 100, "wait_ratio": answer.wait_percent / 100}
+        if answer.layouts and (parts := sum(answer.layouts.values())):
+            update["layouts"] = {layout: part / parts for layout, part in answer.layouts.items() if part}
+        cells[size] = old.model_copy(update=update)
+    return before.model_copy(update={"sizes": cells})
+
+
+def as_claim(said: ClaimAnswer, before: EnvironmentConfig, after: EnvironmentConfig) -> Claim:
+    """The claim with what the config really does."""
+    values = [getattr(config.sizes[said.size], said.knob) if said.knob else None for config in (before, after)]
+    claim = Claim(
+        size=said.size,
+        knob=said.knob,
+        before=values[0],
+        after=values[1],
+        evidence=said.evidence,
+        expected=said.expected_valid_percent / 100,
+    )
+    return claim.model_copy(update={"text": claim_sentence(claim)})
+
+
+def last_object(text: str) -> Any:
+    """The last JSON object of the text that has a key of the form; one within an object that is broken off has none. Raises ProposalError
+    where there is no such object."""
+    found = None
+    for value, _ in json_values(text, "{"):
+        found = value if set(value) & set(ProposalAnswer.model_fields) else found
+    if found is None:
+        raise ProposalError("the answer holds no complete JSON object of the form asked for")
+    return found

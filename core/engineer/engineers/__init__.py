@@ -1,0 +1,1 @@
+"""The engineers, one module each."""

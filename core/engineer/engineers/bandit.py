@@ -1,0 +1,38 @@
+"""The ``bandit``: shares by learning progress, a curriculum without any language model (Teacher-Student Curriculum Learning, Matiisen et
+al. 2017).
+
+A map size is an arm. What it has paid is the absolute change of its sampled valid rate over the stage: a size that is getting better is
+being learnt, and one that is getting worse is being forgotten, so both are worth boards, and one that stands still is either mastered or
+out of reach. Every size keeps a part for exploring. The ratios stay as they are, for a bandit has no word for why a size is hard.
+"""
+
+from __future__ import annotations
+
+from frozenlab.engineer.schema import Claim, Context, Proposal
+from frozenlab.engineer.sentences import claim_sentence
+from frozenlab.lake.config import EnvironmentConfig
+
+EXPLORED = 0.3
+"""Part of the boards that all sizes share alike, whatever they have paid."""
+
+
+def propose(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
+    lines = {size: context.evidence("behaviour", size) for size in context.sizes}
+    progress = {size: abs(line.numbers["delta"]) if line else 0.0 for size, line in lines.items()}
+    total = sum(progress.values())
+    alike = 1 / len(progress)
+    shares = {size: EXPLORED * alike + (1 - EXPLORED) * (paid / total if total else alike) for size, paid in progress.items()}
+    cells = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in config.sizes.items()}
+    claims = []
+    for size, line in lines.items():
+        before = config.sizes[size].share
+        cited = (line.id,) if line else ()
+        claim = Claim(
+            size=size, knob="share", before=before, after=shares[size], evidence=cited, now=line.numbers["valid"] if line else None
+        )
+        claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+    fastest = max(progress, key=progress.__getitem__)
+    summary = f"Boards go to where sampled plans changed most over the stage: size {fastest}, by {100 * progress[fastest]:.0f} points."
+    summary = summary if total else "No size moved over the stage, so each gets as many boards."
+    return Proposal(summary=summary, claims=tuple(claims), config=config.model_copy(update={"sizes": cells}))

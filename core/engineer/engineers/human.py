@@ -1,0 +1,81 @@
+"""A person as engineer: what they propose waits in the session folder, and passes the same guard and ledger as any other proposal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from frozenlab.engineer.ask import ScriptedEngineer
+from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal, ProposalRecord
+from frozenlab.engineer.sentences import claim_sentence, summary_sentence
+from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
+
+MOVED = 0.0005
+"""A share that moves by less, because the others' sum to 1 with it, is no change that anybody decided."""
+
+
+class AwaitsProposal(Exception):
+    """Nobody has proposed anything yet: the session waits until somebody does."""
+
+
+def person(given: Proposal | None = None) -> ScriptedEngineer:
+    """Somebody who reads the evidence in the app and writes the next config, or who overrules the session's own engineer in a fork.
+
+    ``given`` is what they propose, None while they have not: asked then, this engineer raises AwaitsProposal.
+    """
+
+    def propose(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        if given is None:
+            raise AwaitsProposal
+        return given
+
+    return ScriptedEngineer("human", propose)
+
+
+def decided(before: EnvironmentConfig, cells: Mapping[int, SizeConfig]) -> EnvironmentConfig:
+    """The config with these cells, their shares scaled to sum to 1."""
+    total = sum(cell.share for cell in cells.values())
+    shares = {size: cell.share / total if total else 1 / len(cells) for size, cell in cells.items()}
+    return before.model_copy(update={"sizes": {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}})
+
+
+def rejecting(record: ProposalRecord, sizes: Collection[int]) -> EnvironmentConfig:
+    """What an engineer proposed, but for the map sizes that are to stay as they were."""
+    old, new = record.config_before, record.config_after
+    return decided(old, {size: (old if size in sizes else new).sizes[size] for size in old.sizes})
+
+
+def proposal_of(
+    before: EnvironmentConfig,
+    after: EnvironmentConfig,
+    *,
+    why: str = "",
+    now: Mapping[int, float] | None = None,
+    expected: Mapping[int, float] | None = None,
+    cited: Mapping[int, Sequence[str]] | None = None,
+) -> Proposal:
+    """A person's config with a claim for everything that it changes, and one for each size that it keeps.
+
+    Args:
+        why: their own words; without any, a sentence that tells the changes.
+        now: the valid rate (0..1) of map sizes as they read it.
+        expected: the valid rate (0..1) that they expect of map sizes after the next stage.
+        cited: ids of the evidence lines that speak for what is done to a size.
+    """
+    claims = []
+    for size, cell in after.sizes.items():
+        old = before.sizes[size]
+        moved: list[Knob | None] = [knob for knob in KNOBS if abs(getattr(cell, knob) - getattr(old, knob)) > MOVED]
+        for knob in moved or [None]:
+            claim = Claim(
+                size=size,
+                knob=knob,
+                before=getattr(old, knob) if knob else None,
+                after=getattr(cell, knob) if knob else None,
+                evidence=tuple((cited or {}).get(size, ())),
+                now=(now or {}).get(size),
+                expected=(expected or {}).get(size),
+            )
+            claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+    turned = {claim.size for claim in claims if claim.knob in RATIO_KNOBS}
+    kept = tuple(size for size in after.sizes if size not in turned)
+    return Proposal(summary=why.strip() or summary_sentence(claims, kept), claims=tuple(claims), preserved=kept, config=after)

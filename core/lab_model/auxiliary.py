@@ -1,0 +1,95 @@
+"""What a planner has to know before each move, as auxiliary targets of the warm start (auxiliary tasks: Jaderberg et al. 2017, UNREAL).
+
+A solver's plan says where each agent went, not why. Learning the why beside it, from the network's state at each move, makes the lab model
+learn to plan from fewer boards (the search's table in the model card says how many). The head that predicts it is thrown away afterwards:
+nothing of it is in a prompt, in an answer or in the shipped weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn.functional import cross_entropy
+
+from frozenlab import seeds
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import Paths
+
+IGNORED = -100
+FARTHEST = 30
+"""Longer distances are told as this one."""
+BLOCKED, CLOSER, FARTHER = range(3)
+STAY_AND_STEPS = np.array([(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)])
+OFF_THE_WAY = 10_000
+
+
+class Insight(NamedTuple):
+    """One row a word of the completion, in its order: time step after time step, agent after agent; the end token's row is ignored."""
+
+    distance: NDArray[np.int64]
+    """(words,): steps from the agent's cell to its goal, other agents aside."""
+    ways: NDArray[np.int64]
+    """(words, 4): whether up, down, left and right are BLOCKED, or lead CLOSER to the goal or FARTHER from it."""
+    taken: NDArray[np.int64]
+    """(words, 5): whether staying or going there runs into an agent that has chosen its cell in this time step; ignored where blocked."""
+
+
+def insight(board: Board, paths: Paths) -> Insight:
+    """The auxiliary targets of a solved board; ``paths`` are of equal length."""
+    cells = np.array(paths) + 1  # one beyond the border, so that looking around stays inside the array
+    team, here, after = len(cells), cells[:, :-1], cells[:, 1:]
+    around = here[:, :, None] + STAY_AND_STEPS
+    to_goal = np.full((team, board.height + 2, board.width + 2), OFF_THE_WAY)
+    for i, agent in enumerate(board.agents):
+        for (r, c), steps in board.distances_to(agent.goal).items():
+            to_goal[i, r + 1, c + 1] = steps
+    distances = to_goal[np.arange(team)[:, None, None], around[..., 0], around[..., 1]]
+    now, then = distances[..., :1], distances[..., 1:]
+    ways = np.where(then == OFF_THE_WAY, BLOCKED, np.where(then < now, CLOSER, FARTHER))
+    taken = np.zeros(around.shape[:3], dtype=np.int64)
+    for i in range(team):
+        for j in range(i):
+            met = (around[i] == after[j][:, None]).all(2)
+            swapped = (after[j] == here[i]).all(1)[:, None] & (around[i] == here[j][:, None]).all(2)
+            taken[i] |= met | swapped
+    taken[distances == OFF_THE_WAY] = IGNORED
+    return Insight(*(in_the_order_of_words(of) for of in (np.minimum(now[..., 0], FARTHEST), ways, taken)))
+
+
+def nothing_to_see(words: int) -> Insight:
+    """The auxiliary targets of a text that is no plan: all ignored."""
+    return Insight(np.full(words, IGNORED), np.full((words, 4), IGNORED), np.full((words, 5), IGNORED))
+
+
+def in_the_order_of_words(of_agents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(agents, steps, ...) as (steps * agents + 1, ...): the last row stands for the end token and is ignored."""
+    rows = of_agents.swapaxes(0, 1).reshape(-1, *of_agents.shape[2:])
+    return np.concatenate([rows, np.full_like(rows[:1], IGNORED)])
+
+
+class InsightHead(torch.nn.Linear):
+    """Predicts the auxiliary targets from the network's last hidden state."""
+
+    SIZES = (FARTHEST + 1, 4 * 3, 5 * 2)
+    WEIGHTS = (0.5, 2.0, 2.0)
+    """Of distance, ways and taken in the loss."""
+
+    def __init__(self, hidden: int, seed: int = 0) -> None:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seeds.derive(seed, "warm-start/insight-head"))
+            super().__init__(hidden, sum(self.SIZES))
+
+    def loss(self, hidden: torch.Tensor, targets: Sequence[Insight]) -> torch.Tensor:
+        """Weighted sum of the mean cross-entropies, in nats; ``hidden`` (words, width) of the examples one after the other."""
+        distance, ways, taken = self(hidden).split(self.SIZES, dim=1)
+        total = hidden.new_zeros(())
+        predicted = (distance, ways.reshape(-1, 3), taken.reshape(-1, 2))
+        for weight, logits, wanted in zip(self.WEIGHTS, predicted, zip(*targets, strict=True), strict=True):
+            right = torch.from_numpy(np.concatenate(wanted).reshape(-1))
+            counted = (right != IGNORED).sum().clamp(min=1)  # a batch may hold no plan at all
+            total = total + weight * cross_entropy(logits, right, ignore_index=IGNORED, reduction="sum") / counted
+        return total

@@ -1,0 +1,84 @@
+"""Engineer demonstrations for the lab model's warm start: invented contexts, each answered by the `rules` engineer.
+
+The contexts are drawn, not measured: valid rates that fall with map size, faults, configs, and any subset of the sections. So the lab
+model's first engineer imitates :mod:`frozenlab.engineer.engineers.rules`, and knows nothing of what really helped anyone to learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from frozenlab import seeds
+from frozenlab.engineer import lines
+from frozenlab.engineer.dialects.lab import render_context, render_proposal
+from frozenlab.engineer.engineers import rules
+from frozenlab.engineer.evidence import TEACHES, WORKS
+from frozenlab.engineer.schema import SECTIONS, Context, Evidence, Section
+from frozenlab.lake.config import PAPER_SIZES, SizeConfig
+from frozenlab.lake.rules import FAULTS
+
+ALL_SECTIONS_CHANCE = 0.5
+COMMON_FAULTS = {"vertex_conflict": 0.8, "edge_conflict": 0.5, "hole": 0.9, "goal_not_reached": 0.3}
+"""How often plans fail by what, as Dirichlet weights; the lab model rarely makes the other mistakes."""
+HISTORY_CHANCE = 0.6
+"""Chance that an earlier stage exists, so that `history` has something to say."""
+
+
+def demonstrations(n: int, seed: int) -> Iterator[tuple[str, str]]:
+    """``n`` pairs of prompt and completion in the lab dialect; the same for the same seed."""
+    rng = seeds.rng(seed, "demonstrations")
+    for _ in range(n):
+        context = draw_context(rng)
+        yield render_context(context), render_proposal(context, rules.propose(context))
+
+
+def draw_context(rng: np.random.Generator) -> Context:
+    """A context as a stage might end in, with half the time all sections and else any subset of them."""
+    count = int(rng.integers(1, len(PAPER_SIZES) + 1))
+    sizes = tuple(sorted(int(size) for size in rng.choice(PAPER_SIZES, count, replace=False)))
+    chosen = SECTIONS if rng.random() < ALL_SECTIONS_CHANCE else tuple(section for section in SECTIONS if rng.random() < 0.5)
+    strength, slope = rng.uniform(0.2, 1.1), rng.uniform(0.0, 0.15)
+    shares = rng.dirichlet(np.full(count, 3.0))
+    has_history = rng.random() < HISTORY_CHANCE
+    told: dict[Section, list[Evidence]] = {section: [] for section in SECTIONS}
+    told["behaviour"].append(lines.behaviour_whole(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
+    for size, share in zip(sizes, shares, strict=True):
+        valid = float(np.clip(strength - slope * (size - 3) + rng.normal(0, 0.12), 0, 1))
+        for line in draw_lines(rng, size, float(share), valid, has_history):
+            told[line.section].append(line)
+    return Context(
+        stage=int(rng.integers(0, 5)),
+        agents=int(rng.integers(2, 6)),
+        sizes=sizes,
+        sections={section: tuple(told[section]) for section in chosen},
+    )
+
+
+def draw_lines(rng: np.random.Generator, size: int, share: float, valid: float, has_history: bool) -> Iterator[Evidence]:
+    """The lines of every section on one size whose held-out valid rate is ``valid``."""
+    sampled = float(np.clip(valid - abs(rng.normal(0, 0.08)), 0, 1))
+    yield lines.behaviour(size, sampled, rng.normal(0, 0.05), sampled * rng.uniform(0.5, 1))
+    weights = rng.dirichlet([COMMON_FAULTS.get(fault, 0.1) for fault in FAULTS]) * (1 - valid)
+    faults: dict[str, float] = {fault: float(weight) for fault, weight in zip(FAULTS, weights, strict=True) if weight > 0.01}
+    yield lines.failures(size, int(rng.integers(16, 150)), valid, valid * rng.uniform(0.5, 1), faults)
+    if faults and rng.random() < 0.3:
+        yield lines.failure_case(size, "a", max(faults, key=lambda f: faults[f]), int(rng.integers(1, 2 * size)), "", "")
+    cell = SizeConfig(share=share, hole_ratio=grid(rng, 0.5), wait_ratio=grid(rng, 0.9))
+    drawn = {"boards": 100.0, "hole_ratio": cell.hole_ratio, "wait_ratio": cell.wait_ratio, "makespan": rng.uniform(1, 2.2) * size}
+    yield lines.statistics(size, cell.share, cell.hole_ratio, cell.wait_ratio, drawn)
+    gain = rng.normal(0.03, 0.06)
+    if TEACHES[0] <= sampled <= TEACHES[1] and gain >= WORKS:
+        yield lines.preserved(size, valid, gain)
+    if has_history:
+        changes = {}
+        if rng.random() < 0.5:
+            changes[str(rng.choice(["hole_ratio", "wait_ratio"]))] = float(rng.choice([-0.1, 0.1]))
+        yield lines.history(size, 0, changes, float(np.clip(valid - gain, 0, 1)), valid, None)
+
+
+def grid(rng: np.random.Generator, top: float) -> float:
+    """A ratio as configs have them: most often a multiple of 0.1, sometimes any value."""
+    value = rng.uniform(0, top)
+    return round(value, 1) if rng.random() < 0.7 else float(value)

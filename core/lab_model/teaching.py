@@ -1,0 +1,211 @@
+"""Teaching the lab model's engineer from measured outcomes of proposals, beside the rules that it imitates at first.
+
+A table of outcomes (:mod:`frozenlab.lab_model.outcomes`) has several proposals for each evidence, with the gain that each brought. They are
+few, and their gains are noisy, so most is taught by way of an *outcome model*: a ridge regression of the gain on the config's parts. It
+chooses the best of many candidates for invented contexts, which are taught as the rules' answers were; where a context does not tell what
+the model needs, the rules answer. The best measured proposals are taught too, and solved boards, so that planning is not forgotten.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+
+from frozenlab import seeds
+from frozenlab.engineer.ask import SCRIPTED
+from frozenlab.engineer.dialects.lab import render_context, render_proposal
+from frozenlab.engineer.engineers import rules
+from frozenlab.engineer.engineers.human import proposal_of
+from frozenlab.engineer.guard import guard
+from frozenlab.engineer.schema import SECTIONS, Context
+from frozenlab.lab_model.proposals import draw_context
+from frozenlab.lab_model.warm_start import Progress, WarmStartSettings, solved_boards, train
+from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
+from frozenlab.lake.suites import held_out
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.training.demonstrations import Example, to_example
+
+PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+"""Of the ridge regression, in units of the number of rows; the one with the least error on evidences left out is taken."""
+FEATURES = ("holes", "waits", "size", "valid", "evenness")
+
+
+@dataclass(frozen=True)
+class TeachSettings:
+    """What is taught, and for how long."""
+
+    contexts: int = 4000
+    """Invented ones."""
+    candidates: int = 32
+    """Configs of which the outcome model chooses one, for each."""
+    measured: int = 400
+    """Proposals that were measured among those to learn, drawn by :func:`weights`: a proposal may be drawn many times."""
+    temperature: float = 0.01
+    """Of the weights: how much a gain has to be better to count e times as much."""
+    boards: int = 8000
+    """Solved, for planning not to be forgotten."""
+    presentations: int = 8000
+    proposal_share: float = 0.5
+    learning_rate: float = 5e-4
+    seed: int = 0
+
+
+# --- what the outcomes say -------------------------------------------------------------------------------------------
+
+
+def centred(table: pd.DataFrame) -> pd.Series:
+    """The gains relative to the mean of their evidence (and replicate): all that proposals from one evidence can be compared by."""
+    return table["gain"] - table.groupby(["evidence", "replicate"])["gain"].transform("mean")
+
+
+def weights(table: pd.DataFrame, temperature: float) -> pd.Series:
+    """How often each row is taught: a softmax of the gains of an evidence, over its proposals; every evidence counts the same.
+
+    A proposal that was measured several times counts by its mean gain, each row having its part of the weight.
+    """
+    proposal = ["evidence", "author", "number"]
+    mean = centred(table).groupby([table[name] for name in proposal]).transform("mean")
+    raw = np.exp((mean - mean.groupby(table["evidence"]).transform("max")) / temperature)
+    raw /= table.groupby(proposal)["gain"].transform("size")
+    return raw / raw.groupby(table["evidence"]).transform("sum") / table["evidence"].nunique()
+
+
+def features(config: EnvironmentConfig, valid: Mapping[int, float]) -> NDArray[np.float64]:
+    """FEATURES of a config: over the boards that are drawn from it, the mean hole ratio, wait ratio, map size (in tens) and the valid rate
+    (0..1, by map size) that the policy has on their size; and how evenly they are spread over the sizes (entropy, 1 = evenly)."""
+    shares = np.array([cell.share for cell in config.sizes.values()])
+    of_size = np.array([[cell.hole_ratio, cell.wait_ratio, size / 10, valid[size]] for size, cell in config.sizes.items()])
+    entropy = -(shares * np.log(np.maximum(shares, 1e-12))).sum()
+    return np.array([*(shares @ of_size), entropy / np.log(len(shares)) if len(shares) > 1 else 1.0])
+
+
+@dataclass(frozen=True)
+class OutcomeModel:
+    """What a config is made of -> the gain that it brings, up to a constant of the evidence."""
+
+    slopes: NDArray[np.float64]
+    """Gain (a rate) a unit of each of FEATURES."""
+    penalty: float
+    skill: float
+    """Correlation of measured gains with those predicted for evidences that were left out, within evidences."""
+
+    def value(self, config: EnvironmentConfig, valid: Mapping[int, float]) -> float:
+        return float(features(config, valid) @ self.slopes)
+
+
+def fit(table: pd.DataFrame) -> OutcomeModel:
+    """Fits the model to a table of outcomes; by itself it finds how far to trust it. Raises ValueError for less than two evidences."""
+    if table["evidence"].nunique() < 2:
+        raise ValueError("an outcome model needs at least two evidences: it is judged by what it says of those it has not seen")
+    seen, gains = design(table), centred(table).to_numpy()
+    scale = seen.std(axis=0)
+    scale[scale < 1e-12] = 1.0
+    errors, guesses = {}, {}
+    for penalty in PENALTIES:
+        guesses[penalty] = left_out(seen / scale, gains, table["evidence"].to_numpy(), penalty)
+        errors[penalty] = float(((gains - guesses[penalty]) ** 2).sum())
+    best = min(errors, key=errors.__getitem__)
+    moved = np.ptp(guesses[best]) > 0 and np.ptp(gains) > 0
+    skill = float(stats.pearsonr(guesses[best], gains).statistic) if moved else 0.0
+    return OutcomeModel(ridge(seen / scale, gains, best) / scale, best, skill)
+
+
+def design(table: pd.DataFrame) -> NDArray[np.float64]:
+    """(rows, FEATURES), relative to the mean of the evidence."""
+    valid = [valid_before(*row) for row in zip(table["sizes"], table["answers_before"], strict=True)]
+    rows = np.array([features(EnvironmentConfig.from_json(after), read) for after, read in zip(table["after"], valid, strict=True)])
+    means = pd.DataFrame(rows, index=table.index).groupby([table["evidence"], table["replicate"]]).transform("mean")
+    return rows - means.to_numpy()
+
+
+def valid_before(sizes: str, answers: str) -> dict[int, float]:
+    """Map size -> the valid rate (0..1) in a row's evidence."""
+    told = pd.Series([answer == "1" for answer in answers]).groupby(json.loads(sizes)).mean()
+    return {int(size): float(rate) for size, rate in told.items()}
+
+
+def ridge(seen: NDArray[np.float64], gains: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
+    return np.linalg.solve(seen.T @ seen + penalty * len(seen) * np.eye(seen.shape[1]), seen.T @ gains).astype(np.float64)
+
+
+def left_out(seen: NDArray[np.float64], gains: NDArray[np.float64], groups: NDArray[np.int64], penalty: float) -> NDArray[np.float64]:
+    """What a model that has not seen the group of a row says of it."""
+    guesses = np.empty_like(gains)
+    for group in np.unique(groups):
+        out = groups == group
+        guesses[out] = seen[out] @ ridge(seen[~out], gains[~out], penalty)
+    return guesses
+
+
+# --- what is taught --------------------------------------------------------------------------------------------------
+
+
+def worded(context: Context, before: EnvironmentConfig, after: EnvironmentConfig) -> str:
+    """A config as a proposal in the lab dialect, citing all there is; readings and predictions are those that the rules would write."""
+    now = {size: line.numbers["valid"] for size in context.sizes if (line := context.evidence("failures", size))}
+    cited = {size: [line.id for section in SECTIONS if (line := context.evidence(section, size))] for size in context.sizes}
+    expected = {size: rules.expected(valid) for size, valid in now.items()}
+    return render_proposal(context, proposal_of(before, after, now=now, expected=expected, cited=cited))
+
+
+def told_config(context: Context) -> EnvironmentConfig | None:
+    """The config that a context tells, None if it does not tell all of it."""
+    lines = {size: context.evidence("statistics", size) for size in context.sizes}
+    cells = {size: SizeConfig.model_validate({knob: line.numbers[knob] for knob in KNOBS}) for size, line in lines.items() if line}
+    return EnvironmentConfig(agents=context.agents, sizes=cells) if len(cells) == len(lines) else None
+
+
+def blend(one: EnvironmentConfig, other: EnvironmentConfig, part: float) -> EnvironmentConfig:
+    """Each knob ``part`` (0..1) of the way from one config to the other."""
+    cells = {
+        size: cell.model_copy(update={knob: (1 - part) * getattr(cell, knob) + part * getattr(other.sizes[size], knob) for knob in KNOBS})
+        for size, cell in one.sizes.items()
+    }
+    return one.model_copy(update={"sizes": cells})
+
+
+def answer(context: Context, outcome: OutcomeModel, settings: TeachSettings, rng: np.random.Generator) -> str:
+    """What is taught to answer: of the rules' config, the present one and random steps from these, the one of which the outcome model
+    expects most; the rules' answer where the context does not tell config and valid rates."""
+    before, ruled = told_config(context), rules.propose(context)
+    read = {size: line.numbers["valid"] for size in context.sizes if (line := context.evidence("failures", size))}
+    if before is None or len(read) < len(context.sizes):
+        return render_proposal(context, ruled)
+    candidates = [ruled.config, before]
+    while len(candidates) < settings.candidates:
+        drawn = SCRIPTED["random"].propose(context, before, int(rng.integers(2**31))).config
+        candidates.append(blend(candidates[int(rng.integers(2))], drawn, rng.uniform()))
+    allowed = [guard(candidate, before)[0] for candidate in candidates]
+    return worded(context, before, max(allowed, key=lambda config: outcome.value(config, read)))
+
+
+def lessons(table: pd.DataFrame, outcome: OutcomeModel, settings: TeachSettings) -> list[Example]:
+    """The proposals to learn: invented contexts with their answers, and measured ones."""
+    rng = seeds.rng(settings.seed, "teach/lessons")
+    contexts = [draw_context(rng) for _ in range(settings.contexts)]
+    invented = [to_example(render_context(context), answer(context, outcome, settings, rng)) for context in contexts]
+    drawn = rng.choice(len(table), settings.measured, p=weights(table, settings.temperature).to_numpy())
+    return invented + [to_example(table["prompt"].iloc[i], table["completion"].iloc[i]) for i in drawn]
+
+
+def teach(
+    policy: LabPolicy, table: pd.DataFrame, outcome: OutcomeModel, settings: TeachSettings, report: Callable[[Progress], None]
+) -> None:
+    """Trains ``policy`` in place, as the warm start did, at a smaller rate."""
+    solved = solved_boards(settings.boards, seeds.derive(settings.seed, "teach/boards"), held_out())
+    proposals: Sequence[Example] = lessons(table, outcome, settings)
+    warm = WarmStartSettings(
+        presentations=settings.presentations,
+        demonstration_share=settings.proposal_share,
+        learning_rate=settings.learning_rate,
+        compiled=False,
+        insight_weight=0.0,
+        seed=settings.seed,
+    )
+    train(policy, solved, proposals, warm, report)

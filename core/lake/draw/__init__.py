@@ -1,0 +1,1 @@
+"""Drawing random boards from a config."""

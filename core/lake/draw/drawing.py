@@ -1,0 +1,192 @@
+"""Compiled drawing of random boards in bulk: holes, placement of the agents, and the canonical hash.
+
+Draw number d of a stream depends on the stream's key and d only, so the same boards come out on any machine, in any order and in chunks
+of any size. Imports numba, as the kernels do.
+"""
+
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenlab.lake.draw.layouts import lay_out
+from frozenlab.lake.kernels.compiled import entry, inlined, kernel
+from frozenlab.lake.kernels.grid import neighbour
+from frozenlab.lake.kernels.stream import GOLDEN, below, mix
+
+SCATTER = 0
+"""The layout, as an index in LAYOUTS, that is drawn here."""
+UNIFORM, CONNECTED = 0, 1
+"""The placements, as indices in PLACEMENTS."""
+
+
+@kernel
+def shuffled_head(state, cells, first, last):
+    """Makes ``cells[first:last]`` a uniform random choice, in random order, from ``cells[first:]``; gives back the next state."""
+    for place in range(first, last):
+        state, skip = below(state, cells.shape[0] - place)
+        cells[place], cells[place + skip] = cells[place + skip], cells[place]
+    return state
+
+
+@inlined
+def draw(key, number, layout, placement, holes, size, free, cells, label, starts, goals):
+    """Draw ``number`` of the stream ``key``: a square board with an exact number of holes; False if the agents are not placed.
+
+    UNIFORM: starts and goals uniform over the frozen cells, and False if some goal cannot be reached. CONNECTED: one agent after the
+    other, its start uniform over the free cells from which another free cell can be reached, its goal uniform over those.
+    """
+    n, k = size * size, starts.shape[0]
+    state = mix(key + (np.uint64(number) + np.uint64(1)) * GOLDEN)
+    free[:] = 1
+    for c in range(n):
+        cells[c] = c
+    if layout == SCATTER:
+        state = shuffled_head(state, cells, 0, holes)
+        for place in range(holes):
+            free[cells[place]] = 0
+    else:
+        state = lay_out(layout, size, holes, state, free, cells)
+        low, high = 0, n - 1
+        for c in range(n):  # holes first, as above
+            place = high if free[c] else low
+            cells[place] = c
+            low += 1 - free[c]
+            high -= free[c]
+    if placement == UNIFORM:
+        state = shuffled_head(state, cells, holes, holes + 2 * k)
+        for i in range(k):
+            starts[i] = cells[holes + 2 * i]
+            goals[i] = cells[holes + 2 * i + 1]
+        return reachable(free, size, starts, goals, label, cells)
+    return place_connected(state, size, free, cells, label, starts, goals)
+
+
+@kernel
+def place_connected(state, size, free, cells, label, starts, goals):
+    """Places the agents as CONNECTED says; False if there is no room left for one of them."""
+    n = free.shape[0]
+    label[:] = -1
+    room = np.zeros(n, np.int64)  # free cells of each component, the components named by their first cell
+    for c in range(n):
+        if free[c] and label[c] < 0:
+            room[c] = flood(free, size, c, c, label, cells)
+    for i in range(starts.shape[0]):
+        component = -1
+        for role in range(2):
+            choices = 0
+            for c in range(n):
+                if label[c] >= 0 and (label[c] == component if role else room[label[c]] > 1):
+                    cells[choices] = c
+                    choices += 1
+            if choices == 0:
+                return False
+            state, pick = below(state, choices)
+            component = label[cells[pick]]
+            label[cells[pick]] = -1
+            room[component] -= 1
+            if role:
+                goals[i] = cells[pick]
+            else:
+                starts[i] = cells[pick]
+    return True
+
+
+@kernel
+def flood(free, width, source, name, label, queue):
+    """Labels all cells that can be reached from ``source`` with ``name``; gives back how many there are."""
+    n = free.shape[0]
+    label[source] = name
+    queue[0] = source
+    head, tail = 0, 1
+    while head < tail:
+        cell = queue[head]
+        head += 1
+        for direction in range(4):
+            other = neighbour(cell, direction, width, n)
+            if other >= 0 and free[other] and label[other] < 0:
+                label[other] = name
+                queue[tail] = other
+                tail += 1
+    return tail
+
+
+@kernel
+def reachable(free, width, starts, goals, label, queue):
+    """Whether every agent's goal can be reached when no other agent is in the way."""
+    label[:] = -1
+    for i in range(starts.shape[0]):
+        if label[starts[i]] < 0:
+            flood(free, width, starts[i], i, label, queue)
+        if label[goals[i]] != label[starts[i]]:
+            return False
+    return True
+
+
+@kernel
+def canonical(free, height, width, starts, goals):
+    """A 64-bit hash that is the same for all 8 rotations and mirror images of a board and for all orders of its agents.
+
+    Each image is hashed as a commutative sum over its holes and agents; the least of the eight hashes stands for all.
+    """
+    best = np.uint64(0xFFFFFFFFFFFFFFFF)
+    for image in range(8):
+        turned = image & 1
+        total = np.uint64(0)
+        for cell in range(free.shape[0]):
+            if not free[cell]:
+                total += mix(np.uint64(1) + place(cell, height, width, image))
+        for i in range(starts.shape[0]):
+            start = place(starts[i], height, width, image)
+            goal = place(goals[i], height, width, image)
+            total += mix((np.uint64(1) + start) * GOLDEN + mix(np.uint64(1 << 20) + goal))
+        shape = np.uint64(width * 64 + height if turned else height * 64 + width)
+        best = min(best, mix(total + mix(shape * GOLDEN)))
+    return best
+
+
+@kernel
+def place(cell, height, width, image):
+    """Where ``cell`` lies in one of the 8 images, as ``64 * row + column``."""
+    r, c = cell // width, cell % width
+    if image & 2:
+        r = height - 1 - r
+    if image & 4:
+        c = width - 1 - c
+    if image & 1:
+        r, c = c, r
+    return np.uint64(64 * r + c)
+
+
+@entry("boards")
+def draw_boards(key, first, last, layout, placement, holes, size, free, starts, goals, numbers):
+    """Draws ``first, first + 1, ...`` until all rows of ``free`` are boards whose agents can reach their goals, or up to ``last``.
+
+    Args:
+        free: uint8 ``[row, cell]``; starts, goals: int64 ``[row, agent]``, row-major cell numbers.
+        numbers: int64 ``[row]``, gets the number of each board's draw.
+
+    Returns:
+        (how many rows were filled, the number of the next draw)
+    """
+    cells = np.empty(size * size, np.int64)
+    label = np.empty(size * size, np.int64)
+    rows = 0
+    number = first
+    while rows < free.shape[0] and number < last:
+        if draw(key, number, layout, placement, holes, size, free[rows], cells, label, starts[rows], goals[rows]):
+            numbers[rows] = number
+            rows += 1
+        number += 1
+    return rows, number
+
+
+@entry("boards")
+def canonical_of_boards(free, height, width, starts, goals):
+    """:func:`canonical` of boards of one shape, one a row."""
+    out = np.empty(free.shape[0], np.uint64)
+    for row in range(free.shape[0]):
+        out[row] = canonical(free[row], height, width, starts[row], goals[row])
+    return out

@@ -1,0 +1,1 @@
+"""The lake for other libraries: PettingZoo, Gymnasium, TRL and verifiers."""

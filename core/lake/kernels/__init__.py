@@ -1,0 +1,1 @@
+"""Compiled code, and where it is kept once compiled."""

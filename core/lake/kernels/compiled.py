@@ -1,0 +1,56 @@
+"""How the lake's kernels are compiled. Imports numba; where the compiled code is kept is in cache.py."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core.typing.templates import Signature
+
+from frozenlab.lake.kernels.cache import Group, cache_folder, compiling
+
+numba.config.CACHE_DIR = str(cache_folder())
+KERNELS: list[Any] = []
+"""What numba makes of the functions below, in the order of their files; those that are compiled have ``signatures``."""
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """The decorator of compiled functions that are called by others."""
+    KERNELS.append(numba.njit(cache=True, nogil=True)(function))
+    return KERNELS[-1]
+
+
+inlined = numba.njit(inline="always")
+"""The same for a large function with one caller: it is compiled as a part of that. Numba optimises what a function calls once more with
+each caller, so a chain of large functions that only pass work on would be optimised again and again."""
+
+
+def kernel_of(signature: Signature) -> Callable[[Callable[..., Any]], Any]:
+    """The same for one signature only; for functions that are called with constants, each of which would else make a version of its own."""
+
+    def compiled(function: Callable[..., Any]) -> Any:
+        with compiling("solver"):
+            KERNELS.append(numba.njit(signature, cache=True, nogil=True)(function))
+        return KERNELS[-1]
+
+    return compiled
+
+
+def entry(group: Group) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The same for what Python calls, and all that it calls in turn: no two processes compile it at the same time."""
+
+    def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+        inner = kernel(function)
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> Any:
+            if not inner.signatures:
+                with compiling(group):
+                    inner.compile(tuple(numba.typeof(argument) for argument in arguments))
+            return inner(*arguments)
+
+        return call
+
+    return compiled

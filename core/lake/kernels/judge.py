@@ -1,0 +1,130 @@
+"""The compiled judge: what rules.py says about one plan of motion strings, in the same order of precedence. Imports numba.
+
+rules.py is the definition and says everything about a plan; this says what can be counted and charted, some hundred times faster.
+"""
+
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.rules import FAULTS
+
+MISSING = -1
+"""The length of a motion string that is not there."""
+MISSING_AGENT = FAULTS.index("missing_agent")
+OUT_OF_BOUNDS = FAULTS.index("out_of_bounds")
+HOLE = FAULTS.index("hole")
+VERTEX_CONFLICT = FAULTS.index("vertex_conflict")
+EDGE_CONFLICT = FAULTS.index("edge_conflict")
+GOAL_NOT_REACHED = FAULTS.index("goal_not_reached")
+UP, DOWN, LEFT, RIGHT, WAIT = (ord(letter) for letter in "UDLRW")
+
+
+@kernel
+def judge_plan(free, width, starts, goals, moves, lengths, out):
+    """Judges one plan, in time proportional to agents times steps.
+
+    Every agent leaves its stamp ``step * team + agent`` on the cell that it enters. Whoever finds a stamp of this step there is in a
+    vertex conflict, and a stamp of the step before names the one agent it can have swapped cells with: no pairs need comparing.
+
+    Args:
+        free: uint8[cells], 1 where the cell is frozen, row-major.
+        starts, goals: int64[team], row-major cell numbers.
+        moves: uint8[team, steps], the ASCII letters of ``U D L R W``; other letters are not checked for and count as ``R``.
+        lengths: int64[team], the letters of each agent, :data:`MISSING` where the plan has none for it.
+        out: int64[6], written: index of the first fault in FAULTS (-1 if valid), its step, the first and the second agent at fault,
+            makespan, sum of costs; -1 for each that is not there.
+    """
+    team, cells, last = len(starts), len(free), 0
+    out[:] = -1
+    for i in range(team):
+        last = max(last, lengths[i])
+        if lengths[i] == MISSING:
+            _blame(i, out)
+    if out[2] >= 0:
+        out[0] = MISSING_AGENT
+        return
+
+    now, before = np.empty(team, np.int64), np.empty(team, np.int64)
+    column, arrival = np.empty(team, np.int64), np.empty(team, np.int64)
+    stamps = np.empty(cells, np.int64)
+    for cell in range(cells):
+        stamps[cell] = -1
+    for i in range(team):
+        now[i], column[i], arrival[i] = starts[i], starts[i] % width, 0
+        stamps[now[i]] = i
+    for step in range(1, last + 1):
+        outside = fallen = -1
+        for i in range(team):
+            before[i] = now[i]
+            letter = moves[i, step - 1] if step <= lengths[i] else WAIT
+            if letter == WAIT:
+                continue
+            arrival[i] = step
+            if letter == UP:
+                now[i] -= width
+            elif letter == DOWN:
+                now[i] += width
+            else:
+                side = -1 if letter == LEFT else 1
+                now[i] += side
+                column[i] += side
+            if now[i] < 0 or now[i] >= cells or column[i] < 0 or column[i] >= width:
+                outside = i if outside < 0 else outside
+            elif free[now[i]] == 0:
+                fallen = i if fallen < 0 else fallen
+        if outside >= 0 or fallen >= 0:
+            out[0], out[1], out[2] = (OUT_OF_BOUNDS, step, outside) if outside >= 0 else (HOLE, step, fallen)
+            return
+
+        swapped = other = -1
+        for i in range(team):
+            there = stamps[now[i]] - (step - 1) * team  # the agent that stood there one step ago, if it is not negative
+            if there > i and now[there] == before[i] and swapped < 0:
+                swapped, other = i, there
+        first = second = team
+        for i in range(team):
+            there = stamps[now[i]] - step * team
+            if there < 0:
+                stamps[now[i]] = step * team + i
+            elif there < first:
+                first, second = there, i
+        if first < team:
+            out[0], out[1], out[2], out[3] = VERTEX_CONFLICT, step, first, second
+            return
+        if swapped >= 0:
+            out[0], out[1], out[2], out[3] = EDGE_CONFLICT, step, swapped, other
+            return
+
+    for i in range(team):
+        if now[i] != goals[i]:
+            _blame(i, out)
+    if out[2] >= 0:
+        out[0], out[1] = GOAL_NOT_REACHED, last
+    else:
+        out[4], out[5] = 0, 0
+        for i in range(team):
+            out[4] = max(out[4], arrival[i])
+            out[5] += arrival[i]
+
+
+@entry("judge")
+def judge_plans(free, width, starts, goals, moves, lengths):
+    """:func:`judge_plan` for boards of one shape, one a row: int64 ``[n, 6]``."""
+    out = np.empty((free.shape[0], 6), np.int64)
+    for row in range(free.shape[0]):
+        judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], out[row])
+    return out
+
+
+@kernel
+def _blame(agent, out):
+    """Notes ``agent`` as the first or the second at fault, if there is room."""
+    if out[2] < 0:
+        out[2] = agent
+    elif out[3] < 0:
+        out[3] = agent

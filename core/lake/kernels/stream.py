@@ -1,0 +1,30 @@
+"""A counter-based random stream for compiled code: SplitMix64 (Steele, Lea and Flood 2014). Imports numba, as the kernels do.
+
+Where a stream begins is computed from what it is for, so any draw can be made alone, in any order, on any machine.
+"""
+
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenlab.lake.kernels.compiled import kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@kernel
+def mix(x):
+    """The finaliser of SplitMix64: a bijection of 64 bits that looks random."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def below(state, n):
+    """(next state, a whole number in 0..n-1); biased by less than n / 2**32. ``state`` is uint64."""
+    state += GOLDEN
+    return state, np.int64(((mix(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

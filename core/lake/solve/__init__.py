@@ -1,0 +1,1 @@
+"""The exact solver, and Conflict-Based Search to learn from."""

@@ -1,0 +1,226 @@
+"""The exact solver: what the best plan of a board is, whether it needs a WAIT, or that there is none.
+
+Definitions (classical MAPF, Stern et al. 2019; an agent stays at its goal and still blocks; following and rotations are legal):
+
+* *makespan*: the time step from which all agents stand on their goals for good; *sum of costs*: the sum over the agents of the time step
+  from which each stands on its goal for good. WAITs at the end of a plan are free.
+* *needs_wait*, by makespan (WM, the default): every plan of the optimal makespan contains a WAIT of some agent before that agent's arrival.
+  Where it is False, the stored plan is one without such a WAIT, so the label and the plan that people see agree.
+* *needs_wait*, by sum of costs (WS): the same for the plans of the optimal sum of costs, and the same for the stored cheapest plan.
+
+The search itself is compiled and lives in kernels/search.py; it is imported with the first board that is solved.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frozenlab.lake.board import FROZEN, Board, Plan
+from frozenlab.lake.config import WaitDefinition
+
+if TYPE_CHECKING:
+    from frozenlab.lake.kernels.search import Memo
+
+ROWS = 256
+"""Boards solved in one call of the kernel."""
+LABELS = (False, True, None)
+"""What the kernels' 0, 1 and -1 for ``needs_wait`` mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """What the solver found out about a board."""
+
+    status: Literal["solved", "bounded", "unsolvable", "undecided"]
+    """``solved``: the makespan is proven; ``bounded``: there is a plan, but whether it is the best is open; ``unsolvable`` is proven;
+    ``undecided``: the search budget (in nodes, never in seconds) was used up and no plan found."""
+    makespan: int | None = None
+    """The optimal makespan, proven."""
+    sum_of_costs: int | None = None
+    """The optimal sum of costs, proven; None where it was not asked for, or not decided within the budget."""
+    needs_wait: bool | None = None
+    """Whether every best plan has an agent wait before its arrival; None where that is not decided."""
+    plan: Plan | None = None
+    """A plan of the optimal makespan, with ``bounded`` the best one known; each agent's letters up to its arrival for good."""
+    bounds: tuple[int, int] | None = None
+    """With ``bounded``: the optimal makespan is at least the first and at most the second, which is that of ``plan``."""
+    cheapest_plan: Plan | None = None
+    """A plan of the optimal sum of costs, where that was asked for and decided."""
+
+
+def solve(board: Board, sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan") -> Solution:
+    """Solves one board; see :func:`solve_all`."""
+    return solve_all([board], sum_of_costs, wait_definition)[0]
+
+
+def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan") -> list[Solution]:
+    """Solves many boards, much faster than one by one.
+
+    Exact up to 10x10 with 5 agents, save for very few boards; beyond that a plan by prioritised planning, ``solved`` where it meets the
+    lower bound, else ``bounded``. The first call on a machine compiles the kernels (seconds); later ones load them from numba's cache.
+
+    Args:
+        sum_of_costs: also find the optimal sum of costs. ``plan`` stays the one of optimal makespan.
+        wait_definition: which plans ``needs_wait`` is about; ``"sum_of_costs"`` finds the optimal sum of costs as well.
+
+    Raises:
+        AssertionError: a found plan does not pass the judge, which would be a bug of the kernels.
+    """
+    from frozenlab.lake.kernels import search as kernels
+
+    solutions: list[Solution | None] = [None] * len(boards)
+    for numbers in of_one_shape(boards):
+        for first in range(0, len(numbers), ROWS):
+            chunk = numbers[first : first + ROWS]
+            group = stacked([boards[number] for number in chunk])
+            found = solve_group(group, kernels.BUDGET_FULL, sum_of_costs, wait_definition)
+            for number, solution in zip(chunk, found, strict=True):
+                solutions[number] = solution
+    return [solution for solution in solutions if solution is not None]
+
+
+class Boards(NamedTuple):
+    """Boards of one shape as the kernels take them, one a row."""
+
+    free: NDArray[np.uint8]
+    """``[board, cell]``, row-major, 1 where a cell is frozen."""
+    starts: NDArray[np.int64]
+    """``[board, agent]``, row-major cell numbers."""
+    goals: NDArray[np.int64]
+    width: int
+
+    def rows(self, chosen: NDArray[Any]) -> Boards:
+        return Boards(self.free[chosen], self.starts[chosen], self.goals[chosen], self.width)
+
+
+class Plans(NamedTuple):
+    """One plan a board."""
+
+    moves: NDArray[np.uint8]
+    """``[board, agent, time]``, ASCII letters."""
+    lengths: NDArray[np.int64]
+    """``[board, agent]``, how many of them."""
+
+    def read(self) -> list[Plan]:
+        longest = int(self.lengths.max(initial=0))
+        letters = self.moves[:, :, :longest].tobytes().decode("latin-1")
+        plans, at = [], 0
+        for row in self.lengths.tolist():
+            plans.append(tuple([letters[at + i * longest : at + i * longest + length] for i, length in enumerate(row)]))
+            at += len(row) * longest
+        return plans
+
+
+def solve_group(
+    boards: Boards, budgets: NDArray[np.int64], sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan"
+) -> list[Solution]:
+    """:func:`solve_all` for boards of one shape, with one of the kernels' budgets."""
+    from frozenlab.lake.kernels import search as kernels
+
+    n, team = boards.starts.shape
+    statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
+    plans = Plans(np.empty((n, team, kernels.HORIZON), np.uint8), np.zeros((n, team), np.int64))
+    free, starts, goals, width = boards
+    kernels.solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
+    if (statuses == kernels.UNDECIDED).any():
+        kernels.enclose_boards(free, width, starts, goals, statuses, makespans, needs_wait, *plans)
+    planned = np.isin(statuses, (kernels.SOLVED, kernels.ENCLOSED))
+    ensure_valid(boards, plans, planned, MAKESPAN, makespans[:, 1])
+    texts = plans.read()
+
+    cheapest: list[tuple[int, Plan] | None] = [None] * n
+    if sum_of_costs or wait_definition == "sum_of_costs":
+        # where everybody takes a shortest way, nothing is cheaper, and nobody waits
+        cheapest = list(zip(makespans[:, 2].tolist(), texts, strict=True))
+        wasteful = np.flatnonzero((statuses == kernels.SOLVED) & (plans.lengths.sum(axis=1) > makespans[:, 2]))
+        if len(wasteful):
+            known = Plans(plans.moves[wasteful], plans.lengths[wasteful])
+            found, waits = _least_costs(boards.rows(wasteful), known, budgets, wait_definition == "sum_of_costs")
+            for row, costs in zip(wasteful.tolist(), found, strict=True):
+                cheapest[row] = costs
+            if wait_definition == "sum_of_costs":
+                needs_wait[wasteful] = waits
+
+    out = []
+    solved, enclosed, unsolvable = kernels.SOLVED, kernels.ENCLOSED, kernels.UNSOLVABLE
+    rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), texts, cheapest, strict=True)
+    for status, (least, makespan, _), label, plan, best in rows:
+        if status == solved:
+            out.append(Solution("solved", makespan, best and best[0], LABELS[label], plan, None, best and best[1]))
+        elif status == enclosed:
+            out.append(Solution("bounded", plan=plan, bounds=(least, makespan)))
+        else:
+            out.append(Solution("unsolvable" if status == unsolvable else "undecided"))
+    return out
+
+
+def _least_costs(
+    boards: Boards, plans: Plans, budgets: NDArray[np.int64], label: bool
+) -> tuple[list[tuple[int, Plan] | None], NDArray[np.int64]]:
+    """(sum of costs and plan of each board, None where not decided; needs_wait as the kernels say it, if ``label``).
+
+    ``plans`` holds valid plans and gets cheaper ones.
+    """
+    from frozenlab.lake.kernels import costs as kernels_costs
+
+    n = len(boards.free)
+    costs, waits = np.empty((n, 2), np.int64), np.empty(n, np.int64)
+    free, starts, goals, width = boards
+    kernels_costs.least_costs(free, width, starts, goals, label, budgets, _workspace.memo(), costs, waits, *plans)
+    ensure_valid(boards, plans, np.full(n, True), SUM_OF_COSTS, costs[:, 1])
+    found = zip(costs.tolist(), plans.read(), strict=True)
+    return [(upper, plan) if lower == upper else None for (lower, upper), plan in found], waits
+
+
+MAKESPAN, SUM_OF_COSTS = 4, 5
+"""Columns of what the compiled judge says."""
+
+
+def ensure_valid(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column: int, claimed: NDArray[np.int64]) -> None:
+    """Judges the chosen plans anew; raises AssertionError if one is not valid or not what is claimed."""
+    from frozenlab.lake.kernels.judge import judge_plans
+
+    free, starts, goals, width = boards
+    said = judge_plans(free, width, starts, goals, *plans)
+    wrong = np.flatnonzero(chosen & ((said[:, 0] >= 0) | (said[:, column] != claimed)))
+    assert not len(wrong), f"a plan does not hold on {free[wrong[0]].tolist()}, {starts[wrong[0]]}, {goals[wrong[0]]}: {said[wrong[0]]}"
+
+
+def of_one_shape(boards: Sequence[Board]) -> list[list[int]]:
+    """The places of the boards in their sequence, those of one height, width and team together."""
+    places: dict[tuple[int, int, int], list[int]] = {}
+    for place, board in enumerate(boards):
+        places.setdefault((board.height, board.width, board.team), []).append(place)
+    return list(places.values())
+
+
+def stacked(boards: Sequence[Board]) -> Boards:
+    """Boards of one shape as the kernels take them."""
+    width, shape = boards[0].width, (len(boards), boards[0].team)
+    letters = "".join(["".join(board.rows) for board in boards]).encode("ascii")
+    free = (np.frombuffer(letters, np.uint8) == ord(FROZEN)).astype(np.uint8).reshape(len(boards), -1)
+    cells = [r * width + c for board in boards for agent in board.agents for r, c in (agent.start, agent.goal)]
+    ends = np.array(cells, np.int64).reshape(*shape, 2)
+    return Boards(free, np.ascontiguousarray(ends[..., 0]), np.ascontiguousarray(ends[..., 1]), width)
+
+
+class _Workspace(threading.local):
+    """The solver's transposition table, one a thread: the kernels run side by side."""
+
+    _memo: Memo | None = None
+
+    def memo(self) -> Memo:
+        if self._memo is None:
+            from frozenlab.lake.kernels import search as kernels
+
+            self._memo = kernels.new_memo(20)
+        return self._memo
+
+
+_workspace = _Workspace()

@@ -1,0 +1,1 @@
+"""The loop, the session folder that it writes, and forks of it."""

@@ -1,0 +1,59 @@
+"""What the processes of a session beside its first do: they train with it, and wait for what it writes in between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+import torch
+
+from frozenlab.loop.loop import boards_of, make_training, suites_of
+from frozenlab.loop.soundness import stages_to_train
+from frozenlab.loop.store import THREADS, Session
+from frozenlab.policy.loading import load_policy
+from frozenlab.training.settings import StageStopped
+from frozenlab.training.stage import train_stage
+
+POLL = 0.5
+"""Seconds between looks into the session folder."""
+
+Written = TypeVar("Written")
+
+
+def follow(session: Session) -> int:
+    """Takes part in every stage; returns the exit status, as the worker's: 0 done, 3 stopped."""
+    torch.set_num_threads(THREADS)
+    spec = session.spec
+    policy = load_policy(spec.policy, spec.language, spec.seed)
+    suite, test = suites_of(spec)
+    training = make_training(policy, suite + test, session)
+    lacking = stages_to_train(session)
+    for stage in range(spec.stages):
+        environment = awaited(partial(session.environment, stage))
+        folder = session.stage_dir(stage)
+        if stage not in lacking:
+            policy.take_weights(folder / "policy")
+            continue
+        try:
+            train_stage(
+                training,
+                boards_of(environment.config, suite + test, spec, environment.seed),
+                stage=stage,
+                folder=folder,
+                previous=session.stage_dir(stage - 1) / "policy" if stage else None,
+                recorded=session.recorded_steps(stage),
+                report=lambda *_: None,
+                stopping=lambda: False,
+            )
+        except StageStopped:
+            return 3
+    return 0
+
+
+def awaited(look: Callable[[], Written | None]) -> Written:
+    """What ``look`` finds once it is there. If it never comes, the launcher ends this process with the first."""
+    while (found := look()) is None:
+        time.sleep(POLL)
+    return found

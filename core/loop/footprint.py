@@ -1,0 +1,250 @@
+"""What a language model's session takes: memory on each GPU, and time. Arithmetic over the model's shape, done before anything is loaded.
+
+The parts follow from what training keeps (weights, gradients, Adam's two moments; ZeRO's counting, Rajbhandari et al. 2020) and what
+passes through it (activations, keys and values). They leave out what libraries hold beside: real use is some per cent higher. The time is
+rougher, good to a factor of two or three: it takes chips at a part of what their makers say, see EFFICIENCY.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.words import answers
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.policy.folders import on_hub
+from frozenlab.policy.settings import Lora
+
+GIB = 2**30
+BF16, FLOAT32 = 2, 4
+"""Bytes of a number."""
+LOGIT_TOKENS = 1024
+"""Tokens whose logits are held at a time: the network's head is applied in pieces."""
+SEQUENCES = 8
+"""Of the longest kind: for fewer at a time an engine is not worth its memory."""
+EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
+"""Parts of a chip's published speed of computing and of its memory that training and writing reach."""
+
+
+# --- the model -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A decoder like Qwen3 or Llama: gated feed-forward layers, grouped queries, no biases."""
+
+    layers: int
+    hidden: int
+    intermediate: int
+    heads: int
+    pairs: int
+    """Key and value heads."""
+    head: int
+    """Size of one."""
+    vocabulary: int
+    tied: bool
+    """Whether input and output share their embedding."""
+
+    @property
+    def linears(self) -> tuple[tuple[int, int], ...]:
+        """(inputs, outputs) of each linear map of a layer."""
+        queries, pairs = self.heads * self.head, self.pairs * self.head
+        attention = ((self.hidden, queries), (self.hidden, pairs), (self.hidden, pairs), (queries, self.hidden))
+        return (*attention, (self.hidden, self.intermediate), (self.hidden, self.intermediate), (self.intermediate, self.hidden))
+
+    @property
+    def parameters(self) -> int:
+        norms = 2 * self.hidden + 2 * self.head
+        embeddings = self.vocabulary * self.hidden * (1 if self.tied else 2)
+        return self.layers * (sum(a * b for a, b in self.linears) + norms) + self.hidden + embeddings
+
+    def adapters(self, lora: Lora) -> int:
+        """Parameters of LoRA on all linear maps of the layers."""
+        return self.layers * sum(lora.rank * (a + b) for a, b in self.linears)
+
+    @property
+    def cache(self) -> int:
+        """Numbers that one token leaves in the cache of keys and values."""
+        return 2 * self.layers * self.pairs * self.head
+
+
+QWEN3 = {
+    "Qwen/Qwen3-0.6B": Shape(28, 1024, 3072, 16, 8, 128, 151_936, True),
+    "Qwen/Qwen3-1.7B": Shape(28, 2048, 6144, 16, 8, 128, 151_936, True),
+    "Qwen/Qwen3-4B": Shape(36, 2560, 9728, 32, 8, 128, 151_936, True),
+    "Qwen/Qwen3-8B": Shape(36, 4096, 12_288, 32, 8, 128, 151_936, False),
+    "Qwen/Qwen3-14B": Shape(40, 5120, 17_408, 40, 8, 128, 151_936, False),
+    "Qwen/Qwen3-32B": Shape(64, 5120, 25_600, 64, 8, 128, 151_936, False),
+}
+"""As their configs on the hub say."""
+
+
+def shape_of(policy: str, revision: str | None = None) -> Shape | None:
+    """The shape of a model in a folder, of a known one, or of one that this machine has fetched; None where that cannot be told."""
+    path = Path(policy) / "config.json"
+    if not path.is_file():
+        if policy in QWEN3:
+            return QWEN3[policy]
+        from huggingface_hub import try_to_load_from_cache
+
+        cached = try_to_load_from_cache(policy, "config.json", revision=revision) if policy.count("/") == 1 else None
+        if not isinstance(cached, str):
+            return None
+        path = Path(cached)
+    try:
+        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        heads = config["num_attention_heads"]
+        return Shape(
+            layers=config["num_hidden_layers"],
+            hidden=config["hidden_size"],
+            intermediate=config["intermediate_size"],
+            heads=heads,
+            pairs=config.get("num_key_value_heads") or heads,
+            head=config.get("head_dim") or config["hidden_size"] // heads,
+            vocabulary=config["vocab_size"],
+            tied=config.get("tie_word_embeddings", True),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+# --- the machine -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Gpu:
+    name: str
+    memory: int
+    """Bytes."""
+
+
+@cache
+def gpus() -> tuple[Gpu, ...]:
+    """The NVIDIA GPUs of this machine, as its driver lists them."""
+    query = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader,nounits"]
+    try:
+        listed = subprocess.run(query, capture_output=True, text=True, check=True, timeout=10).stdout
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    rows = [line.rsplit(",", 1) for line in listed.splitlines() if "," in line]
+    return tuple(Gpu(name.strip(), int(mib) * 2**20) for name, mib in rows if mib.strip().isdigit())
+
+
+SPEEDS: dict[str, tuple[float, float]] = {
+    "B200": (2250e12, 8.0e12),
+    "H200": (989e12, 4.8e12),
+    "H100": (989e12, 3.35e12),
+    "A100": (312e12, 2.0e12),
+    "L40S": (362e12, 0.86e12),
+    "5090": (209e12, 1.79e12),
+    "4090": (165e12, 1.01e12),
+    "3090": (71e12, 0.94e12),
+    "A10": (125e12, 0.6e12),
+    "L4": (121e12, 0.3e12),
+}
+"""By a word of the GPU's name: dense bfloat16 operations a second and bytes a second of its memory, as published."""
+
+
+LARGEST_WITHOUT_GPU = GIB
+"""Bytes. What takes more is not trained on a processor by anybody who has to wait for it."""
+
+
+# --- the session -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Bytes on each GPU, by what they hold; and what a step computes on it."""
+
+    parts: dict[str, int]
+    step_operations: float
+    """Floating-point operations of learning from a step's plans."""
+    step_reads: float
+    """Bytes that writing a step's plans reads from memory, if each has half the longest length."""
+
+    @property
+    def total(self) -> int:
+        return sum(self.parts.values())
+
+    def step_seconds(self, gpu: Gpu) -> float | None:
+        """Of one step on this GPU, roughly; None for one that SPEEDS does not know."""
+        known = next((speed for word, speed in SPEEDS.items() if word in gpu.name), None)
+        if known is None:
+            return None
+        return self.step_operations / (EFFICIENCY * known[0]) + self.step_reads / (BANDWIDTH_EFFICIENCY * known[1])
+
+
+def footprint(spec: SessionSpec, shape: Shape) -> Footprint:
+    """What the spec's session takes on each of its GPUs."""
+    language, training = spec.language, spec.training
+    assert language is not None, "a lab model runs on any machine"
+    plans = training.boards_per_step * training.completions_per_board // language.launcher.processes
+    prompt = prompt_tokens(spec)
+    longest = prompt + language.max_tokens
+    computed = BF16 if language.dtype == "bfloat16" else FLOAT32
+    n = shape.parameters
+    cache = shape.cache * computed
+    if language.lora is not None:
+        trained = shape.adapters(language.lora)
+        parts = {"weights": n * computed, "adapters and their optimizer": trained * 4 * FLOAT32}
+    else:
+        trained = n
+        copies = n * BF16 if computed == BF16 else 0  # autocast keeps them through a pass
+        parts = {"weights": n * FLOAT32 + copies, "gradients and optimizer": n * 3 * FLOAT32}
+        if spec.engineer == "base":
+            parts["the model before training, as engineer"] = n * FLOAT32
+    # What a token leaves in a layer: its input alone with checkpointing, else all that the backward pass needs.
+    within = 8 * shape.hidden + 4 * shape.intermediate + 2 * (shape.heads + 2 * shape.pairs) * shape.head
+    kept = shape.layers * shape.hidden + within if language.gradient_checkpointing else shape.layers * within
+    logits = min(LOGIT_TOKENS, language.rows * language.max_tokens) * shape.vocabulary * 2 * FLOAT32
+    parts["activations"] = language.rows * longest * kept * computed + logits
+    engine = n * computed + SEQUENCES * max(longest, language.proposal_tokens * 2) * cache
+    if language.vllm is None:
+        parts["keys and values while it writes"] = plans * longest * cache
+    elif language.vllm.mode == "colocate":
+        # Asleep, it shares the room of the activations: the two are never wanted at once.
+        parts["vLLM engine"] = max(0, engine - parts["activations"]) if language.vllm.sleep else engine
+    passes = 3 if trained == n else 2  # with frozen weights, no gradients of theirs
+    again = 1 if language.gradient_checkpointing else 0
+    tokens = plans * (prompt + language.max_tokens / 2)
+    waves = max(1.0, plans * longest * cache / (64 * GIB))
+    reads = waves * language.max_tokens * n * computed + plans * (language.max_tokens / 2) * (prompt + language.max_tokens / 4) * cache
+    return Footprint(parts, step_operations=2 * n * tokens * (passes + again), step_reads=reads)
+
+
+def prompt_tokens(spec: SessionSpec) -> int:
+    """About how many tokens the question about one of the session's largest boards has: words and marks, as tokenizers cut plain text."""
+    size, agents = max(spec.initial_config.sizes), spec.initial_config.agents
+    corners = tuple(Agent((0, i), (size - 1, i)) for i in range(min(agents, size)))
+    question = answers.prompt(Board(("F" * size,) * size, corners))
+    return len(re.findall(r"\w+|[^\w\s]", question))
+
+
+def shortfalls(spec: SessionSpec) -> list[str]:
+    """What this machine lacks for a language model's session, as far as it can be told before the start; empty if nothing."""
+    language = spec.language
+    assert language is not None, "a lab model runs on any machine"
+    lacking = []
+    if language.vllm is not None and find_spec("vllm") is None:
+        lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
+    if on_hub(spec.policy) and spec.policy.count("/") != 1:
+        lacking.append(f"there is no folder {spec.policy}, and models on the hub are named like Qwen/Qwen3-4B")
+    if language.device == "cpu":
+        return lacking
+    shape = shape_of(spec.policy, language.revision)
+    needed = footprint(spec, shape).total if shape else 0
+    processes, here = language.launcher.processes, gpus()
+    if not here and needed > LARGEST_WITHOUT_GPU:
+        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory, and there is none")
+    elif here and len(here) < processes:
+        lacking.append(f"its {processes} processes need a GPU each, and there {'is one' if len(here) == 1 else f'are {len(here)}'}")
+    elif here and needed > min(gpu.memory for gpu in here):
+        lacking.append(f"it needs a GPU with at least {needed / GIB:.0f} GiB of memory; {here[0].name} has {here[0].memory / GIB:.0f}")
+    return lacking

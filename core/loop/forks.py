@@ -1,0 +1,102 @@
+"""Forks: a new session that is another one up to some stage, and goes its own way from the proposal after it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from frozenlab.engineer.schema import Proposal
+from frozenlab.lake.config import first_error
+from frozenlab.lake.files import write_text
+from frozenlab.loop.soundness import refuse_links
+from frozenlab.loop.spec import Parent, SessionSpec
+from frozenlab.loop.store import GIVEN_FILE, Session, SessionError, SessionStore
+from frozenlab.training.checkpoints import damage
+
+CHANGEABLE = {"title", "engineer", "api", "sections", "layouts", "guard", "language"}
+"""What of a spec bears on nothing before a proposal; of ``language`` only the guidance."""
+DECIDED = ("context.json", "proposal.json", GIVEN_FILE)
+"""What a stage leaves that its engineer has a part in."""
+TRAINED = ("policy", "metrics.jsonl", "completions.parquet", "validation.parquet", "test.parquet")
+"""What a stage leaves by training."""
+
+
+def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
+    """The parent's spec with another engineer, other sections and so on from the proposal after ``stage`` (0-based) on.
+
+    Raises:
+        SessionError: the parent is not through that stage, or a change is none that a fork can have.
+    """
+    if unknown := sorted(set(changes) - CHANGEABLE):
+        raise SessionError(f"a fork cannot have another {unknown[0]}: it would not be the same session up to its stage {stage + 1}")
+    own, language = parent.spec.language, changes.get("language")
+    if language is not None and (own is None or language.model_copy(update={"guidance": own.guidance}) != own):
+        raise SessionError("of its language model a fork can change nothing but the guidance: the rest bears on its training")
+    if not 0 <= stage < parent.spec.stages or parent.validation(stage) is None:
+        raise SessionError(f"{parent.id} has not validated a stage {stage + 1}, so nothing can begin there")
+    changes.setdefault("title", f"{parent.title}, forked after stage {stage + 1}"[:120])
+    try:
+        return parent.spec.changed(**changes, parent=Parent(session=parent.id, stage=stage))
+    except ValidationError as error:
+        raise SessionError(first_error(error)) from None
+
+
+def fork(
+    parent: Session, stage: int, store: SessionStore, session_id: str | None = None, *, given: Proposal | None = None, **changes: Any
+) -> Session:
+    """Makes the folder of a fork, ready to be resumed: everything of the parent until its engineer was asked after ``stage``.
+
+    ``given`` is what a person proposes there in the place of the engineer, who is asked again after the next stage. A parent from which
+    training cannot go on (see :func:`trains_anew`) leaves its boards, configs and proposals; the fork trains on them again, with the same
+    draws if this version drew the parent's plans too. The folder is complete before it has its name, so that nobody meets half a fork.
+
+    Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do, LinkError if there is a link in the parent's folder.
+    """
+    refuse_links(parent.dir)
+    spec = forked_spec(parent, stage, **changes)
+    anew = trains_anew(parent, stage)
+
+    def fill(folder: Path) -> None:
+        shutil.copytree(parent.dir / "baseline", folder / "baseline", copy_function=link_or_copy)
+        for before in range(stage + 1):
+            left_out = shutil.ignore_patterns("trainer", ".*", *(TRAINED if anew else ()), *(DECIDED if before == stage else ()))
+            shutil.copytree(parent.stage_dir(before), folder / "stages" / f"{before:02d}", ignore=left_out, copy_function=link_or_copy)
+        if given is not None:
+            write_text(folder / "stages" / f"{stage:02d}" / GIVEN_FILE, given.model_dump_json(indent=2))
+
+    session = store.create(spec, session_id, fill)
+    rates = [rate for rate in parent.state().rates if rate.stage is None or (rate.stage <= stage and not anew)]
+    write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
+    return session
+
+
+def beside(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
+    """A new session of the same base and boards as ``other``, whose measurements of the base it shares; nothing has been
+    proposed in it yet. Raises SessionError as :meth:`SessionStore.create` does."""
+
+    def fill(folder: Path) -> None:
+        shutil.copytree(
+            other.stage_dir(None), folder / "baseline", ignore=shutil.ignore_patterns(".*", *DECIDED), copy_function=link_or_copy
+        )
+
+    session = store.create(spec, session_id, fill)
+    rates = [rate for rate in other.state().rates if rate.stage is None]
+    write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
+    return session
+
+
+def trains_anew(parent: Session, stage: int) -> bool:
+    """Whether a fork has to train the parent's stages once more: this one is not the last, and the parent keeps no optimizer of it."""
+    return stage + 1 < parent.spec.stages and damage(parent.stage_dir(stage) / "policy", to_go_on=True) is not None
+
+
+def link_or_copy(source: str, target: str) -> None:
+    """What a finished stage left is never written to again, only replaced: two sessions can share it on disk."""
+    try:
+        os.link(source, target)
+    except OSError:  # another disk, or one that knows no links
+        shutil.copy2(source, target)

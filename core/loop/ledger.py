@@ -1,0 +1,169 @@
+"""The prediction ledger: the change that engineers said would come of their proposals, and the change that came.
+
+A proposal names the valid rate that it expects of a map size after the next stage. Rates hardly move in a stage, so whoever names the
+present rate is nearly right about the next one. So the *change* is scored: predicted (the named rate less the one on the validation boards,
+which the engineer had before it) against measured (on the boards that the session's results are told from, the same ones before and after),
+beside the naive prediction that nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from pydantic import BaseModel
+
+from frozenlab import seeds
+from frozenlab.intervals import paired_change
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session
+
+COLUMNS = ["session", "cluster", "engineer", "stage", "size", "expected", "predicted", "measured", "low", "high", "n"]
+FEWEST = 3
+"""Clusters without which no interval is told."""
+DRAWS = 2000
+
+
+def predictions(session: Session) -> pd.DataFrame:
+    """One row a prediction that a later stage has tested, with the COLUMNS.
+
+    ``stage`` (0-based; -1: before the first) is the one after which it was made, ``expected`` the valid rate it names, ``predicted`` and
+    ``measured`` are changes of the valid rate (parts of 1), ``low`` and ``high`` the 95 % interval of the measured one over ``n`` pairs of
+    boards. Rows of one ``cluster``, a session with its forks, share boards and stages.
+    """
+    rows = []
+    moments = [None, *range(session.spec.stages)]
+    for stage, following in pairwise(moments):
+        record, read = session.proposal(stage), session.validation(stage)
+        now, after = session.results(stage), session.results(following)
+        if record is None or record.proposal is None or read is None or now is None or after is None:
+            continue
+        expected = {claim.size: claim.expected for claim in record.proposal.claims if claim.expected is not None}
+        for size, rate in expected.items():
+            known, before, then = (table[table["size"] == size] for table in (read, now, after))
+            if known.empty or not before["board_id"].isin(then["board_id"]).any():
+                continue
+            measured, low, high, n = paired_change(before, then)
+            parent = session.spec.parent
+            told: dict[str, Any] = {"session": session.id, "cluster": parent.session if parent else session.id, "engineer": record.engineer}
+            told |= {"stage": -1 if stage is None else stage, "size": size, "expected": rate}
+            rows.append(told | {"predicted": rate - known["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+class Accuracy(BaseModel):
+    """How predictions of changes fared. Changes and errors are parts of 1."""
+
+    predicted: float
+    """Mean predicted change."""
+    measured: float
+    """Mean measured change."""
+    error: float
+    """Root of the mean squared difference of the two."""
+    naive_error: float
+    """The same for predicting that nothing changes."""
+    skill: float | None
+    """1 - (error / naive error)^2: 1 for a perfect prediction, 0 for one as good as "nothing changes", below 0 for a worse one; None where
+    nothing did change."""
+
+    @classmethod
+    def of(cls, predicted: ArrayLike, measured: ArrayLike) -> Accuracy:
+        """Of at least one prediction and, in the same order, what came of each."""
+        said, came = np.asarray(predicted, float), np.asarray(measured, float)
+        error, naive = float(np.mean((said - came) ** 2)), float(np.mean(came**2))
+        return cls(
+            predicted=float(said.mean()),
+            measured=float(came.mean()),
+            error=error**0.5,
+            naive_error=naive**0.5,
+            skill=1 - error / naive if naive else None,
+        )
+
+
+class Score(Accuracy):
+    """How one engineer's predictions fared."""
+
+    engineer: str
+    n: int
+    """Predictions."""
+    clusters: int
+    """Sessions (in a study: seeds) that they are from."""
+    low: float | None = None
+    high: float | None = None
+    """95 % interval of the skill over clusters; None with fewer than FEWEST."""
+
+
+def scores(ledger: pd.DataFrame, by: str = "engineer") -> list[Score]:
+    """One for each engineer (or other column ``by``), in the order of the ledger."""
+    return [score(str(name), own) for name, own in ledger.groupby(by, sort=False)]
+
+
+def score(name: str, ledger: pd.DataFrame) -> Score:
+    """Of a ledger with at least one row. The interval draws whole clusters anew (percentile bootstrap)."""
+    squares = pd.DataFrame(
+        {
+            "cluster": ledger["cluster"],
+            "error": (ledger["predicted"] - ledger["measured"]) ** 2,
+            "naive": ledger["measured"] ** 2,
+        }
+    )
+    sums = squares.groupby("cluster")[["error", "naive"]].sum().to_numpy()
+    low, high = skill_interval(sums)
+    accuracy = Accuracy.of(ledger["predicted"], ledger["measured"])
+    return Score(**dict(accuracy), engineer=name, n=len(ledger), clusters=len(sums), low=low, high=high)
+
+
+def skill_interval(sums: np.ndarray) -> tuple[float | None, float | None]:
+    """Of sums of squares, a row a cluster: its predictions' and those of no change."""
+    if len(sums) < FEWEST:
+        return None, None
+    drawn = sums[seeds.rng(0, "ledger/bootstrap").integers(len(sums), size=(DRAWS, len(sums)))].sum(axis=1)
+    drawn = drawn[drawn[:, 1] > 0]
+    if not len(drawn):
+        return None, None
+    low, high = np.quantile(1 - drawn[:, 0] / drawn[:, 1], [0.025, 0.975])
+    return float(low), float(high)
+
+
+class Changed(BaseModel):
+    """One prediction of an arm, or engineer: the predicted change of the valid rate and the measured one with its 95 % interval."""
+
+    arm: str
+    size: int
+    predicted: float
+    measured: float
+    low: float
+    high: float
+    n: int
+    """Boards."""
+
+
+def changes(ledger: pd.DataFrame, by: str = "engineer") -> tuple[Changed, ...]:
+    """Every prediction, of each engineer (or other column ``by``)."""
+    columns = ["size", "predicted", "measured", "low", "high", "n"]
+    return tuple(Changed(arm=str(row[by]), **{name: row[name] for name in columns}) for _, row in ledger.iterrows())
+
+
+def ledger_of(sessions: Iterable[Session]) -> pd.DataFrame:
+    """Of all these sessions."""
+    tables = [table for session in sessions if not (table := predictions(session)).empty]
+    return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+
+
+SOURCES = {
+    "rules": "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read.",
+    "lab": "The lab model writes its own; it learnt them from the rules, which expect p + 0.3 p(1-p), p being the rate that they read.",
+    "language": "The language model names each number itself.",
+    "human": "A person named each number.",
+}
+
+
+def source(spec: SessionSpec) -> str:
+    """Where a session's expectations come from, in a sentence."""
+    if spec.engineer in ("human", "rules"):
+        return SOURCES[spec.engineer]
+    return SOURCES["language" if spec.engineer == "api" or spec.language is not None else "lab"]

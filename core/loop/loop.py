@@ -1,0 +1,263 @@
+"""The loop: train, validate, describe, propose, guard, and again (Figure 1 of Chen et al. 2026).
+
+Every part writes what it made to the session folder at once and reads it from there if it is already done, so the same loop starts a
+session and resumes one. Importing this module imports torch: only the worker process and the command line do.
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from frozenlab import seeds
+from frozenlab.engineer.ask import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
+from frozenlab.engineer.engineers.api import ApiEngineer
+from frozenlab.engineer.engineers.human import person
+from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord, Written
+from frozenlab.jobs.disk import check_room, size_of
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import GenerationError, canonical_hashes, generate, realised
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.suites import build_suite, held_out
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.soundness import stages_to_train
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import GIVEN_FILE, THREADS, EnvironmentRecord, Session, SessionError
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.folders import policy_folder
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import Policy
+from frozenlab.training.checkpoints import drop_resume_files
+from frozenlab.training.methods.language_grpo import LanguageGRPORun
+from frozenlab.training.stage import make_run, train_stage
+from frozenlab.training.stage_run import StageRun
+
+PROPOSAL_TEMPERATURE = 0.5
+
+
+def run(session: Session, recorder: Recorder) -> None:
+    """The whole session, from wherever it stands. Raises StageStopped if it is asked to stop, AwaitsProposal if a person has to decide."""
+    torch.set_num_threads(THREADS)
+    spec = session.spec
+    policy = load_policy(spec.policy, spec.language, spec.seed)
+    suite, test = suites_of(spec)
+    training = make_training(policy, suite + test, session)
+    engineer = make_engineer(spec, policy)
+    config = spec.initial_config
+    lacking = stages_to_train(session)
+    validate(policy, suite, None, session, recorder)
+    measure(policy, test, None, session, recorder)
+    if spec.ask_first:
+        draw_boards(config, suite + test, None, session, recorder)
+        context = describe(session.measurements(None), spec.sections, spec.layouts)
+        config = propose(engineer, context, config, session, recorder).config_after
+    for stage in range(spec.stages):
+        try:
+            boards = draw_boards(config, suite + test, stage, session, recorder)
+        except GenerationError as reason:
+            config = keep_config(stage, reason, session, recorder)
+            boards = draw_boards(config, suite + test, stage, session, recorder)
+        train(training, boards, stage, lacking, session, recorder)
+        validate(policy, suite, stage, session, recorder)
+        measure(policy, test, stage, session, recorder)
+        if spec.engineer == "human" and stage + 1 == spec.stages:
+            break  # nobody would train on what a person thinks of here
+        context = describe(session.measurements(stage), spec.sections, spec.layouts)
+        config = propose(engineer, context, config, session, recorder).config_after
+    if spec.heavy:
+        drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
+    recorder.done()
+
+
+def make_engineer(spec: SessionSpec, policy: Policy | None) -> Engineer:
+    """The engineer that the spec names: ``policy`` itself, ``base``, which is a second copy that no training touches, or one that needs no
+    model here. A person has not been asked yet."""
+    if spec.engineer == "human":
+        return person()
+    if spec.engineer in SCRIPTED:
+        return SCRIPTED[spec.engineer]
+    if spec.api is not None:
+        return ApiEngineer(spec.api)
+    if isinstance(policy, HFPolicy):
+        return LanguageEngineer(replier(policy, spec), name=spec.engineer, guidance=policy.settings.guidance)
+    model = LabPolicy.load(policy_folder(spec.policy)) if spec.engineer == "base" else policy
+    assert isinstance(model, LabPolicy)
+    return ModelEngineer(
+        write=lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=PROPOSAL_TEMPERATURE, seed=seed),
+        name=spec.engineer,
+    )
+
+
+def replier(policy: HFPolicy, spec: SessionSpec) -> Replier:
+    """How the engineer's model is asked: as it is by then, or as it was before any training."""
+    if spec.engineer == "policy":
+        return lambda messages, schema, seed: Written(*policy.reply(messages, schema, seed))
+    base = None if policy.settings.lora else HFPolicy.load(spec.policy, policy.settings)
+
+    def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
+        with policy.before_training() if base is None else nullcontext(base) as model:
+            return Written(*model.reply(messages, schema, seed))
+
+    return reply
+
+
+def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
+    """What the engineer's draws after a stage hang on; stage None is the time before the first."""
+    return seeds.derive(spec.seed, "stage/proposal", -1 if stage is None else stage)
+
+
+def suites_of(spec: SessionSpec) -> tuple[list[Instance], list[Instance]]:
+    """The validation boards and the test boards; no board is in both, nor its rotation or mirror image."""
+    suite = build_suite(spec.suite)
+    hashes = canonical_hashes([instance.board for instance in suite])
+    return suite, build_suite(spec.test, exclude=hashes) if spec.test else []
+
+
+def boards_of(config: EnvironmentConfig, kept_out: list[Instance], spec: SessionSpec, seed: int) -> list[Instance]:
+    """The boards that a stage trains on, none of them in ``kept_out`` or a named suite; ``seed`` is the stage's own, which its
+    ``environment.json`` keeps."""
+    exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in kept_out]))
+    return generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=exclude)
+
+
+def draw_boards(
+    config: EnvironmentConfig, kept_out: list[Instance], stage: int | None, session: Session, recorder: Recorder
+) -> list[Instance]:
+    """The stage's boards, the same again after a resume. Stage None: those that the first stage trains on if the initial config is kept,
+    for the engineer to be told of."""
+    recorder.phase("asking" if stage is None else "generating", stage)
+    number = stage or 0
+    known, seed = session.environment(stage), seeds.derive(session.spec.seed, "stage/boards", number)
+    if known is not None and known.seed in (seed, session.spec.seed * 1000 + number):
+        seed = known.seed  # an older version drew by the second
+    else:
+        known = None
+    boards = boards_of(config, kept_out, session.spec, seed)
+    if known is None:
+        if (session.stage_dir(stage) / "environment.json").exists():
+            what = "environment.json of the baseline" if stage is None else f"environment.json of stage {stage + 1}"
+            recorder.event("damaged", stage=stage, what=what, then="it is written anew")
+        record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
+        recorder.write_model(stage, "environment.json", record)
+        if stage is not None:
+            recorder.event("stage", stage=stage, boards=len(boards))
+    return boards
+
+
+def keep_config(stage: int, reason: GenerationError, session: Session, recorder: Recorder) -> EnvironmentConfig:
+    """The config from before the proposal that a stage was to train on and whose boards cannot be drawn, which its record now says.
+    Raises the reason if there is no such proposal, or it had changed nothing.
+
+    The guard refuses what it sees to be undrawable; it does not draw a whole stage.
+    """
+    record = session.proposal(stage - 1 if stage else None)
+    if record is None or not record.changes:
+        raise reason
+    why = f"its boards cannot be drawn: {reason}"
+    refused = {
+        "proposal": None,
+        "guard": GuardReport(rejected=why),
+        "config_after": record.config_before,
+        "changes": (),
+        "kept_because": why,
+    }
+    kept = record.model_copy(update=refused)
+    recorder.write_model(record.stage, "proposal.json", kept)
+    recorder.event("proposed", stage=record.stage, changes=0, kept_because=why)
+    return kept.config_after
+
+
+def make_training(policy: Policy, boards: list[Instance], session: Session) -> StageRun:
+    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on, on boards like
+    these too."""
+    spec = session.spec
+    training = make_run(policy, spec.training, stages=spec.stages, seed=spec.seed)
+    if isinstance(training, LanguageGRPORun):
+        training.start_engine(boards, session.stage_dir(0) / "trainer")
+    return training
+
+
+def train(
+    training: StageRun, boards: list[Instance], stage: int, lacking: dict[int, str | None], session: Session, recorder: Recorder
+) -> None:
+    """Trains on the boards if the stage is among those that are ``lacking``; one that is trained is loaded instead."""
+    folder = session.stage_dir(stage)
+    trained = folder / "policy"
+    if stage not in lacking:
+        training.policy.take_weights(trained)
+        shutil.rmtree(folder / "trainer", ignore_errors=True)  # what a worker left that was killed while it cleared up
+        return
+    if lacking[stage]:
+        recorder.event("damaged", stage=stage, what=lacking[stage], then=f"stage {stage + 1} is trained again")
+    recorder.phase("training", stage)
+    check_room(session.dir, training.room() - size_of(folder / "trainer"), f"stage {stage + 1}")
+    previous = session.stage_dir(stage - 1) / "policy" if stage else None
+    train_stage(
+        training,
+        boards,
+        stage=stage,
+        folder=folder,
+        previous=previous,
+        recorded=session.recorded_steps(stage),
+        report=lambda figures, rows, saving: recorder.step(stage, figures, rows, saving),
+        stopping=recorder.stopping,
+    )
+    if previous and session.spec.heavy:
+        drop_resume_files(previous)
+
+
+def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
+    """Greedy plans on every validation board; stage None is the base, before training."""
+    if not is_whole(session.validation(stage), suite):
+        recorder.phase("baseline" if stage is None else "validating", stage)
+        recorder.validated(stage, greedy_plans(policy, suite, recorder))
+
+
+def measure(policy: Policy, test: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
+    """Greedy plans on every test board, for results alone: nothing that the engineer is told of."""
+    if not is_whole(session.test(stage), test):
+        recorder.phase("baseline" if stage is None else "testing", stage)
+        recorder.tested(stage, greedy_plans(policy, test, recorder))
+
+
+def is_whole(table: pd.DataFrame | None, boards: list[Instance]) -> bool:
+    """Whether a table holds all these boards: one that lacks some is no measurement."""
+    return not boards or (table is not None and table["board_id"].nunique() == len(boards))
+
+
+def greedy_plans(policy: Policy, boards: list[Instance], recorder: Recorder) -> pd.DataFrame:
+    """One row a board. Raises StageStopped if the session is asked to stop."""
+
+    def progress(done: int) -> None:
+        recorder.fraction(done / len(boards))
+        recorder.stop_if_asked()
+
+    return evaluate(policy, boards, on_progress=progress)
+
+
+def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:
+    """The engineer's answer to the context, guarded; what was seen and said is written before anybody acts on it.
+
+    What a person has laid into the session for this stage goes before its engineer. Raises AwaitsProposal if a person is to be asked.
+    """
+    spec, record, given = session.spec, session.proposal(context.stage), session.given(context.stage)
+    if record is None and given is None and (session.stage_dir(context.stage) / GIVEN_FILE).exists():
+        raise SessionError(f"{session.problems[-1]}. Mend or delete it, then resume")
+    engineer = person(given) if given else engineer
+    if record is None:
+        recorder.phase("asking" if context.stage is None else "proposing", context.stage)
+    if record is None or session.context(context.stage) is None:
+        recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))
+    if record is None:
+        record = ask(engineer, context, config, spec.guard, seed=proposal_seed(spec, context.stage))
+        recorder.write_model(context.stage, "proposal.json", record)
+        recorder.event("proposed", stage=context.stage, changes=len(record.changes), kept_because=record.kept_because)
+    return record

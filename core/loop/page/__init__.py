@@ -1,0 +1,1 @@
+"""What only the pages about a session show: Home, Train and Story."""

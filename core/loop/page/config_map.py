@@ -1,0 +1,159 @@
+"""The path of a session through the space of configs: hole ratio by wait ratio by map size, a point a stage, joined by arrows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import floor, nan
+from typing import Literal
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from frozenlab.engineer.evidence import sampled_valid
+from frozenlab.loop.store import Session
+from frozenlab.replays.task import validated_stages
+from frozenlab.ui.chart import Chart
+from frozenlab.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
+
+ROOM = 0.06
+"""Of a ratio, around the points."""
+LEAST = 0.32
+"""Of a ratio, from end to end of an axis."""
+DOT, LETTER = 24, 5
+"""Pixels across a point, and more for each further letter in it."""
+Shade = Literal["valid rate", "learnability"]
+SHADES: tuple[Shade, ...] = ("valid rate", "learnability")
+SHADE_HELP = (
+    "Of the plans sampled in training. Learnability is p(1 − p): most where half of the plans hold, nothing where all do or none does, "
+    "since then there is nothing to tell a good plan from a bad one."
+)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One map size in one stage."""
+
+    stage: int
+    size: int
+    share: float
+    hole_ratio: float
+    wait_ratio: float
+    boards: int
+    valid: float | None
+    """Valid rate of the plans sampled on its boards in the last third of the stage."""
+
+    def shade(self, by: Shade) -> float:
+        """NaN where no plan was sampled."""
+        rate = nan if self.valid is None else self.valid
+        return rate if by == "valid rate" else rate * (1 - rate)
+
+
+def stops(session: Session) -> list[Stop]:
+    """Of every stage that has been validated, in the order of stages."""
+    found = []
+    for stage in validated_stages(session):
+        drawn_from = session.environment(stage)
+        if drawn_from is None:
+            break
+        metrics = session.metrics(stage)
+        for size, cell in drawn_from.config.sizes.items():
+            sampled, drawn = sampled_valid(metrics, size), drawn_from.realised.get(size)
+            boards = drawn.boards if drawn else 0
+            rate = sampled[0] if sampled else None
+            found.append(Stop(stage, size, cell.share, cell.hole_ratio, cell.wait_ratio, boards, rate))
+    return found
+
+
+def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
+    """The map, a panel a map size, with arrows from stage to stage; the stage ``here`` is ringed. ``customdata`` of each point begins with
+    its stage (0-based) and size."""
+    sizes = sorted({stop.size for stop in path})
+    figure = make_subplots(
+        rows=1, cols=len(sizes), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=[size_label(n) for n in sizes]
+    )
+    shades = [stop.shade(by) for stop in path if stop.valid is not None]
+    low, high = floor(10 * min(shades, default=0.0)) / 10, 1.0 if by == "valid rate" else 0.25
+    for column, size in enumerate(sizes, start=1):
+        own = [stop for stop in path if stop.size == size]
+        draw_arrows(figure, own, column)
+        shown = visited(own, here)
+        figure.add_trace(
+            go.Scatter(
+                x=[stop.hole_ratio for stop, _ in shown],
+                y=[stop.wait_ratio for stop, _ in shown],
+                mode="markers+text",
+                text=[numbers for _, numbers in shown],
+                textposition="middle center",
+                textfont=dict(size=12, color=["#10233F" if stop.shade(by) > (low + 2 * high) / 3 else "white" for stop, _ in shown]),
+                marker=dict(
+                    size=[DOT + LETTER * (len(numbers) - 1) for _, numbers in shown],
+                    color=[stop.shade(by) for stop, _ in shown],
+                    coloraxis="coloraxis",
+                    opacity=1,
+                    line=dict(width=[4 if stop.stage == here else 0 for stop, _ in shown], color=REWARD_COLOR),
+                ),
+                customdata=[(stop.stage, stop.size, stop.stage + 1, percent(stop.share), told(stop), stop.boards) for stop, _ in shown],
+                hovertemplate="<b>%{customdata[1]}×%{customdata[1]}, stage %{customdata[2]}</b><br>hole ratio %{x:.0%}, wait ratio %{y:.0%}"
+                "<br>share %{customdata[3]}, %{customdata[5]} boards<br>%{customdata[4]}<extra></extra>",
+                showlegend=False,
+                cliponaxis=False,
+            ),
+            row=1,
+            col=column,
+        )
+    bar = dict(title=by, thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
+    figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale="Viridis", colorbar=bar))
+    common_layout(figure, height=330, top=30)
+    for update, knob, values in (
+        (figure.update_xaxes, "hole ratio", [stop.hole_ratio for stop in path]),
+        (figure.update_yaxes, "wait ratio", [stop.wait_ratio for stop in path]),
+    ):
+        update(range=span(values), tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, dtick=0.1, tickangle=0)
+        update(title=knob, col=1 if knob == "wait ratio" else None)
+    return Chart(figure, f"Path through hole and wait ratio, coloured by {by}: " + "; ".join(spoken(path, size) for size in sizes) + ".")
+
+
+def span(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of an axis, with room around the points and for three ticks at the least."""
+    middle = (min(values) + max(values)) / 2
+    half = max((max(values) - min(values)) / 2 + ROOM, LEAST / 2)
+    low = max(middle - half, -ROOM)
+    return low, low + 2 * half
+
+
+def draw_arrows(figure: go.Figure, own: Sequence[Stop], column: int) -> None:
+    """From stage to stage, where the ratios moved."""
+    axis = "" if column == 1 else str(column)
+    for old, new in pairwise(own):
+        if (old.hole_ratio, old.wait_ratio) != (new.hole_ratio, new.wait_ratio):
+            figure.add_annotation(
+                x=new.hole_ratio, y=new.wait_ratio, xref=f"x{axis}", yref=f"y{axis}",
+                ax=old.hole_ratio, ay=old.wait_ratio, axref=f"x{axis}", ayref=f"y{axis}",
+                arrowhead=2, arrowwidth=2, arrowcolor=BEFORE_COLOR, standoff=DOT / 2 + 3, startstandoff=DOT / 2,
+            )  # fmt: skip
+
+
+def visited(own: Sequence[Stop], here: int | None) -> list[tuple[Stop, str]]:
+    """One stop for each place on the way of a map size, the stage ``here`` or else the last one there, and the numbers of all stages that
+    were there."""
+    places: dict[tuple[float, float], list[Stop]] = {}
+    for stop in own:
+        places.setdefault((stop.hole_ratio, stop.wait_ratio), []).append(stop)
+    return [
+        (max(there, key=lambda stop: (stop.stage == here, stop.stage)), ", ".join(str(stop.stage + 1) for stop in there))
+        for there in places.values()
+    ]
+
+
+def told(stop: Stop) -> str:
+    if stop.valid is None:
+        return "no plan sampled"
+    return f"{percent(stop.valid)} of sampled plans valid, p(1 − p) = {stop.valid * (1 - stop.valid):.2f}"
+
+
+def spoken(path: Sequence[Stop], size: int) -> str:
+    own = [stop for stop in path if stop.size == size]
+    way = " then ".join(f"{percent(stop.hole_ratio)} holes, {percent(stop.wait_ratio)} waits ({told(stop)})" for stop in own)
+    return f"{size_label(size)} {way}"

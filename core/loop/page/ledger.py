@@ -1,0 +1,128 @@
+"""The prediction ledger on a page: the change that an engineer said would come, the change that came, and how that fares beside predicting
+none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.loop.ledger import Score, changes, ledger_of, predictions, score, scores, source
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.studies.effects import points
+from frozenlab.studies.page.figures import changes_figure
+from frozenlab.ui import theme
+from frozenlab.ui.figures import size_label
+from frozenlab.ui.once import once
+from frozenlab.ui.story import WHO
+from frozenlab.ui.timeline import stage_name
+
+HELP = (
+    "Predicted change: the valid rate that the engineer expects of a map size after the next stage, less the one on the validation boards "
+    'that it read. Skill: 1 for predictions that come true, 0 for those that are as good as "nothing changes", below 0 for worse ones. '
+    "That few boards scatter counts against both, so skill is below 1 even for a perfect prediction."
+)
+
+
+LEDGER_ANCHOR = "ledger"
+"""The name of the section in the address, behind ``#``."""
+
+
+def show_ledger(session: Session, store: SessionStore) -> bool:
+    """The session's tested predictions, and on request how every engineer's have fared in all sessions of ``store``. False if no
+    prediction has been tested: nothing is shown then."""
+    own = once(lambda: predictions(session), "ledger", session.revision())
+    if own.empty:
+        return False
+    st.subheader("The prediction ledger", anchor=LEDGER_ANCHOR, help=HELP)
+    st.markdown(sentence(score(session.spec.engineer, own)))
+    st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.sealed else FLATTERED}")
+    left, right = st.columns([1.15, 1], gap="large")
+    with left:
+        st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")
+    with right:
+        everybody = st.toggle("With all other sessions of this machine", key="ledger-all", help="Reads the predictions of all of them.")
+        shown = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in store.sessions())) if everybody else own
+        named = shown.assign(engineer=shown["engineer"].map(WHO))
+        theme.chart(changes_figure(changes(named)), "ledger-changes")
+    if everybody:
+        with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):
+            st.dataframe(scores_table(scores(named), "engineer", "sessions"), hide_index=True, width="stretch", key="ledger-engineers")
+            st.caption(
+                "Forks count with the session that they were forked from. Changes and errors in points; skill has an interval from three "
+                "sessions on."
+            )
+    return True
+
+
+FLATTERED = " Predicted and measured change then share the chance in the rate before, which flatters predictions."
+
+
+def sentence(told: Score) -> str:
+    """``It predicted +5.5 points on average and +0.7 came: ... (n = 18 predictions).``"""
+    if told.skill is None:
+        return f"It predicted {points(told.predicted)} points on average, and nothing changed at all (n = {told.n} predictions)."
+    better = "better than" if told.skill > 0 else "no better than"
+    between = "" if told.low is None or told.high is None else f" (95 % interval {number(told.low)} to {number(told.high)})"
+    return (
+        f"**It predicted {points(told.predicted)} points on average, and {points(told.measured)} came** (n = {told.n} predictions). Off by "
+        f"{100 * told.error:.1f} points (root mean square), predicting that nothing changes by {100 * told.naive_error:.1f}: "
+        f"{better} that, skill {number(told.skill)}{between}."
+    )
+
+
+def skill(told: Score) -> str:
+    """``0.25 (−0.10 to 0.40)``; empty where nothing changed."""
+    if told.skill is None:
+        return ""
+    return number(told.skill) + ("" if told.low is None or told.high is None else f" ({number(told.low)} to {number(told.high)})")
+
+
+def number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "proposed": [f"after {stage_name(int(stage)).lower()}" if stage >= 0 else "before stage 1" for stage in own["stage"]],
+            "map": [size_label(size) for size in own["size"]],
+            "predicted, points": [points(change) for change in own["predicted"]],
+            "measured, points": [
+                f"{points(row.measured)} ({points(row.low)} to {points(row.high)}, n = {row.n})" for row in own.itertuples()
+            ],
+        }
+    )
+
+
+def scores_table(told: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
+    """A row for each that made predictions, changes and errors in points; ``who`` names the first column, ``clusters`` what the predictions
+    are from."""
+    return pd.DataFrame(
+        [
+            {
+                who: one.engineer,
+                "predictions": one.n,
+                clusters: one.clusters,
+                "predicted": points(one.predicted),
+                "measured": points(one.measured),
+                "error": round(100 * one.error, 1),
+                "of no change": round(100 * one.naive_error, 1),
+                "skill (95 %)": skill(one),
+            }
+            for one in told
+        ]
+    )
+
+
+def progress(session: Session) -> float:
+    """Grows whenever a stage of the session is measured."""
+    return float(len(session.state().rates))
+
+
+@st.cache_data(max_entries=8, show_spinner="Reading the ledger")
+def everybodys_ledger(sessions: tuple[tuple[str, float], ...]) -> pd.DataFrame:
+    """Read once for each number of stages that are measured in all sessions, which are given by folder."""
+    return ledger_of(Session(Path(folder)) for folder, _ in sessions)

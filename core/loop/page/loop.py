@@ -1,0 +1,138 @@
+"""The loop in one picture, with the numbers of a session flowing through it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.store import Session
+from frozenlab.training.settings import METHOD_NAMES, Method
+from frozenlab.ui.figures import OUTCOME_ORDER, overall, percent
+from frozenlab.ui.nav import asset
+from frozenlab.ui.story import what_changed
+from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
+from frozenlab.ui.timeline import stage_name
+
+FAULTS_SHOWN = 4
+CURVE_POINTS = 60
+TRAINED: dict[Method, str] = {
+    "grpo": "plans sampled in {steps} steps; the rules of the lake reward them.",
+    "imitation": "plans sampled in {steps} steps; the exact solver shows how those that fail should go on.",
+    "expert-iteration": "plans sampled in {steps} steps; it imitates the best, as the rules of the lake choose.",
+}
+
+_loop = st.components.v2.component(
+    "frozenlab_loop",
+    html='<div class="loop" role="group"></div>',
+    css=asset("loop.css"),
+    js=asset("nodes.js") + asset("loop.js"),
+)
+
+
+def loop_picture(session: Session, key: str) -> bool:
+    """Draws one turn of the session's loop; False, and nothing drawn, if no turn is complete yet."""
+    stage = told_stage(session)
+    if stage is None:
+        return False
+    _loop(key=key, data=turn(session, stage), height="content")
+    return True
+
+
+def told_stage(session: Session) -> int | None:
+    """The latest stage whose proposal was also trained on; else the latest with a proposal. Reads no further than it must."""
+    complete = [stage for stage in reversed(range(session.spec.stages)) if (session.stage_dir(stage) / "proposal.json").exists()]
+    proposed = (stage for stage in complete if session.proposal(stage) is not None and session.results(stage) is not None)
+    latest = next(proposed, None)
+    if latest is None or session.results(latest + 1) is not None:
+        return latest
+    return next((stage for stage in proposed if session.results(stage + 1) is not None), latest)
+
+
+def turn(session: Session, stage: int) -> dict[str, Any]:
+    """What ``assets/loop.js`` draws: config, training, validation, evidence and engineer of one stage, and the way back."""
+    record, after, read = session.proposal(stage), session.results(stage), session.validation(stage)
+    if record is None or after is None or read is None:
+        raise ValueError(f"stage {stage} of {session.id} is not complete")
+    before = session.results(stage - 1 if stage else None)
+    config, training = record.config_before, session.spec.training
+    now = overall(after)
+    was = "" if before is None else f"{percent(overall(before).value)} \N{RIGHTWARDS ARROW} "
+    metrics = session.metrics(stage)
+    plans = training.steps * training.boards_per_step * training.completions_per_board
+    lines = sum(len(lines) for lines in context.sections.values()) if (context := session.context(stage)) else 0
+    said = record.proposal.summary if record.proposal else (record.kept_because or "")
+    return {
+        "label": f"One turn of the loop in {session.title}, {stage_name(stage).lower()}",
+        "cards": [
+            card(
+                "Environment config",
+                _shares(config),
+                f"Share of {len(config.sizes)} map sizes, {config.agents} agents. It says what to draw, not which boards.",
+            ),
+            card(
+                f"Train by {METHOD_NAMES[training.method]}",
+                _curve(metrics),
+                f"{plans:,} {TRAINED[training.method]}".format(steps=training.steps),
+            ),
+            card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} validation boards ({now.interval})."),
+            card("Gather evidence", _faults(read), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),
+            card("The engineer decides", {"kind": "quote", "text": said}, _who(record.engineer)),
+        ],
+        "back": f"Next config: it {what_changed(record)}",
+    }
+
+
+def card(title: str, figure: dict[str, Any], caption: str) -> dict[str, Any]:
+    return {"title": title, "figure": figure, "caption": caption}
+
+
+def _who(engineer: str) -> str:
+    return {
+        "policy": "The same model that was just trained, asked to redesign what it trains on.",
+        "base": "The model before any training, asked to redesign what the policy trains on.",
+    }.get(engineer, f"Here the {engineer} engineer, in place of the model.")
+
+
+def _shares(config: EnvironmentConfig) -> dict[str, Any]:
+    return {
+        "kind": "bars",
+        "values": [cell.share for cell in config.sizes.values()],
+        "before": None,
+        "labels": [str(size) for size in config.sizes],
+        "top": None,
+    }
+
+
+def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
+    new = after.groupby("size")["valid"].mean()
+    old = None if before is None else before.groupby("size")["valid"].mean().reindex(new.index, fill_value=0.0)
+    return {
+        "kind": "bars", "values": [float(v) for v in new], "before": None if old is None else [float(v) for v in old],
+        "labels": [str(size) for size in new.index], "top": 1.0,
+    }  # fmt: skip
+
+
+def _curve(metrics: pd.DataFrame) -> dict[str, Any]:
+    """The valid rate of the sampled plans by step: as measured, and its running mean over a fifth of the stage, both thinned."""
+    valid = metrics["valid"].dropna()
+    smooth = valid.rolling(max(5, len(valid) // 5), min_periods=1).mean()
+    thin = slice(None, None, max(1, len(valid) // CURVE_POINTS))
+    measured, mean = ([float(v) for v in line.iloc[thin]] for line in (valid, smooth))
+    ends = (min(measured, default=0.0), max(measured, default=1.0))
+    return {
+        "kind": "line", "measured": measured, "values": mean, "low": ends[0], "high": ends[1],
+        "labels": [f"{percent(ends[1])} valid", percent(ends[0])], "ticks": ["step 1", str(len(valid))],
+    }  # fmt: skip
+
+
+def _faults(after: pd.DataFrame) -> dict[str, Any]:
+    failed = after.loc[~after["valid"], "outcome"]
+    common = failed.value_counts(normalize=True).head(FAULTS_SHOWN)
+    names = sorted(common.index, key=lambda name: (-common[name], OUTCOME_ORDER.index(name)))
+    return {
+        "kind": "stack",
+        "parts": [{"share": float(common[name]), "color": OUTCOME_COLORS[name], "label": OUTCOME_WORDS[name]} for name in names],
+    }

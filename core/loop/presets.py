@@ -1,0 +1,139 @@
+"""Sessions that are ready to run, by name. All the numbers of a preset stand in its entry of PRESETS.
+
+Their engineer is first asked after stage 1, as the paper's is: what a session shows before is what the initial config brings by itself, so
+its story has something to hold the engineer's configs against. Studies, whose arms are held against each other, ask it before (see
+:mod:`frozenlab.studies.spec`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from frozenlab.engineer.schema import EngineerName
+from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.suites import SEED, SUITES, SuiteSpec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
+from frozenlab.training.settings import METHOD_NAMES, Method, TrainingSettings
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A session that is ready to run by any method and with any engineer."""
+
+    words: str
+    """What it is for, and how long it takes on two cores."""
+    stages: int
+    config: EnvironmentConfig
+    """Of the first stage."""
+    suite: SuiteSpec
+    """The validation boards, which the engineer reads."""
+    test_boards: int
+    """Boards of each cell of the test suite; its cells are those of ``suite``."""
+    training: dict[Method, dict[str, Any]]
+    """How one stage trains by each method, where that differs from the defaults of TrainingSettings; all take about the same time."""
+    policy: str = "lab-model"
+    language: LanguageSettings | None = None
+    """Of a Hugging Face model; such a preset needs a GPU."""
+
+
+SMALL = EnvironmentConfig.uniform(SUITES["session"].sizes, agents=3, hole_ratio=0.2, wait_ratio=0.2)
+"""What the short sessions begin with: the boards of their suite."""
+PRESETS: dict[str, Preset] = {
+    "quick": Preset(
+        words="three stages on small boards, in under ten minutes",
+        stages=3,
+        config=SMALL,
+        suite=SUITES["session"],
+        test_boards=100,
+        training={
+            "grpo": {"steps": 50, "boards_per_step": 32},
+            "imitation": {"steps": 50, "completions_per_board": 2},
+            "expert-iteration": {"steps": 40},
+        },
+    ),
+    "demo": Preset(
+        words="one stage for a talk, in under two minutes",
+        stages=1,
+        config=SMALL,
+        suite=SUITES["session"],
+        test_boards=100,
+        training={
+            "grpo": {"steps": 40, "boards_per_step": 32},
+            "imitation": {"steps": 40, "completions_per_board": 2},
+            "expert-iteration": {"steps": 20},
+        },
+    ),
+    "study": Preset(
+        words="two short stages, the unit of ablations, in under three minutes",
+        stages=2,
+        config=SMALL,
+        suite=SUITES["session"],
+        test_boards=160,
+        training={
+            "grpo": {"steps": 25, "boards_per_step": 32},
+            "imitation": {"steps": 20, "completions_per_board": 2},
+            "expert-iteration": {"steps": 16},
+        },
+    ),
+    "long": Preset(
+        words="four stages on boards of all sizes with four agents, in under ninety minutes",
+        stages=4,
+        config=EnvironmentConfig.uniform(tuple(size for size in PAPER_SIZES if size >= 4), agents=4, hole_ratio=0.3, wait_ratio=0.2),
+        # Of the cells of the suite `paper`, but other boards: the engineer reads what fails on these.
+        suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=20, seed=1),
+        test_boards=50,
+        training={
+            "grpo": {"steps": 140},
+            "imitation": {"steps": 200, "completions_per_board": 2},
+            "expert-iteration": {"steps": 150},
+        },
+    ),
+    # The paper gives the model, the method, the stages and the boards; the numbers of training are ours, and untried at this scale.
+    "paper": Preset(
+        words="the paper's setting: Qwen3-4B in three stages, on one or more GPUs of 80 GB",
+        stages=3,
+        config=EnvironmentConfig.uniform(PAPER_SIZES, agents=2, hole_ratio=0.3, wait_ratio=0.25),
+        suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=10, seed=1),
+        test_boards=10,
+        training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0}},
+        policy="Qwen/Qwen3-4B",
+        language=LanguageSettings(thinking=True, max_tokens=8192, context=16_384, rows=4, vllm=Vllm(memory=0.45)),
+    ),
+    "qwen3-0.6b": Preset(
+        words="Qwen3-0.6B in three stages on small boards, on one small GPU",
+        stages=3,
+        config=EnvironmentConfig.uniform((3, 4, 5), agents=2, hole_ratio=0.2, wait_ratio=0.2),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4, 5), boards_per_cell=20, seed=1),
+        test_boards=20,
+        training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
+        policy="Qwen/Qwen3-0.6B",
+        language=LanguageSettings(lora=Lora(rank=16, alpha=32), max_tokens=512, proposal_tokens=2048, context=8192, rows=8),
+    ),
+}
+
+
+NAMES = {"paper": "The paper's", "qwen3-0.6b": "Qwen3-0.6B"}
+"""Of presets whose names are no words to begin a title with."""
+
+
+def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = "policy", seed: int = 0) -> SessionSpec:
+    """The spec of a preset. Raises KeyError for a name that is not in PRESETS, ValueError for a method that it has no numbers for."""
+    preset = PRESETS[name]
+    if method not in preset.training:
+        raise ValueError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[known] for known in preset.training)}")
+    return SessionSpec(
+        title=f"{NAMES.get(name, name.capitalize())} session" + (f" by {METHOD_NAMES[method]}" if method != "grpo" else ""),
+        policy=preset.policy,
+        language=preset.language,
+        engineer=engineer,
+        stages=preset.stages,
+        initial_config=preset.config,
+        training=TrainingSettings(method=method, **preset.training[method]),
+        suite=preset.suite,
+        # As the named suites are drawn: of each cell of ``session`` the next boards after those of validation, which are still boards of
+        # ``paper`` and so unknown to the lab model from its warm start too.
+        test=preset.suite.model_copy(update={"boards_per_cell": preset.test_boards, "seed": SEED}),
+        seed=seed,
+    )

@@ -1,0 +1,111 @@
+"""The spec of a session: every setting of one run of the loop, and every seed (``session.json``)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.schema import SECTIONS, ApiSettings, EngineerName, Section
+from frozenlab.lake.config import EnvironmentConfig, Layout
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.policy.folders import on_hub
+from frozenlab.policy.settings import LanguageSettings
+from frozenlab.training.settings import METHOD_NAMES, TrainingSettings
+
+
+class Parent(BaseModel):
+    """Where a fork comes from."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    session: str
+    stage: Annotated[int, Field(ge=0)]
+    """The last stage that both have, 0-based; the proposal after it is the fork's own."""
+
+
+class SessionSpec(BaseModel):
+    """Everything that decides a session. Written once to ``session.json``, never edited."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(max_length=120)] = ""
+    policy: str = "lab-model"
+    """``lab-model`` (the shipped one) or the path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
+    language: LanguageSettings | None = None
+    """How the policy is loaded, asked and trained if it is a Hugging Face language model; None: it is a lab model."""
+    engineer: EngineerName = "policy"
+    api: ApiSettings | None = None
+    """Where the engineer ``api`` is asked; None for the others."""
+    sections: tuple[Section, ...] = SECTIONS
+    """The context sections the engineer sees."""
+    layouts: tuple[Layout, ...] = ()
+    """The layouts an engineer may give a map size; without any, every size keeps those of the initial config."""
+    stages: Annotated[int, Field(ge=1, le=50)] = 3
+    initial_config: EnvironmentConfig
+    training: TrainingSettings = TrainingSettings()
+    suite: SuiteSpec
+    """The validation boards: held out from training, read by the engineer after each stage."""
+    test: SuiteSpec | None = None
+    """The test boards, from which results are told: no engineer reads them, no stage trains on them, and validation boards among them are
+    replaced by the next ones. None: results are told from the validation boards."""
+    ask_first: bool = False
+    """Whether the engineer is asked before the first stage too, from the validation of the base."""
+    guard: GuardSettings = GuardSettings()
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    parent: Parent | None = None
+    """Of a fork, the session that it was until then; None for one that began at the beginning."""
+
+    @property
+    def heavy(self) -> bool:
+        """Whether what training needs to go on from a stage is too large to be kept for forks: all weights of a language model."""
+        return self.language is not None and self.language.lora is None
+
+    @property
+    def online(self) -> bool:
+        """Whether its model is looked up on the hub."""
+        return self.language is not None and on_hub(self.policy)
+
+    @property
+    def processes(self) -> int:
+        """That train together."""
+        return self.language.launcher.processes if self.language else 1
+
+    def changed(self, **changes: Any) -> Self:
+        """The spec with other values; where an api engineer is left for another, its settings go too. Raises pydantic's ValidationError."""
+        if changes.get("engineer", "api") != "api":
+            changes.setdefault("api", None)
+        return self.model_validate(self.model_dump() | changes)
+
+    @model_validator(mode="after")
+    def _check_first(self) -> Self:
+        if self.ask_first and self.engineer == "human":
+            raise ValueError('a person is first asked after stage 1: leave "ask_first" out')
+        return self
+
+    @model_validator(mode="after")
+    def _check_api(self) -> Self:
+        if (self.engineer == "api") != (self.api is not None):
+            raise ValueError('"api" says where the engineer api is asked: give both or neither')
+        return self
+
+    @model_validator(mode="after")
+    def _check_language(self) -> Self:
+        if self.language is None:
+            return self
+        training, rows, processes = self.training, self.language.rows, self.language.launcher.processes
+        if training.method != "grpo":
+            raise ValueError(f"a language model trains by GRPO; {METHOD_NAMES[training.method]} needs the lab model")
+        if self.policy == "lab-model":
+            raise ValueError('"language" is about a Hugging Face model: name it in "policy"')
+        if training.boards_per_step % processes:
+            raise ValueError(f"{processes} processes cannot share {training.boards_per_step} boards a step evenly")
+        plans = training.boards_per_step * training.completions_per_board
+        if plans % (rows * processes):
+            raise ValueError(
+                f"{plans} plans a step do not come out even in passes of {rows} in {processes} process{'es' if processes > 1 else ''}: "
+                f'"rows" has to divide {plans // processes}'
+            )
+        return self

@@ -1,0 +1,479 @@
+"""The session folder: where everything of a run lies, and how it is read (DESIGN.md section 5).
+
+A session folder is portable and self-contained. Reading is forgiving: what is damaged is named in :attr:`Session.problems`, the rest is
+shown. Whatever lies in a folder, reading it raises nothing but SessionError, and that only where there is no spec.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from frozenlab import places
+from frozenlab.engineer.evidence import StageMeasurements
+from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
+from frozenlab.jobs.files import read_lines
+from frozenlab.jobs.kept import Kept, Signature, signature
+from frozenlab.jobs.state import Moment, State, ValidRate, as_observed
+from frozenlab.lake.config import EnvironmentConfig, first_error
+from frozenlab.lake.draw.generator import Realised
+from frozenlab.lake.files import write_text
+from frozenlab.loop.listing import RECORDED, SESSION_ID, Listed, listed, parent_of
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.tables import checked
+from frozenlab.policy.evaluation import COLUMNS
+from frozenlab.policy.folders import policy_folder, weights_file
+from frozenlab.policy.settings import LanguageSettings
+
+OFFERED = 60
+"""Sessions that a page offers to choose from; older ones open by their id."""
+STOP_FILE = "stop"
+"""Put into a session folder to ask its worker to stop at the next step."""
+
+SCRATCH, SCRATCH_AGE = ".new-", 86400.0
+"""How the folder is called in which a new session is put together, and for how many seconds at most."""
+GIVEN_FILE = "given.json"
+"""In the folder of a stage: what a person proposes after it."""
+
+COMPLETION_COLUMNS = COLUMNS | {"training_step": "int64", "reward": "float64"}
+
+Model = TypeVar("Model", bound=BaseModel)
+Read = TypeVar("Read")
+
+
+class SessionError(ValueError):
+    """A session does not exist, cannot be read or may not be changed; the message says which and why."""
+
+
+class EnvironmentRecord(BaseModel):
+    """``environment.json``: the config of a stage and what was drawn from it."""
+
+    schema_version: int = 1
+    stage: int | None
+    """None: drawn before training, to ask the engineer about the initial config."""
+    seed: int
+    config: EnvironmentConfig
+    realised: dict[int, Realised]
+
+
+class Event(BaseModel):
+    """A line of ``events.jsonl``."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, int | float | str | None] = Field(init=False)
+
+    time: Moment
+    kind: str
+    stage: int | None = None
+    step: int | None = None
+    valid: FiniteFloat | None = None
+    optimal: FiniteFloat | None = None
+
+
+class Figures(BaseModel):
+    """A line of ``metrics.jsonl``: a training step and its figures."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, float | None] = Field(init=False)
+
+    step: Annotated[int, Field(ge=1, lt=2**31)]
+    reward: float | None = None
+    valid: float | None = None
+    optimal: float | None = None
+
+
+class Checkpoint(BaseModel):
+    """A policy that can plan boards: the base, or what a stage left."""
+
+    label: str
+    stage: int | None
+    path: Path
+    language: LanguageSettings | None = None
+    """How it is asked if it is a Hugging Face language model; None: it is a lab model."""
+
+
+class Session:
+    """One session folder, opened for reading. ``problems`` grows as damaged files are met."""
+
+    def __init__(self, folder: Path) -> None:
+        self.dir = folder
+        self.id = folder.name
+        self.problems: list[str] = []
+        self.spec = self._spec()
+
+    def _spec(self) -> SessionSpec:
+        path = self.dir / "session.json"
+        try:
+            return model_at(SessionSpec)(path)
+        except FileNotFoundError:
+            raise SessionError(f"session {self.id!r} has no session.json") from None
+        except (ValidationError, UnicodeDecodeError) as error:
+            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            raise SessionError(f"session {self.id!r}: session.json is not a spec: {reason}") from None
+        except Exception as error:  # a folder, no permission, brackets without end: whatever is called session.json
+            raise SessionError(f"session {self.id!r}: session.json cannot be read: {in_short(error)}") from None
+
+    @property
+    def read_only(self) -> bool:
+        return self.why_read_only is not None
+
+    @property
+    def why_read_only(self) -> str | None:
+        """Why it cannot be changed, to be said after its name; None if it can."""
+        if self.id.startswith(RECORDED):
+            return "is a recorded session"
+        return "is a link to another folder" if self.dir.is_symlink() else None
+
+    @property
+    def title(self) -> str:
+        return self.spec.title or self.id
+
+    @property
+    def created(self) -> float:
+        """Unix seconds at which the session began: the first event's time, so that a copied folder keeps its age."""
+        state = self.state()
+        return state.started or self._read(self.dir / "session.json", lambda: (self.dir / "session.json").stat().st_mtime) or 0.0
+
+    # --- what is happening ---------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        stored = self._model(self.dir / "state.json", State)
+        if stored is None:
+            return State(status="failed", error="state.json is missing or damaged", rates=self.rates())
+        return as_observed(stored.model_copy())
+
+    @property
+    def stop_asked(self) -> bool:
+        """Whether somebody has asked the worker to stop, which it does after the step it is in."""
+        return (self.dir / STOP_FILE).exists()
+
+    def rates(self) -> list[ValidRate]:
+        """The valid rates that results are told from so far, counted from the tables."""
+        tables = {stage: self.results(stage) for stage in (None, *range(self.spec.stages))}
+        return [ValidRate.of(stage, table) for stage, table in tables.items() if table is not None]
+
+    def events(self, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """The events after byte ``offset``, and the offset to ask with next time. Each has a ``time`` (unix seconds) and a ``kind``."""
+        return self._lines(self.dir / "events.jsonl", Event, offset)
+
+    # --- what a stage left ---------------------------------------------------------------------------------------
+
+    def stage_dir(self, stage: int | None) -> Path:
+        """Where a stage (0-based) is kept; stage None is the time before training."""
+        return self.dir / "baseline" if stage is None else self.dir / "stages" / f"{stage:02d}"
+
+    def environment(self, stage: int | None) -> EnvironmentRecord | None:
+        """What the stage trained on; None too, and a problem, where it is not the config that was decided on for this stage. Stage None:
+        what the engineer was told of the initial config."""
+        path = self.stage_dir(stage) / "environment.json"
+        record = self._model(path, EnvironmentRecord)
+        before = None if stage is None else self.proposal(stage - 1 if stage else None)
+        decided = before.config_after if before else self.spec.initial_config if not stage else None
+        if record is None or (record.stage == stage and decided in (None, record.config)):
+            return record
+        self._problem(path, "is not what was decided on for this stage")
+        return None
+
+    def context(self, stage: int | None) -> Context | None:
+        return self._model(self.stage_dir(stage) / "context.json", Context)
+
+    def proposal(self, stage: int | None) -> ProposalRecord | None:
+        return self._model(self.stage_dir(stage) / "proposal.json", ProposalRecord)
+
+    def given(self, stage: int | None) -> Proposal | None:
+        """What a person proposes after the stage, in the place of the session's engineer; None if they leave it to that."""
+        return self._model(self.stage_dir(stage) / GIVEN_FILE, Proposal)
+
+    def metrics(self, stage: int) -> pd.DataFrame:
+        """One row a training step; empty before the first. A step that was repeated after a resume counts once, as last written."""
+        rows = pd.DataFrame(self.figures(stage))
+        if rows.empty:
+            return rows
+        every = list(dict.fromkeys([*rows.columns, "reward", "valid", "optimal"]))
+        return (
+            rows.reindex(columns=every)
+            .replace([np.inf, -np.inf], np.nan)
+            .drop_duplicates("step", keep="last")
+            .sort_values("step", ignore_index=True)
+        )
+
+    def metrics_revision(self, stage: int) -> Signature:
+        """Changes whenever :meth:`metrics` of the stage may have."""
+        return signature(self.stage_dir(stage) / "metrics.jsonl")
+
+    def revision(self) -> tuple[tuple[str, Signature], ...]:
+        """Changes whenever a file of any stage has."""
+        files = [path for stage in (None, *range(self.spec.stages)) for path in self.stage_dir(stage).glob("*.*")]
+        return tuple((str(path), signature(path)) for path in sorted(files))
+
+    def figures(self, stage: int) -> list[dict[str, Any]]:
+        """The training steps as they were written, those that were repeated twice."""
+        return self._lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]
+
+    def validation(self, stage: int | None) -> pd.DataFrame | None:
+        """One row a validation board, which the engineer reads too; stage None is the base before training."""
+        return self._answers(self.stage_dir(stage) / "validation.parquet")
+
+    def test(self, stage: int | None) -> pd.DataFrame | None:
+        """One row a test board, which no engineer reads; None where the session has none."""
+        return self._answers(self.stage_dir(stage) / "test.parquet")
+
+    def _answers(self, path: Path) -> pd.DataFrame | None:
+        table = self._table(path, _validations)
+        if table is not None and table.empty:
+            self._problem(path, "holds no boards")
+            return None
+        return table
+
+    @property
+    def sealed(self) -> bool:
+        """Whether results are told from test boards: they are not while a person decides, who would see them."""
+        if self.spec.test is None or self.spec.engineer != "human":
+            return self.spec.test is not None
+        stored = self._model(self.dir / "state.json", State)
+        return stored is not None and stored.status == "done"
+
+    def results(self, stage: int | None) -> pd.DataFrame | None:
+        """What results are told from, one row a board: the test boards where the session has them, else the validation boards."""
+        return self.test(stage) if self.sealed else self.validation(stage)
+
+    @property
+    def results_from(self) -> str:
+        """Which boards these are, in words."""
+        return "test boards, which no engineer saw" if self.sealed else "validation boards, which the engineer saw too"
+
+    def completions(self, stage: int) -> pd.DataFrame | None:
+        """Sampled training completions with their verdicts, by step."""
+        return self._table(self.stage_dir(stage) / "completions.parquet", _completions)
+
+    def recorded_steps(self, stage: int) -> int:
+        """How many training steps of the stage, from its first on, both the figures and the completions hold."""
+        sampled, figures = self.completions(stage), self.metrics(stage)
+        known = set() if sampled is None or figures.empty else {*sampled["training_step"]} & {*figures["step"]}
+        return next(step for step in range(len(known) + 1) if step + 1 not in known)
+
+    def measurements(self, stage: int | None) -> StageMeasurements:
+        """Everything that bears on the proposal after a stage, or before the first. Raises SessionError if it has not been validated."""
+        drawn, after = self.environment(stage), self.validation(stage)
+        before = None if stage is None else self.validation(stage - 1 if stage else None)
+        if drawn is None or after is None or (stage is not None and before is None):
+            raise SessionError(f"{self.id} has not validated {'its base' if stage is None else f'a stage {stage + 1}'}")
+        return StageMeasurements(
+            stage=stage,
+            config=drawn.config,
+            realised=drawn.realised,
+            metrics=pd.DataFrame() if stage is None else self.metrics(stage),
+            validation=after,
+            validation_before=before,
+            last_proposal=None if stage is None else self.proposal(stage - 1 if stage else None),
+            method=self.spec.training.method,
+        )
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """The base, then the policy after each stage whose weights are here."""
+        language = self.spec.language
+        found = [Checkpoint(label="base, before training", stage=None, path=policy_folder(self.spec.policy), language=language)]
+        for stage in range(self.spec.stages):
+            path = self.stage_dir(stage) / "policy"
+            if weights_file(path):
+                found.append(Checkpoint(label=f"after stage {stage + 1}", stage=stage, path=path, language=language))
+        return found
+
+    # --- reading -------------------------------------------------------------------------------------------------
+
+    def _model(self, path: Path, kind: type[Model]) -> Model | None:
+        return self._read(path, lambda: model_at(kind)(path))
+
+    def _table(self, path: Path, read: Kept[pd.DataFrame]) -> pd.DataFrame | None:
+        table = self._read(path, lambda: read(path))
+        return None if table is None else table.copy(deep=False)
+
+    def _lines(self, path: Path, kind: type[BaseModel], offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """The lines after byte ``offset`` that are of this kind, and the offset to go on from; others are left out, and a problem."""
+        found = self._read(path, lambda: sound_lines(path, kind, offset) if offset else lines_at(kind)(path))
+        if found is None:
+            return [], offset
+        for problem in found.problems:
+            self._problem(path, problem)
+        return list(found.lines), found.end
+
+    def _read(self, path: Path, read: Callable[[], Read]) -> Read | None:
+        """What ``read`` gives; None if the file is not there, None and a line in ``problems`` if it is damaged."""
+        try:
+            return read() if path.exists() else None
+        except Exception as error:  # no list of what a damaged file makes its reader raise is ever complete
+            self._problem(path, f"cannot be read: {in_short(error)}")
+            return None
+
+    def _problem(self, path: Path, what: str) -> None:
+        problem = f"{path.relative_to(self.dir)} {what}"
+        if problem not in self.problems:
+            self.problems.append(problem)
+
+
+def in_short(error: Exception) -> str:
+    """What an error says in its first line, or what it is called."""
+    told = first_error(error) if isinstance(error, ValidationError) else (str(error).splitlines() or [""])[0]
+    return told[:300] or type(error).__name__
+
+
+# --- what is read once ---------------------------------------------------------------------------------------------------
+
+
+class Lines(NamedTuple):
+    """What :func:`sound_lines` finds."""
+
+    lines: list[dict[str, Any]]
+    end: int
+    """Byte to go on from."""
+    problems: list[str]
+
+
+def sound_lines(path: Path, kind: type[BaseModel], offset: int = 0) -> Lines:
+    """The lines after byte ``offset`` that are of this ``kind``, and what is wrong with those that are not."""
+    lines, end = read_lines(path, offset)
+    sound: list[dict[str, Any]] = []
+    problems: dict[str, None] = {}
+    for line in lines:
+        try:
+            sound.append(kind.model_validate(line).model_dump(exclude_unset=True))
+        except ValidationError as error:
+            problems[f"has a line that is none of its kind: {in_short(error)}"] = None
+    return Lines(sound, end, list(problems))
+
+
+@cache
+def lines_at(kind: type[BaseModel]) -> Kept[Lines]:
+    return Kept(lambda path: sound_lines(path, kind), 200)
+
+
+@cache
+def model_at(kind: type[Model]) -> Kept[Model]:
+    """What reads a JSON file of this ``kind``."""
+    return Kept(lambda path: kind.model_validate_json(path.read_text(encoding="utf-8")), 1_000)
+
+
+def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
+    """What reads a table with the types of ``columns``, all of which it has."""
+
+    return Kept(lambda path: checked(pd.read_parquet(path), columns), 100)
+
+
+_validations, _completions = table_at(COLUMNS), table_at(COMPLETION_COLUMNS)
+
+
+class SessionStore:
+    """All sessions of one folder. Default: ``FROZENLAB_SESSIONS``, else ``sessions/`` of the checkout or of the current folder."""
+
+    def __init__(self, root: Path | None = None) -> None:
+        self.root = (root or Path(os.environ.get("FROZENLAB_SESSIONS") or places.workplace() / "sessions")).resolve()
+        self.unreadable: dict[str, str] = {}
+        """Of the last listing: what could not be listed, and why (id -> a sentence that names it)."""
+
+    def listed(self) -> list[Listed]:
+        """All sessions, the recorded ones that ship with the project among them, newest first; opens none of them."""
+        return listed(self.root, places.SESSIONS)
+
+    def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
+        """Readable sessions, newest first; recorded ones come along wherever the root is, their forks last, which are there to be held
+        against what they were forked from.
+
+        Args:
+            most: of one's own, only so many of the newest; the others are not read.
+            known: what :meth:`listed` has just said, where the caller has it.
+        """
+        known = self.listed() if known is None else known
+        offered = {session.folder for session in islice((session for session in known if not session.recorded), most)}
+        found, self.unreadable = [], {}
+        for session in known:
+            if session.recorded or session.folder in offered:
+                try:
+                    found.append(Session(session.folder))
+                except SessionError as error:
+                    self.unreadable[session.folder.name] = str(error)
+        return sorted(found, key=lambda session: session.read_only and session.spec.parent is not None)
+
+    def running(self, known: Sequence[Listed] | None = None) -> Session | None:
+        """The newest of one's own sessions whose worker is at work; ``known`` as in :meth:`sessions`."""
+        for session in self.listed() if known is None else known:
+            if session.at_work and not session.recorded:
+                try:
+                    opened = Session(session.folder)
+                except SessionError:
+                    continue
+                if opened.state().live and not opened.read_only:
+                    return opened
+        return None
+
+    def forked(self) -> dict[str, str]:
+        """The sessions that are forks, oldest first -> what each was forked from, by id."""
+        parents = {session.folder.name: parent_of(session.folder) for session in reversed(self.listed())}
+        return {name: parent for name, parent in parents.items() if parent is not None}
+
+    def open(self, session_id: str) -> Session:
+        """Raises SessionError where there is no such session."""
+        if not SESSION_ID.fullmatch(session_id):
+            raise SessionError(f"{session_id!r} is no session id: lower-case letters, digits and hyphens, at most 63")
+        for root in (self.root, places.SESSIONS):
+            folder = root / session_id
+            recorded_elsewhere = root != self.root and not session_id.startswith(RECORDED)
+            if (folder / "session.json").exists() and not recorded_elsewhere:
+                return Session(folder)
+        raise SessionError(f"there is no session {session_id!r} in {self.root}")
+
+    def create(self, spec: SessionSpec, session_id: str | None = None, fill: Callable[[Path], None] = lambda folder: None) -> Session:
+        """A new folder with ``session.json`` and a queued state; ``fill`` puts into it what it begins with.
+
+        Raises SessionError if the id is taken.
+        """
+        session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer)
+        if not SESSION_ID.fullmatch(session_id):
+            raise SessionError(f"{session_id!r} is no session id: lower-case letters, digits and hyphens, at most 63")
+        folder = self.root / session_id
+        self.root.mkdir(parents=True, exist_ok=True)
+        for left in self.root.glob(f"{SCRATCH}*"):
+            if time.time() - left.stat().st_mtime > SCRATCH_AGE:  # of a process that was killed here
+                shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(dir=self.root, prefix=SCRATCH) as scratch:  # nobody meets half a session
+            made = Path(scratch) / session_id
+            made.mkdir()
+            fill(made)
+            write_text(made / "state.json", State(started=time.time()).model_dump_json(indent=2))
+            write_text(made / "session.json", spec.model_dump_json(indent=2))
+            try:
+                made.rename(folder)
+            except OSError:
+                raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
+        return Session(folder)
+
+
+def fresh_name(folder: Path, title: str, otherwise: str) -> str:
+    """Date, time and the title's words (``otherwise`` if it has none); with a number, if anything in ``folder`` is called so."""
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:30].strip("-") or otherwise
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{words}"
+    taken = {path.name for path in folder.glob(f"{stem}*")}
+    return next(name for name in [stem, *(f"{stem}-{i}" for i in range(2, 1000))] if name not in taken)
+
+
+THREADS = max(1, (os.cpu_count() or 1) // 2)
+"""For processes that import torch: half the cores. Torch's threads wait for each other by spinning: on two cores, with two threads and
+anything else running, a training step of 2.5 s took 30; with one thread it takes 4, whatever runs beside it."""
+
+
+def worker_environment(online: bool = False) -> dict[str, str]:
+    """The environment of processes that import torch: nothing is looked up on a hub (unless ``online``), nothing is reported, and TRL does
+    not warn of the extension point that sampling uses."""
+    quiet = {"HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
+    return os.environ | quiet | ({} if online else {"HF_HUB_OFFLINE": "1"})

@@ -1,0 +1,19 @@
+"""Where the files lie that are no code: in a checkout beside the package, in an installed wheel inside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+CHECKOUT = PACKAGE.parent if PACKAGE.name == "core" else None
+"""The checkout that this code runs from; None where it is installed as a package."""
+ROOT = CHECKOUT or PACKAGE
+"""Holds ``streamlit_app.py``, ``pages``, ``assets`` and the recorded ``sessions``."""
+ASSETS = ROOT / "assets"
+SESSIONS = ROOT / "sessions"
+"""The sessions that come with FrozenLab, to be read only."""
+
+
+def workplace() -> Path:
+    """Where processes run and new sessions go unless somebody says otherwise: the checkout, else the current folder."""
+    return CHECKOUT or Path.cwd()

@@ -1,0 +1,1 @@
+"""The lab model: a small transformer with a vocabulary of its own."""

@@ -1,0 +1,1 @@
+"""Hugging Face language models: their prompts, their answers and who writes for them."""

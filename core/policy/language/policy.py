@@ -1,0 +1,202 @@
+"""Any Hugging Face causal language model as policy: asked in plain language, through its chat template if it has one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import PartialState
+from peft import LoraConfig, PeftModel, get_peft_model, load_peft_weights, set_peft_model_state_dict
+from safetensors import SafetensorError
+from safetensors.torch import load_model
+from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, set_seed
+from transformers.trainer_utils import load_sharded_checkpoint
+
+from frozenlab import seeds
+from frozenlab.lake.board import Board
+from frozenlab.lake.words import answers
+from frozenlab.policy.answer import Answer
+from frozenlab.policy.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
+from frozenlab.policy.language.answer import parse_answer
+from frozenlab.policy.language.writers import Schema, TransformersWriter, Writer, end_tokens
+from frozenlab.policy.policy import Completion, PolicyError
+from frozenlab.policy.settings import LanguageSettings
+
+Message = dict[str, str]
+
+
+@dataclass
+class HFPolicy:
+    """A language model and who writes for it; with LoRA, ``model`` is a PeftModel."""
+
+    model: PreTrainedModel | PeftModel
+    tokenizer: PreTrainedTokenizerBase
+    settings: LanguageSettings
+    ends: list[int]
+    """The tokens that end an answer. Asked for once: a trainer changes what the model declares."""
+    writer: Writer
+
+    @classmethod
+    def load(cls, name: str, settings: LanguageSettings, seed: int = 0) -> HFPolicy:
+        """The model before any training, ready to be trained: with fresh adapters, drawn by ``seed``, where the settings ask for LoRA.
+
+        Args:
+            name: of a model on the hub, or a folder: of a model or of the adapters that a stage left.
+
+        Raises:
+            PolicyError: it cannot be loaded, or its weights are no safetensors.
+        """
+        if (Path(name) / ADAPTER_CONFIG).is_file():
+            base, tokenizer = read_model(base_of(Path(name)), settings)
+            model = PeftModel.from_pretrained(base, name)
+        else:
+            model, tokenizer = read_model(name, settings)
+            if settings.lora is not None:
+                set_seed(seeds.derive(seed, "policy/adapters"))
+                model = get_peft_model(model, lora_config(settings))
+        ends = end_tokens(model, tokenizer)
+        return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends))
+
+    # --- boards --------------------------------------------------------------------------------------------------
+
+    def prompt(self, board: Board) -> str:
+        return answers.prompt(board)
+
+    def limit(self, board: Board) -> int:
+        return self.settings.max_tokens
+
+    def completion(self, ids: Sequence[int]) -> Completion:
+        finished = ids[-1] in self.ends
+        return Completion(self.tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids), finished)
+
+    def read(self, board: Board, completion: Completion) -> Answer:
+        return parse_answer(board, completion.text, completion.finished)
+
+    def plan(
+        self,
+        boards: Sequence[Board],
+        *,
+        temperature: float = 0.0,
+        completions: int = 1,
+        seed: int = 0,
+        batch_size: int | None = None,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> list[list[Completion]]:
+        """Plans each board ``completions`` times. The draws depend on ``seed``, on the boards and on ``batch_size``."""
+        prompts = [self.prompt_ids([user(self.prompt(board))]) for board in boards]
+        order = sorted(range(len(boards)), key=lambda i: len(prompts[i]))  # so that little of a batch is padding
+        planned: list[list[Completion]] = [[] for _ in boards]
+        stride = batch_size or self.writer.together(self.settings.max_tokens)
+        for first in range(0, len(order), stride):
+            batch = order[first : first + stride]
+            for n in range(completions):
+                draw = seeds.derive(seed, "policy/texts", first, n)
+                texts = self.writer.write([prompts[i] for i in batch], limit=self.settings.max_tokens, temperature=temperature, seed=draw)
+                for i, ids in zip(batch, texts, strict=True):
+                    planned[i].append(self.completion(ids))
+            if on_progress:
+                on_progress(first + len(batch))
+        return planned
+
+    # --- words ---------------------------------------------------------------------------------------------------
+
+    def prompt_ids(self, messages: Sequence[Message], thinking: bool | None = None) -> list[int]:
+        """The tokens of a conversation up to where the model is to go on. A model without a chat template reads the bare texts."""
+        if self.tokenizer.chat_template is None:
+            return self.tokenizer("\n\n".join(message["content"] for message in messages) + "\n\n")["input_ids"]
+        thinks = self.settings.thinking if thinking is None else thinking
+        return self.tokenizer.apply_chat_template(
+            list(messages), add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=thinks
+        )["input_ids"]
+
+    def reply(self, messages: Sequence[Message], schema: Schema, seed: int) -> tuple[str, int, int]:
+        """What it answers under a JSON schema, without thinking aloud before: the text, its tokens, and those of the prompt.
+
+        Raises ValueError if the conversation leaves no room for an answer.
+        """
+        settings = self.settings
+        ids = self.prompt_ids(messages, thinking=False)
+        room = settings.context - len(ids)
+        if room < settings.proposal_tokens:
+            raise ValueError(f"the prompt has {len(ids)} tokens: of a context of {settings.context} that leaves too few for an answer")
+        [written] = self.writer.write(
+            [ids], limit=settings.proposal_tokens, temperature=settings.proposal_temperature, seed=seed, schema=schema
+        )
+        return self.completion(written).text, len(written), len(ids)
+
+    @contextmanager
+    def before_training(self) -> Iterator[HFPolicy]:
+        """The model without its adapters, written for by the transformers library. Only with LoRA does a trained model still hold it."""
+        with self.model.disable_adapter():
+            yield replace(self, writer=TransformersWriter(self.model, self.tokenizer, self.ends))
+
+    # --- weights -------------------------------------------------------------------------------------------------
+
+    def take_weights(self, folder: Path) -> None:
+        """Raises PolicyError if the folder's weights are not of this model."""
+        try:
+            if (folder / ADAPTER).is_file():
+                set_peft_model_state_dict(self.model, load_peft_weights(str(folder), device=str(self.model.device)))
+            elif (folder / WEIGHTS).is_file():
+                load_model(self.model, folder / WEIGHTS)
+            else:
+                load_sharded_checkpoint(self.model, str(folder), strict=False)
+        except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+            raise PolicyError(f"{folder} holds no weights of this model: {error}") from None
+
+    def save(self, folder: Path) -> None:
+        """All of it, or with LoRA the adapters alone."""
+        self.model.save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(folder)
+
+    def export(self, folder: Path) -> None:
+        """For use elsewhere: one model, the adapters merged into it. This policy is of no use afterwards."""
+        model = self.model.merge_and_unload() if isinstance(self.model, PeftModel) else self.model
+        model.to(getattr(torch, self.settings.dtype)).save_pretrained(str(folder))
+        self.tokenizer.save_pretrained(folder)
+
+
+def user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def read_model(name: str, settings: LanguageSettings) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    """A model as it is published, with its tokenizer. Code that comes with it is never run. Raises PolicyError."""
+    known = {"revision": settings.revision, "trust_remote_code": False}
+    trained_whole = settings.lora is None
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name, **known)
+        model = AutoModelForCausalLM.from_pretrained(
+            name,
+            **known,
+            dtype=torch.float32 if trained_whole else getattr(torch, settings.dtype),
+            use_safetensors=True,
+            attn_implementation="sdpa",
+        )
+    except (OSError, KeyError, ValueError, RuntimeError, SafetensorError) as error:
+        reason = str(error).strip().splitlines()
+        raise PolicyError(f"{name} cannot be loaded: {reason[0] if reason else type(error).__name__}") from None
+    if tokenizer.eos_token_id is None:
+        raise PolicyError(f"{name} has a tokenizer without an end token, so it could not end an answer")
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return model.to(PartialState(cpu=settings.device == "cpu").device).eval(), tokenizer
+
+
+def lora_config(settings: LanguageSettings) -> LoraConfig:
+    lora = settings.lora
+    assert lora is not None
+    return LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules="all-linear", task_type="CAUSAL_LM")
+
+
+def base_of(adapters: Path) -> str:
+    """The model that adapters were trained on. Raises PolicyError."""
+    try:
+        config: Any = LoraConfig.from_pretrained(str(adapters))
+    except (OSError, ValueError, TypeError) as error:
+        raise PolicyError(f"{adapters / ADAPTER_CONFIG} cannot be read: {error}") from None
+    return config.base_model_name_or_path

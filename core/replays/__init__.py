@@ -1,0 +1,1 @@
+"""Asking engineers again about one stage, without training."""

@@ -1,0 +1,53 @@
+"""Frozen-evidence replay: what engineers answer to one and the same stage, asked again and again, with these sections or those, without any
+training. Importing this module imports torch: only worker processes and the command line do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import torch
+
+from frozenlab import seeds
+from frozenlab.engineer.ask import Engineer, ask
+from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.loop.loop import make_engineer
+from frozenlab.loop.store import THREADS, Session
+from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import Policy
+from frozenlab.replays.task import Answer, ReplayError, ReplayTask, needs_weights, obstacle, spec_of
+
+
+def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Iterator[Answer]:
+    """Asks every arm's engineer for the config after the task's stage, with the same draws for every arm. Goes round by round, so that one
+    that is stopped has as many answers of each arm. The engineer ``policy`` is the checkpoint of that stage.
+
+    Args:
+        known: arm and sample of the answers that are there already.
+
+    Raises:
+        SessionError: the stage has not been validated.
+        ReplayError: an arm cannot be asked, because the stage's weights are needed and not here, say.
+        PolicyError: they cannot be read.
+    """
+    torch.set_num_threads(THREADS)
+    measured = session.measurements(task.stage)
+    asked = []
+    engineers: dict[tuple[str, ApiSettings | None], Engineer] = {}
+    policy: Policy | None = None
+    for arm in task.arms:
+        spec = spec_of(arm, session)
+        if reason := obstacle(session, task.stage, spec.engineer):
+            raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
+        if policy is None and needs_weights(spec, spec.engineer):
+            policy = load_policy(str(session.stage_dir(task.stage) / "policy"), spec.language)
+        who = (spec.engineer, spec.api)
+        if who not in engineers:  # one for all arms that ask it, as a base may be a large model
+            engineers[who] = make_engineer(spec, policy)
+        asked.append((arm.name, engineers[who], describe(measured, spec.sections, spec.layouts), spec.guard))
+    for sample in range(task.samples):
+        draw = seeds.derive(task.seed, "replay/proposal", sample)
+        for name, engineer, context, limits in asked:
+            if (name, sample) not in known:
+                record = ask(engineer, context, measured.config, limits, seed=draw)
+                yield Answer(name, sample, record)

@@ -1,0 +1,273 @@
+"""Frozen-evidence replays: what is asked anew about one stage of a session, and the folder that the answers are kept in.
+
+replays/<id>/
+  task.json         what is asked, written once
+  state.json        of the process that asks
+  answers.parquet   one row an answer, as far as there are any: arm, sample, and the proposal's whole record as JSON
+
+The session that was asked about is only read. So a replay can be stopped or killed, shows what it has, and goes on from there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple, Self
+
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from frozenlab import places
+from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, ProposalRecord, Section
+from frozenlab.jobs.files import write_parquet
+from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.state import WorkerState, read_state
+from frozenlab.lake.config import first_error
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionStore, in_short
+from frozenlab.policy.folders import weights_file
+from frozenlab.studies.spec import PAPER_SECTIONS, STUDY_ENGINEERS, Arm, engineer_arms, only_one, section_arms, without_one
+
+MOST_SAMPLES = 200
+
+
+class ReplayError(ValueError):
+    """A replay cannot be made, read or thrown away; the message says why."""
+
+
+SHIPPED = places.ASSETS / "replays"
+"""The replays that come with FrozenLab."""
+
+
+class Answer(NamedTuple):
+    """One answer of an arm's engineer; ``sample`` counts from 0, and answers of the same number had the same draws."""
+
+    arm: str
+    sample: int
+    record: ProposalRecord
+
+
+class ReplayTask(BaseModel):
+    """``task.json``: which stage, who is asked, and how often."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    session: str
+    """Its id."""
+    folder: str | None = None
+    """Of a session that does not lie among the others, the absolute path."""
+    stage: Annotated[int, Field(ge=0)]
+    """0-based; the proposal after it is what is asked for."""
+    arms: Annotated[tuple[Arm, ...], Field(min_length=1)]
+    """Who is asked, with which sections; the others are held against the first."""
+    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 16
+    """Answers of each arm."""
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        names = [arm.name for arm in self.arms]
+        if len(set(names)) < len(names):
+            raise ValueError("two arms are the same")
+        if any(arm.language for arm in self.arms):
+            raise ValueError('a replay asks the session\'s own model as it is: "language" cannot differ between arms')
+        return self
+
+    @property
+    def reference(self) -> str:
+        """The arm that the others are held against."""
+        return self.arms[0].name
+
+    @property
+    def total(self) -> int:
+        """Answers in all."""
+        return len(self.arms) * self.samples
+
+
+class Replay:
+    """One replay folder, opened for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises ReplayError if there is no readable ``task.json``."""
+        self.dir, self.id = folder, folder.name
+        try:
+            self.task = ReplayTask.model_validate_json((folder / "task.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            raise ReplayError(f"replay {self.id!r}: task.json cannot be read: {reason}") from None
+
+    @property
+    def title(self) -> str:
+        return self.task.title
+
+    @property
+    def session(self) -> Session:
+        """The session that is asked about. Raises SessionError if it is not there any more."""
+        return session_of(self.task, SessionStore(self.dir.parents[1]))
+
+    def state(self) -> WorkerState:
+        return read_state(self.dir)
+
+    def answers(self) -> list[Answer]:
+        """As far as there are any, in the order in which they came. Raises ReplayError if they cannot be read."""
+        path = self.dir / "answers.parquet"
+        if not path.exists():
+            return []
+        try:
+            rows = pd.read_parquet(path, columns=["arm", "sample", "record"])
+            return [
+                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record))
+                for arm, sample, record in rows.itertuples(index=False)
+            ]
+        except Exception as error:  # no list of what a damaged table makes its reader raise is ever complete
+            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {in_short(error)}") from None
+
+
+def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
+    """Replaces ``answers.parquet`` as a whole."""
+    rows = [(answer.arm, answer.sample, answer.record.model_dump_json()) for answer in answers]
+    write_parquet(folder / "answers.parquet", pd.DataFrame(rows, columns=["arm", "sample", "record"]))
+
+
+# --- what is asked ---------------------------------------------------------------------------------------------------
+
+
+def alone(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
+    """All sections, no section, and each of the varied ones alone."""
+    return (Arm(name="all", sections=SECTIONS), *only_one(varied))
+
+
+SECTION_KINDS: dict[str, Callable[[Sequence[Section]], tuple[Arm, ...]]] = {
+    "sections": section_arms,
+    "left-out": without_one,
+    "alone": alone,
+}
+"""Ways to vary what one engineer is shown, by name; the first arm of each shows it everything."""
+KINDS = (*SECTION_KINDS, "engineers")
+"""What may differ between arms."""
+
+
+def varied_sections(kind: str, chosen: Sequence[Section] | None) -> tuple[Section, ...]:
+    """The sections that a kind varies unless others are chosen: the paper's three for all their combinations, else all."""
+    return tuple(chosen) if chosen is not None else PAPER_SECTIONS if kind == "sections" else SECTIONS
+
+
+def arms_of_sections(
+    kind: str, sections: Sequence[Section], engineer: EngineerName | None = None, api: ApiSettings | None = None
+) -> tuple[Arm, ...]:
+    """One engineer (None: the session's own) with these sections on and off, in one of the SECTION_KINDS."""
+    changes = {"engineer": engineer, "api": api if engineer == "api" else None}
+    return tuple(arm.model_copy(update=changes) for arm in SECTION_KINDS[kind](sections))
+
+
+def arms_of_engineers(engineers: Iterable[EngineerName], own: EngineerName, api: ApiSettings | None = None) -> tuple[Arm, ...]:
+    """These engineers, all shown what the session's ``own`` is shown; that one first, as the others are held against it."""
+    ordered = sorted(dict.fromkeys(engineers), key=lambda engineer: (engineer != own, ENGINEERS.index(engineer)))
+    return engineer_arms(ordered, api)
+
+
+def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, folder: Path | None = None, **fields: int) -> ReplayTask:
+    """What to ask after ``stage`` (0-based) of a session.
+
+    Args:
+        what: what differs between the arms, in a word or two, for the title.
+        folder: of the session, if it does not lie among the others.
+        fields: of :class:`ReplayTask`, such as ``samples``.
+
+    Raises:
+        SessionError: the stage has not been validated.
+        ReplayError: an arm cannot be asked, or a field is not valid.
+    """
+    session.measurements(stage)
+    for arm in arms:
+        engineer = spec_of(arm, session).engineer
+        if reason := obstacle(session, stage, engineer):
+            raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
+    told = {"title": f"{session.title}, stage {stage + 1}: {what}"[:200], "session": session.id, "folder": folder and str(folder)}
+    try:
+        return ReplayTask.model_validate(told | {"stage": stage, "arms": tuple(arms)} | fields)
+    except ValidationError as error:
+        raise ReplayError(first_error(error)) from None
+
+
+def session_of(task: ReplayTask, store: SessionStore) -> Session:
+    """The session that is asked about. Raises SessionError if it is not there any more."""
+    return store.open(task.session) if task.folder is None else Session(Path(task.folder))
+
+
+def servers(task: ReplayTask, session: Session) -> list[ApiSettings]:
+    """Those that are asked for the arms whose engineer is behind an API."""
+    return [api for arm in task.arms if (api := spec_of(arm, session).api) is not None]
+
+
+def spec_of(arm: Arm, session: Session) -> SessionSpec:
+    """The session's spec as it is with an arm. Raises ReplayError if the two do not go together."""
+    try:
+        return session.spec.changed(**arm.changes)
+    except ValidationError as error:
+        raise ReplayError(f"the arm {arm.name} cannot be asked: {first_error(error)}") from None
+
+
+def obstacle(session: Session, stage: int, engineer: EngineerName) -> str | None:
+    """Why an engineer cannot be asked about a stage; None: it can."""
+    if engineer == "human":
+        return "its engineer is a person, who is not asked again and again"
+    if needs_weights(session.spec, engineer) and weights_file(session.stage_dir(stage) / "policy") is None:
+        return f"the engineer {engineer} needs the weights of stage {stage + 1}, which {session.id} does not have"
+    return None
+
+
+def askable(session: Session, stage: int) -> list[EngineerName]:
+    """The engineers that can be asked about a stage without saying where: all that have no obstacle, one behind an API if it is the
+    session's own."""
+    return [one for one in STUDY_ENGINEERS if (one != "api" or session.spec.api is not None) and obstacle(session, stage, one) is None]
+
+
+def needs_weights(spec: SessionSpec, engineer: EngineerName) -> bool:
+    """Whether an engineer needs the stage's checkpoint; the base of a language model is that without its adapters."""
+    return engineer == "policy" or (engineer == "base" and spec.language is not None)
+
+
+def validated_stages(session: Session) -> list[int]:
+    """The stages (0-based) that something can be asked about; only looks for the files."""
+    return [stage for stage in range(session.spec.stages) if (session.stage_dir(stage) / "validation.parquet").exists()]
+
+
+# --- the folders -----------------------------------------------------------------------------------------------------
+
+
+def replays_folder(store: SessionStore) -> Path:
+    return store.root / "replays"
+
+
+def create(task: ReplayTask, store: SessionStore, replay_id: str | None = None) -> Replay:
+    """A new folder with ``task.json`` and a queued state. Raises ReplayError if the id is none or taken."""
+    root = replays_folder(store)
+    return Replay(make_folder(root, replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
+
+
+def replays(store: SessionStore) -> list[Replay]:
+    """Every readable replay of one's own, newest first."""
+    tasks = sorted(replays_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return readable(tasks, Replay, ReplayError)
+
+
+def shipped() -> list[Replay]:
+    """Those that come with the project."""
+    return readable(sorted(SHIPPED.glob("*/task.json")), Replay, ReplayError)
+
+
+def open_replay(replay_id: str, store: SessionStore) -> Replay:
+    """One of one's own. Raises ReplayError where there is no such replay."""
+    return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))
+
+
+def throw_away(replay: Replay) -> None:
+    """Deletes one of one's own. Raises ReplayError if it runs."""
+    if replay.state().live:
+        raise ReplayError(f"{replay.id} is running; stop it first")
+    (replay.dir / "task.json").unlink(missing_ok=True)  # first what makes it one, so that nobody meets half a replay
+    shutil.rmtree(replay.dir)

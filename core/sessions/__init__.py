@@ -1,1 +1,0 @@
-"""The loop, the session folder, the background worker."""

@@ -1,0 +1,101 @@
+"""What a study holds against what: known by what its arms switch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import pandas as pd
+
+from frozenlab.studies.effects import Effect, against, leave_one_out, main_effects
+from frozenlab.studies.spec import StudySpec
+
+Kind = Literal["main effect", "interaction", "left out", "alone", "arm"]
+Sections = Mapping[str, frozenset[str]]
+"""Arm -> what its engineer sees."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """The comparisons that a study is made for. Their keys are sections where its arms switch sections, else arms."""
+
+    kind: Kind
+    effects: Callable[[pd.DataFrame], dict[str, Effect]]
+    """Of outcomes, as :mod:`frozenlab.studies.effects` has them; raises ValueError where they allow no comparison."""
+    sides: dict[str, tuple[set[str], set[str]]]
+    """Which arms are held against which."""
+    pairs: dict[str, list[tuple[str, str]]]
+    """The arms that differ in nothing else, of either side one."""
+    reference: str
+    """The arm that others are held against."""
+
+    def name(self, key: str) -> str:
+        return f"{key} instead of {self.reference}" if self.kind == "arm" else key
+
+    def done(self, key: str) -> str:
+        """What was done, as a sentence begins."""
+        if self.kind == "arm":
+            return self.name(key)
+        return f"Showing {key} alone" if self.kind == "alone" else f"Showing {key}"
+
+
+def design(spec: StudySpec) -> Design:
+    """All combinations of some sections, all sections but one, one alone, or anything else: then each arm is held against the first."""
+    sections, first = sections_of(spec), spec.arms[0].name
+    if only_sections_differ(spec):
+        arm_of = {shown: arm for arm, shown in sections.items()}
+        if is_factorial(sections):
+            pairs = {
+                section: [(arm, arm_of[shown - {section}]) for arm, shown in sections.items() if section in shown]
+                for section in varied(sections)
+            }
+            return of_pairs("main effect", lambda table: main_effects(table, sections), pairs, first)
+        if is_leave_one_out(sections):
+            whole = max(arm_of, key=len)
+            pairs = {section: [(arm_of[whole], arm)] for shown, arm in arm_of.items() for section in whole - shown}
+            return of_pairs("left out", lambda table: leave_one_out(table, sections), pairs, arm_of[whole])
+        if is_one_at_a_time(sections):
+            added = {arm: section for arm, shown in sections.items() for section in shown - sections[first]}
+            pairs = {section: [(arm, first)] for arm, section in added.items()}
+            return of_pairs("alone", lambda table: {added[arm]: effect for arm, effect in against(table, first).items()}, pairs, first)
+    return of_pairs("arm", lambda table: against(table, first), {arm.name: [(arm.name, first)] for arm in spec.arms[1:]}, first)
+
+
+def of_pairs(
+    kind: Kind, effects: Callable[[pd.DataFrame], dict[str, Effect]], pairs: dict[str, list[tuple[str, str]]], reference: str
+) -> Design:
+    sides = {key: ({plus for plus, _ in of}, {minus for _, minus in of}) for key, of in pairs.items()}
+    return Design(kind, effects, sides, pairs, reference)
+
+
+def sections_of(spec: StudySpec) -> dict[str, frozenset[str]]:
+    return {arm: frozenset(shown) for arm, shown in spec.sections_of().items()}
+
+
+def only_sections_differ(spec: StudySpec) -> bool:
+    """Whether the arms are alike in all else: otherwise no difference could be put down to a section."""
+    others = [{name: value for name, value in arm.changes.items() if name != "sections"} for arm in spec.arms]
+    return all(changes == others[0] for changes in others)
+
+
+def varied(sections: Sections) -> list[str]:
+    """The sections that are on in some arms and off in others, in alphabetical order."""
+    return sorted(frozenset[str]().union(*sections.values()) - frozenset.intersection(*sections.values()))
+
+
+def is_factorial(sections: Sections) -> bool:
+    """Whether the arms are all combinations of the sections that vary."""
+    return len(set(sections.values())) == len(sections) == 2 ** len(varied(sections)) > 1
+
+
+def is_leave_one_out(sections: Sections) -> bool:
+    """Whether one arm shows every section and each other lacks another one of them."""
+    shown = sorted(set(sections.values()), key=len, reverse=True)
+    return len(shown) == len(sections) and all(part < shown[0] and len(shown[0] - part) == 1 for part in shown[1:])
+
+
+def is_one_at_a_time(sections: Sections) -> bool:
+    """Whether the first arm shows the least and each other adds another section to it."""
+    least, *others = sections.values()
+    return len(set(others)) == len(others) and all(least < shown and len(shown - least) == 1 for shown in others)

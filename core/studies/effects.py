@@ -1,0 +1,332 @@
+"""What the arms of a study do to its outcomes, with the uncertainty that its few seeds leave.
+
+A study is a grid of arms × seeds, a session each. The sessions of one seed share initial policy, held-out boards and random streams, so
+arms are compared within seeds: a *contrast* is the mean over some arms less the mean over others, one number a seed. Where each seed has
+boards of its own, the t interval over seeds of every :class:`Effect` is for other training runs on other boards. Where all seeds have the
+same boards, as in studies from before, there are two ways to be unsure, and neither contains the other:
+
+- other training runs on these boards: the t interval over seeds;
+- other boards for these training runs: :func:`board_bootstrap`.
+
+``outcomes`` is a table of one row a session with columns ``arm`` (str), ``seed`` (int) and ``value`` (float, such as the final valid rate
+in 0..1; NaN is as good as no row). ``sections`` maps each arm to the set of sections that are switched on in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import isnan, nan, sqrt
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+from scipy import optimize, stats
+
+from frozenlab import seeds
+
+Key = TypeVar("Key", str, tuple[str, str])
+
+CLEAR = 0.05
+"""An effect is called clear below this p value; its interval, of 1 - CLEAR, then leaves out 0."""
+POWER = 0.8
+"""The chance of being called clear that an effect has which a study is said to see."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A contrast: its mean over seeds, its 95 % t interval (both in units of the outcome) and its two-sided p values."""
+
+    mean: float
+    low: float
+    high: float
+    """``low`` and ``high`` are NaN where the seeds show no spread to judge by: one seed, or several that all tell the same change."""
+    p: float
+    """That it is 0 (paired t test); NaN where the bounds are."""
+    n: int
+    """Seeds."""
+    p_holm: float
+    """``p`` after Holm's correction for the effects it was reckoned with; of one alone it is ``p``."""
+
+
+def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> Effect:
+    """The mean over the arms of ``plus`` less the mean over those of ``minus``, paired by seed.
+
+    The interval is Student's (1908) over the seeds' differences, with n - 1 degrees of freedom: that of a paired t test. Seeds in which any
+    of the arms is missing are left out. Where all seeds tell the same change, it is none (interval 0 to 0, p = 1), or their spread is finer
+    than the boards can show; then no interval follows from it, as the t test would call any such change certain.
+
+    Raises:
+        ValueError: a side is empty, an arm has no session, no seed has them all, or a session is there twice.
+    """
+    table = _complete(outcomes[outcomes["value"].notna()], plus, minus).pivot(index="seed", columns="arm", values="value")
+    # Outcomes are counts over boards; what differs by less than 1e-12 differs by the rounding of floats.
+    differences = (table[list(plus)].to_numpy().mean(axis=1) - table[list(minus)].to_numpy().mean(axis=1)).round(12)
+    n, mean = len(differences), float(differences.mean())
+    if not differences.any() and n > 1:
+        return Effect(0.0, 0.0, 0.0, 1.0, n, 1.0)
+    if np.ptp(differences) == 0:
+        return Effect(mean, nan, nan, nan, n, nan)
+    test = stats.ttest_1samp(differences, 0.0)
+    low, high = test.confidence_interval(1 - CLEAR)
+    return Effect(mean, float(low), float(high), float(test.pvalue), n, float(test.pvalue))
+
+
+def main_effects(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[str, Effect]:
+    """What each section does on average over the others: all arms with it less all arms without it, in a full factorial.
+
+    Sections that are on in every arm are not part of the factorial. With ±1 coding an effect is twice the coefficient of its column (Box,
+    Hunter & Hunter 2005, chapter 5). p_holm corrects for all the sections.
+
+    Raises:
+        ValueError: as :func:`contrast`; or an arm of the full factorial is missing or there twice, or no section varies.
+    """
+    effects = {}
+    for section in _factors(sections):
+        on = [arm for arm, shown in sections.items() if section in shown]
+        effects[section] = contrast(outcomes, on, [arm for arm in sections if arm not in on])
+    return _corrected(effects)
+
+
+def interactions(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[tuple[str, str], Effect]:
+    """How much two sections do together beyond what each does by itself, for each pair (in alphabetical order), in a full factorial.
+
+    The convention is Box, Hunter & Hunter's (2005, chapter 5): the effect of A when B is on less the effect of A when B is off, divided by
+    2 (the other way round it is the same). So it is the mean over the arms in which both are on or both off less that over the other arms,
+    has the scale of a main effect, and is twice the coefficient of the product of two ±1 columns. p_holm corrects for all the pairs.
+
+    Raises:
+        ValueError: as :func:`main_effects`.
+    """
+    effects = {}
+    for a, b in combinations(_factors(sections), 2):
+        alike = [arm for arm, shown in sections.items() if (a in shown) == (b in shown)]
+        effects[a, b] = contrast(outcomes, alike, [arm for arm in sections if arm not in alike])
+    return _corrected(effects)
+
+
+def leave_one_out(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[str, Effect]:
+    """What each section adds to all the others: the arm that shows every section less the arm that lacks this one alone.
+
+    Sections whose arm the study does not have are left out. p_holm corrects for all those that are told.
+
+    Raises:
+        ValueError: as :func:`contrast`; or no arm shows every section, or two arms show the same.
+    """
+    arm_of, everything = _arm_of(sections), frozenset[str]().union(*sections.values())
+    if everything not in arm_of:
+        raise ValueError(f"no arm shows {_listed(everything)}")
+    lacking = {section: arm_of.get(everything - {section}) for section in sorted(everything)}
+    return _corrected({section: contrast(outcomes, [arm_of[everything]], [arm]) for section, arm in lacking.items() if arm is not None})
+
+
+def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
+    """Every other arm less the reference, in the table's order. p_holm corrects for all of them.
+
+    Raises:
+        ValueError: as :func:`contrast`.
+    """
+    return _corrected({arm: contrast(outcomes, [arm], [reference]) for arm in outcomes["arm"].unique() if arm != reference})
+
+
+def over_seeds(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % t interval of a mean over seeds; NaN where they show no spread to judge by."""
+    if len(values) < 2 or np.ptp(values) < 1e-12:
+        return nan, nan
+    low, high = stats.ttest_1samp(values, 0.0).confidence_interval(1 - CLEAR)
+    return float(low), float(high)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """p values corrected for their number so that any false alarm among them has at most the chance of one (Holm 1979), in the same order.
+
+    NaN stays NaN and does not count, as in R's ``p.adjust``.
+    """
+    order = sorted((i for i, p in enumerate(ps) if not isnan(p)), key=lambda i: ps[i])
+    corrected, floor = [nan] * len(ps), 0.0
+    for rank, i in enumerate(order):
+        floor = max(floor, min(1.0, (len(order) - rank) * ps[i]))
+        corrected[i] = floor
+    return corrected
+
+
+def smallest_visible(deviation: float, n: int, power: float = POWER) -> float:
+    """The smallest effect that a study of ``n`` seeds would call clear with this chance (minimal detectable effect).
+
+    By the noncentral t distribution of the paired t test at 5 % (Cohen 1988, section 2.3). It follows from the noise and the number of
+    seeds alone, so it can be told before anything has run.
+
+    Args:
+        deviation: standard deviation of a comparison over seeds, in any unit, which is that of the answer.
+
+    Raises:
+        ValueError: there are fewer than two seeds, which have no spread.
+    """
+    if n < 2:
+        raise ValueError("one seed shows no spread, so no effect is clear of chance")
+    top = 0.01
+    while _power(top, n) < power:  # a far end at once would be beyond where SciPy's distribution is a number
+        top *= 2
+    return deviation * float(optimize.brentq(lambda multiple: _power(multiple, n) - power, top / 2, top))
+
+
+def deviation(effect: Effect) -> float:
+    """The standard deviation over seeds behind its interval."""
+    return (effect.high - effect.low) / 2 / float(stats.t.isf(CLEAR / 2, effect.n - 1)) * sqrt(effect.n)
+
+
+def smaller_than(effect: Effect, margin: float) -> float:
+    """p value that the effect lies outside of ±``margin``: if it is below CLEAR, the effect is shown to be smaller (equivalence test by two
+    one-sided t tests, Schuirmann 1987). NaN where the seeds show no spread to judge by."""
+    if isnan(effect.p) or effect.low == effect.high:
+        return nan
+    error = deviation(effect) / sqrt(effect.n)
+    return float(max(stats.t.sf((effect.mean + bound) / error * sign, effect.n - 1) for bound, sign in ((margin, 1), (-margin, -1))))
+
+
+def without_contrast(effects: dict[Key, Effect], alike: Collection[Key]) -> dict[Key, Effect]:
+    """The same effects where those of ``alike``, whose sides trained on identical configs, are no comparisons: they have no interval,
+    no p value, and no part in the correction of the others."""
+    return _corrected(
+        {key: replace(effect, low=nan, high=nan, p=nan, p_holm=nan) if key in alike else effect for key, effect in effects.items()}
+    )
+
+
+def _power(size: float, n: int) -> float:
+    """The chance that a paired t test of n seeds is clear where the mean difference is ``size`` standard deviations."""
+    needed, shift = stats.t.isf(CLEAR / 2, n - 1), size * sqrt(n)
+    wrong_way = stats.nct.cdf(-needed, n - 1, shift) if shift < 5 else 0.0  # below 1e-6 there, where SciPy may give NaN
+    return float(stats.nct.sf(needed, n - 1, shift) + wrong_way)
+
+
+def board_bootstrap(
+    boards: pd.DataFrame, plus: Collection[str], minus: Collection[str], *, draws: int = 2000, seed: int = 0
+) -> tuple[float, float]:
+    """The 95 % bounds of :func:`contrast` over held-out boards, given these training runs (percentile bootstrap, Efron 1979).
+
+    A session's value is the mean over cells of the mean over the cell's boards. Boards are drawn anew within cells, the same ones for every
+    arm and seed, so what makes a board hard for all arms cancels.
+
+    Args:
+        boards: a row a session and board, with columns ``arm``, ``seed``, ``board_id``, ``cell`` and ``valid``. As in :func:`contrast`,
+            seeds in which any of the arms is missing are left out.
+        seed: of the draws.
+
+    Raises:
+        ValueError: as :func:`contrast`, or the sessions do not have the same boards.
+    """
+    rows = _complete(boards, plus, minus)
+    answers = rows.assign(valid=rows["valid"].astype(float)).pivot(index=["cell", "board_id"], columns=["arm", "seed"], values="valid")
+    if answers.isna().to_numpy().any():
+        raise ValueError(f"not every session has the board {answers.index[answers.isna().any(axis=1)][0][1]}")
+    # The contrast is linear in the answers: each board has a share of it over all sessions, and only these shares need be drawn.
+    shares = answers[list(plus)].mean(axis=1) - answers[list(minus)].mean(axis=1)
+    rng = seeds.rng(seed, "study/board-bootstrap")
+    # By hand, as scipy.stats.bootstrap refuses cells of one board.
+    cells = [rng.choice(cell.to_numpy(), (draws, len(cell))).mean(axis=1) for _, cell in shares.groupby(level="cell")]
+    low, high = np.quantile(np.mean(cells, axis=0), [CLEAR / 2, 1 - CLEAR / 2])
+    return float(low), float(high)
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+
+def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 0.01, smaller: float = nan, alike: bool = False) -> str:
+    """An effect on the final rate in plain words, with all its numbers.
+
+    ``Showing failures changed the final valid rate by +0.2 points (−0.3 to +0.7, n = 5 seeds): smaller than 1 point (p = 0.004).``
+
+    Args:
+        what: was done.
+        margin: the smallest effect that matters.
+        smaller: p value that the effect is smaller than that, corrected as ``effect.p_holm`` is.
+        alike: both sides trained on identical configs in all seeds.
+    """
+    if alike:
+        return f"{what}: no contrast, the two sides trained on identical configs in {_seeds(effect.n)}."
+    change = f"{what} changed the final {measure} rate by {points(effect.mean)} points"
+    if effect.n == 1:
+        return f"{change} (n = 1 seed): one seed cannot tell whether it helps."
+    if effect.low == effect.high:
+        return f"{change} in each of {effect.n} seeds: it made no difference."
+    if isnan(effect.p):
+        return f"{change} in each of {effect.n} seeds: without any spread between them they cannot tell what chance would do."
+    told = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {effect.n} seeds)"
+    clear, small = effect.p_holm < CLEAR, smaller < CLEAR
+    corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
+    if clear:
+        but = f", yet smaller than {margin_words(margin)} ({_p(smaller)})" if small else ""
+        return f"{told}: more than chance explains ({_p(effect.p)}{corrected}){but}."
+    if small:
+        return f"{told}: smaller than {margin_words(margin)} ({_p(smaller)})."
+    alone = f" as one of several comparisons ({_p(effect.p)}{corrected})" if effect.p < CLEAR else ""
+    return f"{told}: undecided, neither clear of chance{alone} nor shown to be smaller than {margin_words(margin)}."
+
+
+def margin_words(margin: float) -> str:
+    """``1 point``, ``2.5 points``."""
+    return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
+
+
+def _seeds(n: int) -> str:
+    return "the one seed" if n == 1 else f"all {n} seeds"
+
+
+def points(change: float) -> str:
+    """``+3.4``: a change of a rate in percentage points. Nothing is ``+0.0``, on whichever side."""
+    return f"{round(100 * change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
+
+
+# --- arms ------------------------------------------------------------------------------------------------------------
+
+
+def _complete(rows: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> pd.DataFrame:
+    """The rows of these arms in the seeds that have all of them. Raises ValueError as :func:`contrast` says."""
+    if not plus or not minus:
+        raise ValueError("a contrast needs an arm on either side")
+    arms = {*plus, *minus}
+    if unknown := arms - set(rows["arm"]):
+        raise ValueError(f"no session of the arm {_listed(unknown)}")
+    rows = rows[rows["arm"].isin(arms)]
+    complete = rows[rows.groupby("seed")["arm"].transform("nunique") == len(arms)]
+    if complete.empty:
+        raise ValueError(f"no seed has all the arms {_listed(arms)}")
+    return complete
+
+
+def _factors(sections: Mapping[str, frozenset[str]]) -> list[str]:
+    """The sections that are on in some arms and off in others. Raises ValueError unless the arms are all their combinations."""
+    shown = frozenset[str]().union(*sections.values())
+    always = shown.intersection(*sections.values())
+    factors, arm_of = sorted(shown - always), _arm_of(sections)
+    if not factors:
+        raise ValueError("no section is on in one arm and off in another")
+    for k in range(len(factors) + 1):
+        for chosen in combinations(factors, k):
+            if always.union(chosen) not in arm_of:
+                raise ValueError(f"the full factorial lacks the arm that shows {_listed(always.union(chosen))}")
+    return factors
+
+
+def _arm_of(sections: Mapping[str, frozenset[str]]) -> dict[frozenset[str], str]:
+    """Which arm shows these sections. Raises ValueError if two arms show the same."""
+    arm_of: dict[frozenset[str], str] = {}
+    for arm, shown in sections.items():
+        if arm_of.setdefault(shown, arm) != arm:
+            raise ValueError(f"the arms {arm_of[shown]} and {arm} both show {_listed(shown)}")
+    return arm_of
+
+
+def _corrected(effects: dict[Key, Effect]) -> dict[Key, Effect]:
+    """The same effects with p_holm for their number."""
+    ps = holm([effect.p for effect in effects.values()])
+    return {key: replace(effect, p_holm=p) for (key, effect), p in zip(effects.items(), ps, strict=True)}
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"

@@ -1,0 +1,1 @@
+"""What only the Studies page shows."""

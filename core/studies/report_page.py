@@ -1,0 +1,149 @@
+"""The report of a study as one HTML file that needs nothing else: no script, no font, no picture from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from html import escape
+from typing import Literal
+
+from frozenlab.loop.ledger import Score
+from frozenlab.studies.effects import points
+from frozenlab.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
+from frozenlab.studies.tables import ArmRates, EffectRow, MeasureReport, StudyReport
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #0b1f33; background: #fcfdff; }
+table { border-collapse: collapse; margin: 1rem 0 2rem; }
+td, th { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid #cfdbe6; }
+td:first-child, th:first-child { text-align: left; } small { color: #5a6b7b; } h2 { margin-top: 2.5rem; }
+svg { width: 100%; height: auto; fill: currentColor; }
+"""
+CURVES_NOTE = (
+    "Rate on {boards}, mean over the suite's cells, before training and after each stage. Thin lines are seeds, the band is the 95 % t "
+    "interval of their mean, the grey line is the mean of {reference}. Arms are compared within seeds: what differs is told by the "
+    "effects, not by whether bands overlap."
+)
+SIZES_NOTE = "Mean change in points on the boards of each map size: {what}. {clear}"
+CHANGES = {
+    "main effect": "arms that show the section less arms that do not",
+    "left out": "all sections less all but this one",
+    "alone": "this section alone less none",
+    "arm": "the arm less {reference}",
+}
+"""What a difference on a map size is, by the kind of the study's comparisons."""
+
+
+def html_page(report: StudyReport) -> str:
+    """The verdict and the sentences, how predictions fared, and for each measure all pictures and figures."""
+    spec = report.spec
+    took = "" if report.seconds is None else f", {report.seconds / 60:.0f} minutes"
+    head = f"{report.finished} of {report.cells} sessions: {len(spec.arms)} arms, seeds {', '.join(map(str, spec.seeds))}{took}"
+    shared = "their base" if spec.session.ask_first else "their first stage"
+    parts = [
+        f"<h1>{escape(spec.title)}</h1><p><small>{escape(head)}. Each session: {spec.session.stages} stages of "
+        f"{spec.session.training.steps} steps; arms of a seed share {shared} and their boards. Rates are of "
+        f"{escape(report.results_from)}.</small></p>",
+        *(f"<p>{escape(line)}</p>" for line in before_results(report)),
+        "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in report.sentences) + "</ul>",
+    ]
+    if report.predictions:
+        parts += ["<h2>Predictions</h2>", predictions_table(report.predictions)]
+    parts += [*measure_parts(report, "valid"), *measure_parts(report, "optimal")]
+    return f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(spec.title)}</title><style>{STYLE}</style>{"".join(parts)}'
+
+
+def before_results(report: StudyReport) -> list[str]:
+    """What a reader has to know first: what the study could see, what it lacks, what was expected."""
+    lines = [report.beforehand] if report.beforehand else []
+    lines += [f"This study is from before: {'; '.join(report.missing)}."] if report.missing else []
+    return lines + ([f"Written before it ran: {report.spec.prediction}"] if report.spec.prediction else [])
+
+
+def measure_parts(report: StudyReport, measure: Literal["valid", "optimal"]) -> list[str]:
+    """Effects, arms, learning curves and map sizes, as far as the report has them."""
+    told = report.valid if measure == "valid" else report.optimal
+    parts = [f"<h2>{measure.capitalize()} plans</h2>", f"<p><strong>{escape(told.verdict)}</strong> {escape(seen(told))}</p>"]
+    compared = tuple(row for row in told.effects if not row.alike)
+    parts += [effects_picture(compared)] if compared else []
+    parts += [effects_table(told.effects), arms_table(told.arms, report.spec.seeds)]
+    if told.curves:
+        note = CURVES_NOTE.format(reference=told.curves[0].arm, boards=report.results_from)
+        parts += ["<h3>Learning</h3>", f"<p><small>{escape(note)}</small></p>", curves_picture(told.curves)]
+    if told.sizes:
+        parts += ["<h3>Map sizes</h3>", f"<p><small>{escape(sizes_note(report, measure))}</small></p>", sizes_picture(told.sizes)]
+    return parts
+
+
+def seen(told: MeasureReport) -> str:
+    """What the seeds that ran can see, by their own spread."""
+    return "" if told.visible is None else f"By the spread of its own seeds it sees effects of {100 * told.visible:.1f} points or more."
+
+
+def sizes_note(report: StudyReport, measure: Literal["valid", "optimal"]) -> str:
+    """What the differences by map size are, and how many there are to be misled by."""
+    told = report.valid if measure == "valid" else report.optimal
+    what = CHANGES[told.effects[0].kind].format(reference=report.spec.arms[0].name)
+    return SIZES_NOTE.format(what=what, clear=clear_in_words(told.sizes))
+
+
+def effects_table(effects: tuple[EffectRow, ...]) -> str:
+    """Without the columns that no row has anything for."""
+    heads = ("comparison", "change", "95 % over seeds", "p", "p (Holm)", "p (smaller)", "95 % over boards", "dose")
+    rows = [
+        (
+            f"{row.name} ({row.kind})" if row.kind != "arm" else row.name,
+            "no contrast" if row.alike else points(row.mean),
+            interval(row.low, row.high),
+            number(row.p, "{:.3f}".format),
+            number(row.p_holm, "{:.3f}".format),
+            number(row.p_smaller_holm, "{:.3f}".format),
+            interval(row.board_low, row.board_high),
+            dose_told(row.dose),
+        )
+        for row in effects
+    ]
+    kept = [place for place in range(len(heads)) if any(row[place] != "-" for row in rows)]
+    return table([heads[place] for place in kept], [[row[place] for place in kept] for row in rows])
+
+
+def interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{points(low)} to {points(high)}"
+
+
+def dose_told(dose: float | None) -> str:
+    """How far apart the configs were, in points a knob."""
+    return number(dose, lambda value: f"{100 * value:.1f}")
+
+
+def predictions_table(told: tuple[Score, ...]) -> str:
+    heads = ("arm", "predictions", "seeds", "mean predicted change", "mean measured change", "error", "error of no change", "skill")
+    return table(
+        heads,
+        [
+            (
+                one.engineer,
+                str(one.n),
+                str(one.clusters),
+                points(one.predicted),
+                points(one.measured),
+                f"{100 * one.error:.1f}",
+                f"{100 * one.naive_error:.1f}",
+                number(one.skill, "{:.2f}".format) + ("" if one.low is None or one.high is None else f" ({one.low:.2f} to {one.high:.2f})"),
+            )
+            for one in told
+        ],
+    )
+
+
+def arms_table(arms: tuple[ArmRates, ...], seeds: tuple[int, ...]) -> str:
+    heads = ("arm", *(f"seed {seed}" for seed in seeds), "mean")
+    return table(heads, [(arm.arm, *(number(arm.by_seed.get(seed), percent) for seed in seeds), percent(arm.mean)) for arm in arms])
+
+
+def table(heads: Collection[str], rows: Collection[Collection[str]]) -> str:
+    lines = ["<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows]
+    return "<table><tr>" + "".join(f"<th>{escape(head)}</th>" for head in heads) + "</tr>" + "".join(lines) + "</table>"
+
+
+def number(value: float | None, told: Callable[[float], str]) -> str:
+    return "-" if value is None else told(value)

@@ -1,0 +1,266 @@
+"""The spec of a study (``study.json``): one session, the arms that it is run in, and the seeds that each arm is run with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from frozenlab import seeds
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, Section
+from frozenlab.loop.forks import CHANGEABLE
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.policy.settings import LanguageSettings
+
+PAPER_SECTIONS: tuple[Section, ...] = ("failures", "statistics", "preserved")
+"""Those whose use the paper asks about."""
+PAPER_ENGINEERS: tuple[EngineerName, ...] = ("policy", "base", "rules", "uniform", "fixed")
+"""The current checkpoint, the model before training, and what they are held against."""
+STUDY_ENGINEERS = tuple(engineer for engineer in ENGINEERS if engineer != "human")
+"""Those that a study can ask: it runs by itself."""
+GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
+"""How strict the guard is, by the largest step of a ratio alone; the share that no size falls below stays the same. The rules and the lab
+model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
+PROMPT_TOKENS = 3000
+"""Of one request to an engineer behind an API, generously: for the recorded sessions, of six and seven map sizes, prompt and schema of the
+answer come to 11 000 characters, about four a token."""
+
+
+Told = TypeVar("Told", LanguageSettings, ApiSettings)
+"""What can be told lessons."""
+
+
+class Arm(BaseModel):
+    """One setting of a study: what in its sessions differs from the study's own. None leaves a thing as it is there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,49}$")]
+    sections: tuple[Section, ...] | None = None
+    engineer: EngineerName | None = None
+    api: ApiSettings | None = None
+    language: LanguageSettings | None = None
+    """The session's own, but for ``guidance``: whether its engineer is told the paper's two lessons."""
+    guard: GuardSettings | None = None
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """By name, as fields of a session's spec."""
+        return {name: value for name in ("sections", "engineer", "api", "language", "guard") if (value := getattr(self, name)) is not None}
+
+
+class StudySpec(BaseModel):
+    """A grid of arms and seeds. Arms differ only in what bears on proposals, so those of a seed share all that comes before the first."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    schema_version: Literal[1] = 1
+    title: Annotated[str, Field(min_length=1, max_length=120)]
+    session: SessionSpec
+    """What every cell runs, but for its seed and its arm."""
+    arms: Annotated[tuple[Arm, ...], Field(min_length=2)]
+    seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**31)], ...], Field(min_length=1)]
+    suite_by_seed: bool = False
+    """Whether each seed has validation and test boards of its own, the same for all its arms; else all seeds have the same boards, and the
+    spread over seeds says nothing of other boards."""
+    smallest_effect: Annotated[float, Field(gt=0, le=0.5)] = 0.01
+    """Of a rate: an effect that is smaller is of no interest, and that it is smaller can be shown (equivalence test)."""
+    prediction: Annotated[str, Field(max_length=4000)] = ""
+    """What is expected to come out, and when the study ends, written before it begins."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for what, named in (("arms", [arm.name for arm in self.arms]), ("seeds", self.seeds)):
+            if len(set(named)) < len(named):
+                raise ValueError(f"two {what} are the same")
+        if self.session.stages < 2 and not self.session.ask_first:
+            raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
+        for arm in self.arms:
+            if arm.language is not None:
+                self._check_language(arm, arm.language)
+            if self.spec_of(arm, self.seeds[0]).engineer == "human":
+                raise ValueError(f"a study runs by itself, so the engineer of the arm {arm.name} cannot be human")
+        for arm in self.arms[1:]:  # the first one is what the others fork from
+            if unforkable := sorted(set(arm.changes) - CHANGEABLE):
+                raise ValueError(f"the arm {arm.name} changes {unforkable[0]!r}, but arms are forks, and a fork cannot have another one")
+        return self
+
+    def _check_language(self, arm: Arm, language: LanguageSettings) -> None:
+        """Raises ValueError where the arm's engineer cannot be told anything, or where it would be trained in another way."""
+        own, engineer = self.session.language, arm.engineer or self.session.engineer
+        if own is None:
+            raise ValueError(f"the arm {arm.name} is about guidance, but a lab model cannot be told anything in words")
+        if engineer not in ("policy", "base"):
+            raise ValueError(f'the arm {arm.name} is about guidance in "language", which the engineer {engineer} is not told')
+        if language.model_copy(update={"guidance": own.guidance}) != own:
+            raise ValueError(f'the arm {arm.name} has another "language" than the session, and more than its guidance differs')
+
+    def spec_of(self, arm: Arm, seed: int) -> SessionSpec:
+        """The session of one cell. Raises ValueError (pydantic's ValidationError) for an arm that cannot be run."""
+        title = f"{self.title}, {arm.name}, seed {seed}"[:120]
+        return self.session.changed(**arm.changes, **self.suites_of(seed), seed=seed, title=title)
+
+    def suites_of(self, seed: int) -> dict[str, Any]:
+        """The seed's own suites, as fields of a session's spec."""
+        suites = {name: suite for name in ("suite", "test") if (suite := getattr(self.session, name)) is not None}
+        if not self.suite_by_seed:
+            return suites
+        return {
+            name: suite.model_copy(update={"seed": seeds.derive(seed, "study/suite", number)})
+            for number, (name, suite) in enumerate(suites.items())
+        }
+
+    @property
+    def requests(self) -> int:
+        """Sent to engineers behind an API, if each answer can be used."""
+        return len(self.servers) * len(self.seeds) * self.proposals
+
+    @property
+    def proposals(self) -> int:
+        """Of each session: one after every stage, and one before the first if its engineer is asked first."""
+        return self.session.stages + self.session.ask_first
+
+    @property
+    def highest_cost(self) -> float | None:
+        """Of these requests, if each has PROMPT_TOKENS and each answer is as long as it may be; None where an arm's price is not known."""
+        costs = [api.cost(PROMPT_TOKENS, api.max_tokens) for api in self.servers]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) * len(self.seeds) * self.proposals if len(known) == len(costs) else None
+
+    @property
+    def servers(self) -> list[ApiSettings]:
+        """That are asked in the arms whose engineer is behind an API."""
+        return [api for arm in self.arms if (api := self.spec_of(arm, self.seeds[0]).api) is not None]
+
+    def sections_of(self) -> dict[str, frozenset[Section]]:
+        """What each arm's engineer sees."""
+        return {arm.name: frozenset(self.session.sections if arm.sections is None else arm.sections) for arm in self.arms}
+
+
+def section_arms(varied: Sequence[Section] = PAPER_SECTIONS) -> tuple[Arm, ...]:
+    """Every combination of the varied sections (2^k arms), the others always shown; from all of them to none."""
+    others = [section for section in SECTIONS if section not in varied]
+    shown = [chosen for n in range(len(varied), -1, -1) for chosen in combinations(varied, n)]
+    return tuple(Arm(name="-".join(chosen) or "none", sections=ordered([*others, *chosen])) for chosen in shown)
+
+
+def without_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
+    """All sections, and all but each of the varied ones."""
+    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in SECTIONS if section != left])) for left in varied]
+    return (Arm(name="all", sections=SECTIONS), *arms)
+
+
+def only_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
+    """No section, and each of the varied ones alone."""
+    return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
+
+
+def engineer_arms(engineers: Sequence[EngineerName] = PAPER_ENGINEERS, api: ApiSettings | None = None) -> tuple[Arm, ...]:
+    """One for each; ``api`` says where the engineer of that name is asked."""
+    return tuple(Arm(name=engineer, engineer=engineer, api=api if engineer == "api" else None) for engineer in engineers)
+
+
+def guard_arms() -> tuple[Arm, ...]:
+    return tuple(Arm(name=name, guard=guard) for name, guard in GUARDS.items())
+
+
+def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple[Arm, ...]:
+    """An engineer that is told the paper's two lessons, and the same one that is not: the one behind ``api``, else the session's own.
+
+    Raises:
+        ValueError: that one cannot be told anything in words.
+    """
+    arms = {"told": {"guidance": True}, "untold": {"guidance": False}}
+    if told := api or session.api:
+        return tuple(Arm(name=name, engineer="api", api=told.model_copy(update=lessons)) for name, lessons in arms.items())
+    if session.language is not None and session.engineer in ("policy", "base"):
+        language = session.language
+        return tuple(Arm(name=name, language=language.model_copy(update=lessons)) for name, lessons in arms.items())
+    who = "a lab model" if session.engineer in ("policy", "base") else f"the engineer {session.engineer}"
+    needed = "an engineer behind an API, or a session that trains a language model"
+    raise ValueError(f"{who} cannot be told anything in words: the study guidance needs {needed}")
+
+
+def ordered(sections: Sequence[Section]) -> tuple[Section, ...]:
+    return tuple(section for section in SECTIONS if section in sections)
+
+
+# --- ready to run ----------------------------------------------------------------------------------------------------
+
+SEEDS = {"sections": 3, "left-out": 3, "alone": 3, "engineers": 5, "guard": 5, "guidance": 5}
+"""How many seeds a study has unless it is told."""
+
+
+def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:
+    """The three sections named by the paper, every combination."""
+    return _study("Which context helps the engineer?", section_arms(), seeds, session)
+
+
+def left_out_study(seeds: int = SEEDS["left-out"], session: SessionSpec | None = None) -> StudySpec:
+    """All sections, and all but one, for each of them."""
+    return _study("Which section is missed?", without_one(), seeds, session)
+
+
+def alone_study(seeds: int = SEEDS["alone"], session: SessionSpec | None = None) -> StudySpec:
+    """No section, and one alone, for each of them."""
+    return _study("What does a section tell by itself?", only_one(), seeds, session)
+
+
+def engineers_study(
+    seeds: int = SEEDS["engineers"],
+    session: SessionSpec | None = None,
+    engineers: Sequence[EngineerName] = PAPER_ENGINEERS,
+    api: ApiSettings | None = None,
+) -> StudySpec:
+    """Engineers side by side, by default the paper's; what the others are held against is the first. None is told lessons."""
+    return _study("Who is a good engineer?", engineer_arms(engineers, api and untold(api)), seeds, session)
+
+
+def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
+    """How far the guard lets a proposal go; see GUARDS."""
+    return _study("How far may a proposal go?", guard_arms(), seeds, session)
+
+
+def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None = None, api: ApiSettings | None = None) -> StudySpec:
+    """Whether the engineer is told the paper's two lessons. Raises ValueError as :func:`guidance_arms` does."""
+    own = session or preset_spec("study")
+    return _study("Does it help to be told the lessons?", guidance_arms(own, api), seeds, own)
+
+
+def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec | None) -> StudySpec:
+    """Of the first ``seeds`` seeds, in sessions of the preset ``study`` unless another one is given.
+
+    Whichever session it is: results come from test boards, each seed has boards of its own, the engineer is asked before the first stage,
+    and it is told no lessons, which would be a second cause beside what the arms differ in. A learning rate that falls over the session
+    falls in each stage instead, so that what is proposed late counts as much as what is proposed early.
+    """
+    own = session or preset_spec("study")
+    changes: dict[str, Any] = {"test": own.test or own.suite, "ask_first": True}
+    if own.training.schedule == "linear":
+        changes["training"] = own.training.scheduled("per-stage")
+    if own.engineer == "human":
+        if arms[0].engineer is None:
+            raise ValueError("a study runs by itself, so its engineer cannot be human")
+        changes |= arms[0].changes
+    changes |= {name: untold(model) for name in ("language", "api") if (model := getattr(own, name)) is not None}
+    return StudySpec(title=title, session=own.changed(**changes), arms=arms, seeds=tuple(range(seeds)), suite_by_seed=True)
+
+
+def untold(model: Told) -> Told:
+    """The same model, not told the paper's two lessons."""
+    return model.model_copy(update={"guidance": False})
+
+
+STUDIES: dict[str, Callable[..., StudySpec]] = {
+    "sections": sections_study,
+    "left-out": left_out_study,
+    "alone": alone_study,
+    "engineers": engineers_study,
+    "guard": guard_study,
+    "guidance": guidance_study,
+}
+"""Studies that are ready to run, by name: called with a number of seeds and the session of the cells, if they are not the usual ones."""

@@ -1,0 +1,146 @@
+"""The folder of a study: its spec, what its runner does, and one session a cell.
+
+studies/<id>/
+  study.json      the spec, written once
+  state.json      of the runner
+  cells/<arm>-s<seed>/   a session folder
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from pydantic import ValidationError
+
+from frozenlab import places
+from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.state import WorkerState, read_state
+from frozenlab.lake.config import EnvironmentConfig, first_error
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.studies.spec import Arm, StudySpec
+
+Configs = dict[tuple[str, int], tuple[EnvironmentConfig, ...]]
+"""Arm and seed -> what each stage trained on."""
+
+
+class StudyError(ValueError):
+    """A study does not exist, cannot be read or cannot be made; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One arm with one seed."""
+
+    arm: Arm
+    seed: int
+
+    @property
+    def id(self) -> str:
+        """Of its session, within the study's own."""
+        return f"{self.arm.name}-s{self.seed}"
+
+
+class Study:
+    """One study folder, opened for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises StudyError if there is no readable ``study.json``."""
+        self.dir, self.id = folder, folder.name
+        try:
+            self.spec = StudySpec.model_validate_json((folder / "study.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            raise StudyError(f"study {self.id!r}: study.json cannot be read: {reason}") from None
+
+    @property
+    def title(self) -> str:
+        return self.spec.title
+
+    @property
+    def cells(self) -> list[Cell]:
+        """Seed by seed, so that a part of a study is a study of fewer seeds; the first arm of a seed is what the others fork from."""
+        return [Cell(arm, seed) for seed in self.spec.seeds for arm in self.spec.arms]
+
+    @property
+    def store(self) -> SessionStore:
+        return SessionStore(self.dir / "cells")
+
+    def session(self, cell: Cell) -> Session | None:
+        """None before it has begun."""
+        folder = self.dir / "cells" / cell.id
+        return Session(folder) if (folder / "session.json").exists() else None
+
+    def state(self) -> WorkerState:
+        return read_state(self.dir)
+
+    def finished(self) -> Iterator[tuple[Cell, Session]]:
+        for cell in self.cells:
+            session = self.session(cell)
+            if session is not None and session.state().status == "done":
+                yield cell, session
+
+    def boards(self) -> pd.DataFrame:
+        """The final results of all finished cells, one row a board: ``arm, seed, board_id, cell, size, agents, valid, optimal``; ``cell``
+        is the suite's (agents and size). Boards of the same id are the same within a seed."""
+        return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
+
+    def learning(self) -> pd.DataFrame:
+        """The results of all stages of all finished cells, as :meth:`boards` has the last ones, with the stages that were ``trained``
+        before each: 0 is the base."""
+        return self._validated(lambda session: range(session.spec.stages + 1))
+
+    def _validated(self, trained: Callable[[Session], Iterable[int]]) -> pd.DataFrame:
+        """The results after so many stages."""
+        tables = []
+        for cell, session in self.finished():
+            for stages in trained(session):
+                table = session.results(stages - 1 if stages else None)
+                if table is not None:
+                    names = table["agents"].astype(str) + "x" + table["size"].astype(str)
+                    kept = table[["board_id", "size", "agents", "valid", "optimal"]]
+                    tables.append(kept.assign(trained=stages, arm=cell.arm.name, seed=cell.seed, cell=names))
+        columns = ["trained", "arm", "seed", "board_id", "cell", "size", "agents", "valid", "optimal"]
+        return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
+
+    def configs(self) -> Configs:
+        """Of every stage of all finished cells whose record is whole."""
+        found = {}
+        for cell, session in self.finished():
+            drawn = [record.config for stage in range(session.spec.stages) if (record := session.environment(stage)) is not None]
+            if len(drawn) == session.spec.stages:
+                found[cell.arm.name, cell.seed] = tuple(drawn)
+        return found
+
+
+def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
+    """One row a finished cell: ``arm, seed, value``, the mean over the suite's cells of the part of their boards that is ``measure``."""
+    of_cells = boards.groupby(["arm", "seed", "cell"], sort=False)[measure].mean()
+    return of_cells.groupby(["arm", "seed"], sort=False).mean().rename("value").reset_index()
+
+
+def studies_folder(store: SessionStore) -> Path:
+    return store.root / "studies"
+
+
+def create(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
+    """A new folder with ``study.json``. Raises StudyError if the id is none or taken."""
+    root = studies_folder(store)
+    return Study(make_folder(root, study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
+
+
+def studies(store: SessionStore) -> list[Study]:
+    """Every readable study, newest first."""
+    return readable(sorted(studies_folder(store).glob("*/study.json"), reverse=True), Study, StudyError)
+
+
+def shipped() -> list[Path]:
+    """The folders of the studies that come with the project: their reports, without their sessions."""
+    return sorted(path.parent for path in (places.ASSETS / "studies").glob("*/report.json"))
+
+
+def open_study(study_id: str, store: SessionStore) -> Study:
+    """Raises StudyError where there is no such study."""
+    return Study(find_folder(studies_folder(store), study_id, kind="study", error=StudyError))

@@ -1,0 +1,1 @@
+"""How a stage trains: GRPO, imitation and expert iteration."""

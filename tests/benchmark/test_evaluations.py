@@ -1,0 +1,184 @@
+"""Evaluations: what the name of a model means, and measuring in the background: stopped, failed, crashed, and never a torn result."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from frozenlab.benchmark.report import SHIPPED, Result, results, results_folder
+from frozenlab.benchmark.task import Evaluation, EvaluationError, Task, create, evaluations, task_for, throw_away
+from frozenlab.jobs.launcher import LaunchError, launching, start_evaluation, stop
+from frozenlab.jobs.state import WorkerState, worker_alive
+from frozenlab.lake.instance import write_instances
+from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.policy import LabPolicy
+from tests.builders import build_session
+from tests.running import wait_for
+
+pytestmark = pytest.mark.xdist_group("evaluations")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SessionStore]:
+    store = SessionStore(tmp_path / "sessions")
+    yield store
+    for evaluation in evaluations(store):
+        state = evaluation.state()
+        if worker_alive(state) and state.pid:
+            os.killpg(state.pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("policies") / "tiny"
+    LabPolicy(build_network(hidden=32, layers=1, intermediate=32), build_tokenizer()).save(folder)
+    return str(folder)
+
+
+def boards(folder: Path, n: int) -> str:
+    path = folder / f"boards-{n}.jsonl"
+    write_instances(path, build_suite(SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=n // 2, seed=7), sum_of_costs=False))
+    return str(path)
+
+
+def own(store: SessionStore) -> list[Result]:
+    return [result for result in results(store) if not result.shipped]
+
+
+# --- what is to be measured ------------------------------------------------------------------------------------------
+
+
+def test_the_lab_model_by_name_and_by_folder(store: SessionStore) -> None:
+    task = task_for("lab-model", "quick", store)
+    assert (task.title, task.policy, task.suite, task.session, task.method) == ("lab model", "lab-model", "quick", None, None)
+    assert task_for("assets/lab-model", "quick", store) == task
+    assert task_for("lab-model", "quick", store, title="mine", temperature=0.5).title == "mine"
+
+
+def test_the_checkpoints_of_a_session(store: SessionStore) -> None:
+    session = build_session(store.root)
+    weights = session.stage_dir(1) / "policy" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(b"")
+    base, second = task_for("built:base", "quick", store), task_for("built:2", "quick", store)
+    assert (base.title, base.policy, base.session, base.stage, base.method) == (
+        "Built session, base, before training", "lab-model", "built", None, None,
+    )  # fmt: skip
+    assert (second.title, second.policy, second.stage, second.method) == (
+        "Built session, after stage 2", str(weights.parent), 1, session.spec.training.method,
+    )  # fmt: skip
+    with pytest.raises(EvaluationError, match="session built has no weights of '1'; it has those of base, 2"):
+        task_for("built:1", "quick", store)
+
+
+@pytest.mark.parametrize(
+    ("model", "suite", "temperature", "said"),
+    [
+        (
+            "nowhere",
+            "quick",
+            0.0,
+            "'nowhere' is no checkpoint: neither lab-model, nor a folder with a model.safetensors, nor SESSION:STAGE",
+        ),
+        ("nobody:1", "quick", 0.0, "there is no session 'nobody'"),
+        ("lab-model", "quik", 0.0, "there is no suite 'quik'"),
+        ("lab-model", "quick", -1.0, "temperature: Input should be greater than or equal to 0"),
+    ],
+)
+def test_what_cannot_be_measured(store: SessionStore, model: str, suite: str, temperature: float, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        task_for(model, suite, store, temperature=temperature)
+
+
+# --- in the background -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.training
+def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
+    evaluation = start_evaluation(task_for(policy, boards(tmp_path, 20), store), store)
+    assert [known.id for known in evaluations(store)] == [evaluation.id]
+    with pytest.raises(LaunchError, match=r"tiny on boards-20.jsonl \(.*\) is running; stop it or wait"), launching(store):
+        pass
+    with pytest.raises(EvaluationError, match="is running; stop it first"):
+        throw_away(evaluation.id, store)
+    assert not own(store)
+
+    wait_for(lambda: not evaluation.state().live, "the end")
+    assert (evaluation.state().status, evaluation.state().progress) == ("done", 1.0)
+    assert not evaluations(store)
+    (result,) = own(store)
+    assert result.report is not None and result.rows is not None
+    assert (result.id, result.report.id, result.report.suite, result.report.n) == (evaluation.id, evaluation.id, "boards-20.jsonl", 20)
+    assert len(result.rows) == 20 and result.rows["optimal_sum_of_costs"].notna().all()
+
+    throw_away(evaluation.id, store)
+    assert not own(store) and not list(results_folder(store).iterdir())
+
+
+@pytest.mark.training
+def test_an_evaluation_that_is_stopped_leaves_no_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
+    evaluation = start_evaluation(task_for(policy, boards(tmp_path, 1200), store), store)
+    stop(evaluation)
+    wait_for(lambda: not evaluation.state().live, "the stop")
+    assert evaluation.state().status == "stopped"
+    assert not own(store) and not (evaluation.dir / "boards.parquet").exists()
+    with launching(store):
+        pass
+    throw_away(evaluation.id, store)
+    assert not evaluations(store)
+
+
+@pytest.mark.training
+def test_an_evaluation_that_fails_says_why(store: SessionStore, policy: str, tmp_path: Path) -> None:
+    path = tmp_path / "wall.txt"
+    path.write_text("S H G")
+    evaluation = start_evaluation(task_for(policy, str(path), store), store)
+    wait_for(lambda: not evaluation.state().live, "the end")
+    assert evaluation.state().status == "failed"
+    assert evaluation.state().error == "SuiteError: board 'wall' has no solution, so no model can be measured on it"
+
+
+def test_an_evaluation_whose_worker_is_gone_has_crashed(store: SessionStore) -> None:
+    evaluation = create(task_for("lab-model", "quick", store), store)
+    assert evaluation.state().status == "crashed", "nobody has started it"
+    running = WorkerState(status="running", pid=2**22, create_time=1.0, heartbeat=time.time())
+    (evaluation.dir / "state.json").write_text(running.model_dump_json())
+    assert evaluation.state().status == "crashed"
+    assert [known.id for known in evaluations(store)] == [evaluation.id]
+    with launching(store):
+        pass
+
+
+def test_a_session_keeps_an_evaluation_waiting(store: SessionStore) -> None:
+    build_session(store.root, status="running", finished_stages=1)
+    state = store.root / "built" / "state.json"
+    state.write_text(json.dumps(json.loads(state.read_text()) | {"pid": None, "heartbeat": time.time()}))
+    with pytest.raises(LaunchError, match=r"Built session \(built\) is running"):
+        start_evaluation(task_for("lab-model", "quick", store), store)
+    assert not evaluations(store)
+
+
+def test_only_what_is_ones_own_can_be_thrown_away(store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("../sessions", "nothing"):
+        with pytest.raises(EvaluationError, match="there is no result"):
+            throw_away(name, store)
+    monkeypatch.setattr("frozenlab.benchmark.task.SHIPPED", tmp_path)
+    (tmp_path / "base").mkdir()
+    with pytest.raises(EvaluationError, match="base came with the project and stays"):
+        throw_away("base", store)
+    assert SHIPPED.name == "results"
+
+
+def test_a_damaged_task_is_named(tmp_path: Path) -> None:
+    (tmp_path / "task.json").write_text("{")
+    with pytest.raises(EvaluationError, match=r"task\.json cannot be read"):
+        Evaluation(tmp_path)
+    assert Task(title="t", model="m", suite="hf:benchmark_wr1", policy="lab-model").online

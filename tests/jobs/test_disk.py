@@ -1,0 +1,78 @@
+"""A full disk is told in plain words, and written down although it is full."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import sys
+from collections import namedtuple
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from frozenlab.jobs import disk, launcher
+from frozenlab.jobs.state import read_state
+from frozenlab.jobs.worker import run_job
+from frozenlab.loop import recorder
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.worker import run_recorded
+from tests.builders import small_spec
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    return SessionStore(tmp_path).create(small_spec(stages=1), "full")
+
+
+def test_a_session_that_meets_a_full_disk_says_so_and_how_to_go_on(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(session: Session, recorder: Recorder) -> None:
+        assert (session.dir / disk.RESERVE).stat().st_size == disk.RESERVED
+        raise RuntimeError("PytorchStreamWriter failed writing file") from FULL
+
+    monkeypatch.setitem(sys.modules, "frozenlab.loop.loop", SimpleNamespace(run=run))  # the real one imports torch
+    assert run_recorded(session, Recorder(session)) == 1
+    state = Session(session.dir).state()
+    assert state.status == "failed"
+    assert state.error == f"The disk is full, in {session.dir}. Make room, then resume: what was done until now is kept."
+    assert not (session.dir / disk.RESERVE).exists(), "its room was given back"
+
+
+def test_the_state_is_written_where_nothing_else_can_be(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    def append(path: Path, record: dict) -> None:
+        raise FULL
+
+    monkeypatch.setattr(recorder, "append_line", append)
+    assert run_recorded(session, Recorder(session)) == 1
+    assert "The disk is full" in (Session(session.dir).state().error or "")
+
+
+def test_a_job_in_the_background_says_so_too(tmp_path: Path) -> None:
+    def work(tell: object) -> None:
+        raise FULL
+
+    assert run_job(tmp_path, work) == 1
+    assert (read_state(tmp_path).status, "The disk is full" in (read_state(tmp_path).error or "")) == ("failed", True)
+
+
+def test_a_stage_for_which_there_is_no_room_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(100e6, 97e6, 3e6))
+    with pytest.raises(
+        disk.DiskFullError, match=r"too full for stage 2, which takes about 40 MB: 3 MB are free in .*\. Make room, then resume"
+    ):
+        disk.check_room(tmp_path, 40_000_000, "stage 2")
+    disk.check_room(tmp_path, 3_000_000, "stage 2")
+
+
+def test_nothing_is_launched_on_a_full_disk(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(100e6, 100e6, 0))
+    with pytest.raises(launcher.LaunchError, match="The disk is too full for anything new"):
+        launcher.start(session.spec, SessionStore(session.dir.parent))
+
+
+def test_other_errors_keep_their_words(tmp_path: Path) -> None:
+    assert disk.in_words(KeyError("size"), tmp_path) == "KeyError: 'size'"

@@ -1,0 +1,61 @@
+"""Files are whole or absent; readers forgive a torn last line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.jobs.files import append_line, read_lines, sweep
+from frozenlab.lake.files import write_text
+
+
+def test_lines_come_back_from_where_the_reader_left_off(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    append_line(path, {"n": 1})
+    first, offset = read_lines(path)
+    append_line(path, {"n": 2})
+    second, _ = read_lines(path, offset)
+    assert (first, second) == ([{"n": 1}], [{"n": 2}])
+
+
+def test_a_half_line_is_left_for_later(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"n": 1}\n{"n": ')
+    records, offset = read_lines(path)
+    assert records == [{"n": 1}]
+    with path.open("a") as file:
+        file.write("2}\n")
+    assert read_lines(path, offset)[0] == [{"n": 2}]
+
+
+def test_a_new_writer_does_not_glue_its_line_to_a_torn_one(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('{"n": 1}\n{"n": ')
+    append_line(path, {"n": 2})
+    assert read_lines(path)[0] == [{"n": 1}, {"n": 2}]
+
+
+def test_lines_that_are_no_objects_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    path.write_text('[1]\nnonsense\n{"n": 1}\n')
+    assert read_lines(path)[0] == [{"n": 1}]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> None:
+    path = tmp_path / "state.json"
+    write_text(path, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(path, "\ud800")
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
+
+
+def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+    left = [tmp_path / ".state.json.x1", tmp_path / "stages" / "00" / ".validation.parquet.tmp"]
+    kept = [tmp_path / ".worker.lock", tmp_path / "state.json", tmp_path / ".gitignore", tmp_path / "stages" / "00" / "context.json"]
+    for path in (*left, *kept):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x")
+    sweep(tmp_path)
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(kept)

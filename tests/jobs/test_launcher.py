@@ -1,0 +1,152 @@
+"""Detached workers: one at a time, alive without their starter, stopped politely, dead ones noticed, and all resumable."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from frozenlab import places
+from frozenlab.jobs.launcher import LaunchError, claim, end_after_grace, reclaim, resume, start, stop, worker_command
+from frozenlab.jobs.state import State, own_process, worker_alive
+from frozenlab.lake.files import write_text
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionStore
+from tests.loop.test_loop import small_spec
+from tests.running import wait_for
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("launcher")]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SessionStore]:
+    store = SessionStore(tmp_path)
+    yield store
+    for session in store.sessions():
+        while (state := session.state()).status == "queued":  # its worker has not said yet which process it is
+            time.sleep(0.05)
+        if not session.read_only and worker_alive(state) and state.pid:
+            os.killpg(state.pid, signal.SIGKILL)
+
+
+def steps_done(session: Session) -> int:
+    return sum(event["kind"] == "step" for event in session.events()[0])
+
+
+def long_spec():
+    spec = small_spec()
+    return spec.model_copy(update={"training": spec.training.model_copy(update={"steps": 500})})
+
+
+def test_a_crashed_session_is_noticed_and_resumed_then_stopped(store: SessionStore) -> None:
+    session = start(long_spec(), store)
+    wait_for(lambda: steps_done(session) >= 2, "two steps")
+    with pytest.raises(LaunchError, match="is running; stop it or wait"):
+        start(long_spec(), store)
+
+    os.killpg(session.state().pid, signal.SIGKILL)
+    wait_for(lambda: session.state().status == "crashed", "the crash to be noticed")
+    before = steps_done(session)
+    resume(session, store)
+    wait_for(lambda: steps_done(session) > before, "a step after resuming")
+
+    stop(session)
+    wait_for(lambda: session.state().status == "stopped", "the stop")
+    wait_for(lambda: not worker_alive(session.state()), "the worker to end")
+    with pytest.raises(LaunchError, match="it is stopped"):
+        stop(session)
+
+
+def test_of_many_launches_at_once_one_wins(store: SessionStore) -> None:
+    def attempt(_: int) -> Session | None:
+        try:
+            return start(long_spec(), store)
+        except LaunchError:
+            return None
+
+    with ThreadPoolExecutor(4) as pool:
+        started = [session for session in pool.map(attempt, range(4)) if session]
+    assert len(started) == 1
+    assert len([session for session in store.sessions() if not session.read_only]) == 1
+
+
+def test_a_run_in_a_terminal_keeps_others_from_starting_and_waits_for_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    store = SessionStore()
+    first = claim(small_spec(), store, "first")
+    assert first.state().status == "queued"
+    with pytest.raises(LaunchError, match=r"first.* is running; stop it or wait"):
+        claim(small_spec(), store)
+    with pytest.raises(LaunchError, match=r"first.* is running; stop it or wait"):
+        start(small_spec(), store)
+
+
+def test_a_session_is_not_resumed_in_a_terminal_beside_one_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    store = SessionStore()
+    stopped = store.create(small_spec(), "stopped")
+    write_text(stopped.dir / "state.json", State(status="stopped").model_dump_json())
+    first = claim(small_spec(), store, "first")
+    with pytest.raises(LaunchError, match=r"first.* is running; stop it or wait"):
+        reclaim(stopped)
+    assert stopped.state().status == "stopped"
+    write_text(first.dir / "state.json", State(status="failed").model_dump_json())
+    reclaim(stopped)
+    assert stopped.state().status == "queued"
+
+
+def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> None:
+    script = (
+        "import sys; from pathlib import Path; from frozenlab.jobs.launcher import start; from frozenlab.loop.store import SessionStore;"
+        "from frozenlab.loop.spec import SessionSpec; spec = SessionSpec.model_validate_json(sys.stdin.read());"
+        "print(start(spec, SessionStore(Path(sys.argv[1]))).id)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(store.root)],
+        cwd=places.ROOT, input=small_spec().model_dump_json(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    session = store.open(done.stdout.strip())
+    wait_for(lambda: session.state().status == "done", "the session to end by itself")
+    with pytest.raises(LaunchError, match="nothing to resume"):
+        resume(session, store)
+
+
+def test_a_process_of_the_same_number_on_this_machine_is_not_ended_for_one_elsewhere() -> None:
+    bystander = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    far = {"pid": bystander.pid, "host": "elsewhere.example", "heartbeat": time.time() + 60, "patience": 0.1}
+    end_after_grace(State.model_validate(own_process() | far))
+    assert bystander.poll() is None
+    bystander.kill()
+    bystander.wait()
+
+
+def test_recorded_sessions_are_not_resumed(store: SessionStore) -> None:
+    with pytest.raises(LaunchError, match="recorded session"):
+        resume(store.create(small_spec(), "example-old"), store)
+
+
+@pytest.mark.parametrize(
+    ("launcher", "words"),
+    [
+        (None, []),
+        ({"processes": 1}, []),
+        ({"processes": 4}, ["torch.distributed.run", "--standalone", "--nproc-per-node", "4"]),
+        ({"processes": 2, "program": "accelerate"}, ["accelerate.commands.launch", "--multi_gpu", "--num_processes", "2"]),
+    ],
+)
+def test_the_spec_names_what_starts_its_processes(launcher: dict | None, words: list[str], tmp_path: Path) -> None:
+    spec = small_spec()
+    if launcher:
+        paper = preset_spec("paper")
+        spec = SessionSpec.model_validate(paper.model_dump() | {"language": {"rows": 1, "launcher": launcher}})
+    command = worker_command(SessionStore(tmp_path).create(spec, "told"))
+    assert command[0] == sys.executable and command[-3:] == ["-m", "frozenlab.loop.worker", str(tmp_path / "told")]
+    assert all(word in command for word in words) and (len(words) > 0) == (len(command) > 4)

@@ -1,0 +1,58 @@
+"""A session in the background whose engineer is behind an API: it goes on whatever happens there, and the key stays out of its folder."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from frozenlab.engineer.schema import ApiSettings
+from frozenlab.jobs import launcher
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.training.settings import TrainingSettings
+from tests.api_server import fails, fills_in_the_schema, serving
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("api")]
+
+KEY = "sk-not-to-be-written-anywhere"
+
+
+def spec(url: str) -> SessionSpec:
+    return SessionSpec(
+        title="asked over HTTP",
+        engineer="api",
+        api=ApiSettings(base_url=url, model="m", key_variable="LAB_TEST_API_KEY", timeout=20),
+        stages=2,
+        initial_config=EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2),
+        training=TrainingSettings(steps=1, boards_per_step=2, completions_per_board=2),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=3, seed=1),
+    )
+
+
+def finished(session: Session, seconds: float = 120) -> Session:
+    deadline = time.monotonic() + seconds
+    while session.state().live and time.monotonic() < deadline:
+        time.sleep(0.2)
+    return session
+
+
+def test_it_goes_on_after_a_refusal_and_the_key_is_written_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_TEST_API_KEY", KEY)
+    refusal = fails(401, f"Incorrect API key provided: {KEY}")
+    with serving(refusal, refusal, fills_in_the_schema) as server:
+        monkeypatch.setenv("FROZENLAB_API_HOSTS", server.url.split("/")[2])
+        session = finished(launcher.start(spec(server.url), SessionStore(tmp_path)))
+    assert session.state().status == "done", (session.dir / "worker.log").read_text()
+    assert set(server.keys) == {f"Bearer {KEY}"}
+    refused, answered = session.proposal(0), session.proposal(1)
+    assert refused is not None and "the server answered 401" in (refused.kept_because or "")
+    assert refused.config_after == refused.config_before
+    assert answered is not None and answered.kept_because is None
+    assert answered.config_after != answered.config_before
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(files) > 15
+    assert not [path for path in files if KEY.encode() in path.read_bytes()]

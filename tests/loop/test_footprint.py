@@ -1,0 +1,132 @@
+"""The memory estimate against real networks, built without memory, and against what must be so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from peft import LoraConfig, get_peft_model
+from transformers import Qwen3Config, Qwen3ForCausalLM
+
+from frozenlab.loop import footprint as module
+from frozenlab.loop.footprint import GIB, QWEN3, Gpu, Shape, footprint, gpus, shape_of, shortfalls
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
+
+LORA = Lora(rank=8)
+
+
+def network(shape: Shape) -> Qwen3ForCausalLM:
+    """Its architecture as transformers builds it, with no memory behind the weights."""
+    config = Qwen3Config(
+        num_hidden_layers=shape.layers, hidden_size=shape.hidden, intermediate_size=shape.intermediate, num_attention_heads=shape.heads,
+        num_key_value_heads=shape.pairs, head_dim=shape.head, vocab_size=shape.vocabulary, tie_word_embeddings=shape.tied,
+    )  # fmt: skip
+    with torch.device("meta"):
+        return Qwen3ForCausalLM(config)
+
+
+def with_language(**fields: object) -> SessionSpec:
+    spec = preset_spec("paper")
+    assert spec.language is not None
+    return spec.model_copy(update={"language": LanguageSettings.model_validate(spec.language.model_dump() | fields)})
+
+
+@pytest.mark.parametrize("name", QWEN3)
+def test_parameters_are_counted_as_the_network_has_them(name: str) -> None:
+    model = network(QWEN3[name])
+    assert sum(weight.numel() for weight in model.parameters()) == QWEN3[name].parameters
+    adapted = get_peft_model(model, LoraConfig(r=LORA.rank, target_modules="all-linear", task_type="CAUSAL_LM"))
+    assert sum(weight.numel() for weight in adapted.parameters() if weight.requires_grad) == QWEN3[name].adapters(LORA)
+
+
+def test_a_model_in_a_folder_tells_its_shape_and_an_unknown_one_does_not(tmp_path: Path) -> None:
+    shape = QWEN3["Qwen/Qwen3-0.6B"]
+    network(shape).config.save_pretrained(tmp_path)
+    assert shape_of(str(tmp_path)) == shape
+    (tmp_path / "config.json").write_text("{")
+    assert shape_of(str(tmp_path)) is None
+    assert shape_of("nobody/has-this-model") is shape_of("nonsense") is None
+
+
+def test_the_papers_model_fits_where_it_is_known_to_fit() -> None:
+    shape = QWEN3["Qwen/Qwen3-4B"]
+    assert footprint(with_language(), shape).total < 40 * GIB, "LoRA on one GPU of 40 GB"
+    assert 16 * shape.parameters < footprint(with_language(lora=None), shape).total, "Adam alone takes 16 bytes a weight"
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        ({}, {"lora": None}),
+        ({"lora": {"rank": 8}}, {"lora": {"rank": 64}}),
+        ({"gradient_checkpointing": True}, {"gradient_checkpointing": False}),
+        ({"rows": 1}, {"rows": 8}),
+        ({"max_tokens": 1024}, {"max_tokens": 8192}),
+        ({"dtype": "bfloat16"}, {"dtype": "float32"}),
+        ({"vllm": Vllm(sleep=True).model_dump()}, {"vllm": Vllm(sleep=False).model_dump()}),
+        ({"vllm": Vllm(mode="server").model_dump()}, {"vllm": Vllm().model_dump()}),
+        ({}, {"vllm": None}),
+    ],
+)
+def test_what_costs_memory(less: dict[str, object], more: dict[str, object]) -> None:
+    shape = QWEN3["Qwen/Qwen3-4B"]
+    assert footprint(with_language(**less), shape).total < footprint(with_language(**more), shape).total
+
+
+def test_more_gpus_share_the_steps_and_faster_ones_take_less_time() -> None:
+    shape = QWEN3["Qwen/Qwen3-4B"]
+    one, two = (footprint(with_language(launcher={"processes": n}), shape) for n in (1, 2))
+    slow, fast = (Gpu(f"NVIDIA {name} SXM", 80 * GIB) for name in ("A100", "H100"))
+    assert (one.step_seconds(fast) or 0) < (one.step_seconds(slow) or 0)
+    assert (two.step_seconds(fast) or 0) < (one.step_seconds(fast) or 0)
+    assert one.step_seconds(Gpu("Voodoo 2", GIB)) is None
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of programs, where a test can put an nvidia-smi."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    gpus.cache_clear()
+    monkeypatch.setattr(module, "find_spec", lambda name: object())
+    return tmp_path
+
+
+def put(machine: Path, *lines: str) -> None:
+    (machine / "nvidia-smi").write_text("#!/bin/sh\n" + "".join(f"echo '{line}'\n" for line in lines))
+    (machine / "nvidia-smi").chmod(0o755)
+
+
+def test_gpus_are_those_that_the_driver_lists(machine: Path) -> None:
+    put(machine, "NVIDIA H200, 143771", "NVIDIA GeForce RTX 3090, 24576")
+    assert gpus() == (Gpu("NVIDIA H200", 143771 * 2**20), Gpu("NVIDIA GeForce RTX 3090", 24 * GIB))
+
+
+def test_without_a_driver_there_are_none_and_it_is_said_what_is_needed(machine: Path) -> None:
+    assert gpus() == ()
+    [reason] = shortfalls(with_language())
+    assert "it needs a GPU with at least" in reason and "there is none" in reason
+    assert shortfalls(with_language(device="cpu")) == []
+
+
+@pytest.mark.parametrize(
+    ("lines", "fields", "reason"),
+    [
+        (["NVIDIA H200, 143771"], {}, None),
+        (["NVIDIA T4, 15360"], {}, "NVIDIA T4 has 15"),
+        (["NVIDIA H200, 143771"], {"launcher": {"processes": 2}}, "its 2 processes need a GPU each, and there is one"),
+        (["NVIDIA H200, 143771"] * 2, {"launcher": {"processes": 2}}, None),
+    ],
+)
+def test_it_is_said_what_the_gpus_lack(machine: Path, lines: list[str], fields: dict[str, object], reason: str | None) -> None:
+    put(machine, *lines)
+    found = shortfalls(with_language(**fields))
+    assert found == [] if reason is None else reason in found[0]
+
+
+def test_a_model_that_is_nowhere_and_a_missing_vllm_are_reasons(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    reasons = shortfalls(with_language(device="cpu").model_copy(update={"policy": "/no/such/folder"}))
+    assert ["it lacks vLLM" in reasons[0], "there is no folder /no/such/folder" in reasons[1]] == [True, True]

@@ -1,0 +1,67 @@
+"""A person as engineer: the session waits, and what they propose passes guard and ledger."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.engineer.engineers.human import person, proposal_of
+from frozenlab.jobs import launcher
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.ledger import predictions
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.worker import run_recorded
+from tests.builders import build_session
+from tests.loop.test_loop import small_spec
+from tests.running import wait_for
+
+
+def harder(config: EnvironmentConfig, size: int, hole_ratio: float) -> EnvironmentConfig:
+    return config.model_copy(update={"sizes": config.sizes | {size: config.sizes[size].model_copy(update={"hole_ratio": hole_ratio})}})
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("human")
+def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    session = store.create(small_spec("human"), "asked")
+    assert run_recorded(session, Recorder(session)) == 4
+    state = session.state()
+    assert (state.status, state.phase, state.stage, state.live) == ("waiting", "proposing", 0, False)
+    assert session.context(0) is not None and session.proposal(0) is None, "what a person decides by is there"
+    with pytest.raises(launcher.LaunchError, match="waits for your proposal"):
+        launcher.resume(session, store)
+    before = session.spec.initial_config
+    size = next(iter(before.sizes))
+    given = proposal_of(before, harder(before, size, 0.9), why="Break the ice.", expected={size: 0.25}, cited={size: (f"F{size}",)})
+    launcher.propose(session, given, store)
+    wait_for(lambda: not session.state().live, "the rest of the session")
+    assert session.state().status == "done", session.state().error
+    record = session.proposal(0)
+    assert record is not None and record.engineer == "human" and record.proposal == given
+    assert [repair.knob for repair in record.guard.repairs], "a person is guarded like everybody"
+    assert session.environment(1).config == record.config_after  # type: ignore[union-attr]
+    assert session.proposal(1) is None, "nobody is asked what nobody would train on"
+    ledger = predictions(session)
+    assert list(ledger["engineer"]) == ["human"] and list(ledger["expected"]) == [0.25]
+    with pytest.raises(launcher.LaunchError, match="does not wait for a proposal, it is done"):
+        launcher.propose(session, given, store)
+
+
+def test_a_proposal_is_not_taken_by_a_session_that_does_not_wait(tmp_path: Path) -> None:
+    built: Session = build_session(tmp_path, session_id="built")
+    config = built.spec.initial_config
+    with pytest.raises(launcher.LaunchError, match="does not wait"):
+        launcher.propose(built, proposal_of(config, config), SessionStore(tmp_path))
+    assert not list(tmp_path.rglob("given.json"))
+
+
+def test_a_persons_claims_tell_all_that_they_change_and_what_they_keep() -> None:
+    before = EnvironmentConfig.uniform((4, 5), agents=2, hole_ratio=0.2, wait_ratio=0.2)
+    told = proposal_of(before, harder(before, 4, 0.3), now={4: 0.9}, expected={4: 0.8}, cited={4: ("F4", "B4")})
+    assert [(claim.size, claim.knob, claim.after) for claim in told.claims] == [(4, "hole_ratio", 0.3), (5, None, None)]
+    assert told.claims[0].text == "Size 4: raise the hole ratio from 0.20 to 0.30, because it is 90% valid; expect 80% [F4 B4]."
+    assert told.preserved == (5,) and told.summary.startswith("Harder: size 4")
+    assert person(told).answer(None, 0).text == ""  # type: ignore[arg-type]

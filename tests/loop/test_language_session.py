@@ -1,0 +1,112 @@
+"""Whole sessions with a small real language model in the paper's roles: policy and engineer, all weights or LoRA."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import torch
+
+from frozenlab.cli import main
+from frozenlab.lake.board import Board
+from frozenlab.lake.instance import write_instances
+from frozenlab.lake.suites import build_suite
+from frozenlab.loop.planner import Planner
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.settings import LanguageSettings
+from tests.language_sessions import LORA, tiny_spec, trained_weights
+from tests.running import finish
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+
+
+@pytest.fixture(scope="module")
+def finished(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Session]:
+    """A whole session of each kind, run once for all tests."""
+    done: dict[str, Session] = {}
+
+    def session(kind: str) -> Session:
+        if kind not in done:
+            done[kind] = SessionStore(tmp_path_factory.mktemp(kind)).create(tiny_spec(tiny_model, kind), kind)
+            assert finish(done[kind]) == 0, done[kind].state().error
+        return done[kind]
+
+    return session
+
+
+@pytest.mark.parametrize("kind", LORA)
+def test_it_goes_from_stage_to_validation_to_proposal_to_stage(kind: str, finished: Callable[[str], Session]) -> None:
+    session = finished(kind)
+    for stage in range(2):
+        metrics = session.metrics(stage)
+        assert metrics["step"].tolist() == [1, 2, 3]
+        assert (metrics["grad_norm"] > 0).any(), "rewards differ, so it learns"
+        validation, record, context = session.validation(stage), session.proposal(stage), session.context(stage)
+        assert validation is not None and len(validation) == 10 and validation["completion"].str.startswith("Agent 0:").all()
+        assert context is not None and context.prompt is not None and "multi-agent path finding" in context.prompt
+        assert record is not None and record.kept_because is None, record
+        assert len(record.attempts) == 1 and (record.attempts[0].prompt_tokens or 0) > 500
+        said = json.loads(record.attempts[0].raw)
+        assert list(said) == ["rationale", "claims", "preserved", "sizes"]
+    first, second = session.environment(0), session.environment(1)
+    proposal = session.proposal(0)
+    assert first and second and proposal and second.config == proposal.config_after != first.config
+    assert any(not torch.equal(trained_weights(session, 0)[name], tensor) for name, tensor in trained_weights(session, 1).items())
+
+
+def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(finished: Callable[[str], Session]) -> None:
+    names = {kind: {path.name for path in (finished(kind).stage_dir(1) / "policy").iterdir()} for kind in LORA}
+    assert {"adapter_model.safetensors", "optimizer.pt"} <= names["lora"] and "model.safetensors" not in names["lora"]
+    assert not {name for name in names["full"] if name.endswith((".pt", ".pth", ".bin"))}, "twice the size of the model"
+    assert all("lora" in name for name in trained_weights(finished("lora"), 1))
+
+
+@pytest.mark.parametrize("kind", LORA)
+@pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1)])
+def test_stopped_and_resumed_it_ends_with_the_same_weights(
+    kind: str, stage: int, step: int, finished: Callable[[str], Session], tiny_model: Path, tmp_path: Path
+) -> None:
+    session = SessionStore(tmp_path).create(tiny_spec(tiny_model, kind), "halted")
+    assert finish(session, lambda event: event["kind"] == "step" and (event["stage"], event["step"]) == (stage, step)) == 3
+    assert session.state().status == "stopped"
+    assert finish(session) == 0
+    whole = finished(kind)
+    for n in range(2):
+        assert session.proposal(n).config_after == whole.proposal(n).config_after  # type: ignore[union-attr]
+        torch.testing.assert_close(trained_weights(session, n), trained_weights(whole, n), atol=0.0, rtol=0.0)
+
+
+@pytest.mark.parametrize("kind", LORA)
+def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_command_line(
+    kind: str, finished: Callable[[str], Session], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = finished(kind)
+    validation = session.validation(1)
+    assert validation is not None
+    first = validation.iloc[0]
+    board = Board.from_dict(json.loads(first["board"]))
+    planner = Planner()
+    checkpoint = session.checkpoints()[-1]
+    [answer] = planner.plan(checkpoint.path, board, language=checkpoint.language, optimal_makespan=int(first["optimal_makespan"]))
+    planner.close()
+    assert (answer.completion, answer.verdict.outcome) == (first["completion"], first["outcome"])
+
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(session.dir.parent))
+    boards = tmp_path / "boards.jsonl"
+    write_instances(boards, build_suite(session.spec.suite))
+    assert main(["evaluate", f"{kind}:2", "--suite", str(boards), "--out", str(tmp_path / "result"), "--json"]) == 0
+    assert sum(cell["n"] for cell in json.loads(capsys.readouterr().out)["cells"]) == len(validation)
+    measured = pd.read_parquet(tmp_path / "result" / "boards.parquet")
+    assert measured["completion"].tolist() == validation["completion"].tolist()
+
+    assert main(["export", f"{kind}:2", str(tmp_path / "whole"), "--json"]) == 0
+    policy = HFPolicy.load(str(tmp_path / "whole"), LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, max_tokens=40))
+    assert policy.plan([board])[0][0].text == first["completion"]
+    assert main(["export", f"{kind}:2", str(tmp_path / "whole")]) == 2, "what is there is not written over"
+    adapters = main(["export", f"{kind}:2", str(tmp_path / "adapters"), "--adapter"])
+    assert (adapters, (tmp_path / "adapters" / "adapter_model.safetensors").exists()) == ((0, True) if kind == "lora" else (2, False))
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")], "no half-written folder stays"

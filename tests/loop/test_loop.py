@@ -1,0 +1,194 @@
+"""The whole loop with the shipped lab model, in small: what it writes, that a seed fixes it, and that stopping loses nothing."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from frozenlab.engineer.schema import EngineerName
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import GenerationError, canonical_hashes, generate
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.loop import boards_of, make_engineer, suites_of
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.policy.folders import LAB_MODEL
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage import make_run, train_stage
+from tests.running import finish
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
+
+
+def small_spec(engineer: EngineerName = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
+    return SessionSpec(
+        title="small",
+        engineer=engineer,
+        stages=2,
+        initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
+        training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
+        seed=seed,
+        **fields,
+    )
+
+
+SEALED = {"test": SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=1), "ask_first": True}
+"""Test boards that no engineer sees, and an engineer that is asked before the first stage."""
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    session = SessionStore(tmp_path_factory.mktemp("whole")).create(small_spec(**SEALED), "whole")
+    assert finish(session) == 0
+    return session
+
+
+def weights(session: Session) -> list[bytes]:
+    return [(session.stage_dir(stage) / "policy" / "model.safetensors").read_bytes() for stage in range(2)]
+
+
+def tensors(session: Session) -> list[dict[str, torch.Tensor]]:
+    return [load_file(session.stage_dir(stage) / "policy" / "model.safetensors") for stage in range(2)]
+
+
+def test_the_folder_holds_everything(whole: Session) -> None:
+    for stage in range(2):
+        names = {path.name for path in whole.stage_dir(stage).iterdir()}
+        assert names == {
+            "environment.json", "metrics.jsonl", "completions.parquet", "validation.parquet", "test.parquet",
+            "context.json", "proposal.json", "policy",
+        }  # fmt: skip
+        assert len(whole.metrics(stage)) == 3
+        assert len(whole.validation(stage)) == 10
+        assert len(whole.completions(stage)) == 3 * 4 * 4
+        assert whole.context(stage).prompt.startswith("<engineer>")
+        assert whole.proposal(stage).attempts[-1].error is None
+        assert whole.environment(stage).config.agents == 2
+        assert len(whole.test(stage)) == 12
+    assert {path.name for path in whole.stage_dir(None).iterdir()} == {
+        "environment.json", "validation.parquet", "test.parquet", "context.json", "proposal.json",
+    }  # fmt: skip
+    assert whole.environment(0).config == whole.proposal(None).config_after
+    assert whole.environment(1).config == whole.proposal(0).config_after
+    assert whole.validation(None)["board_id"].tolist() == whole.validation(0)["board_id"].tolist()
+    assert (whole.stage_dir(1) / "policy" / "optimizer.pt").exists(), "a fork may go on from it"
+    assert whole.problems == []
+
+
+def test_the_state_tells_the_end_and_the_rates(whole: Session) -> None:
+    state = whole.state()
+    assert (state.status, state.phase, state.progress) == ("done", "done", 1.0)
+    assert [(rate.stage, rate.n) for rate in state.rates] == [(None, 12), (0, 12), (1, 12)], "told from the test boards"
+    kinds = [event["kind"] for event in whole.events()[0]]
+    assert kinds[0] == "started"
+    assert kinds[-1] == "done"
+    assert kinds.count("step") == 6
+
+
+def test_the_same_seed_gives_the_same_session(whole: Session, tmp_path: Path) -> None:
+    again = SessionStore(tmp_path).create(small_spec(**SEALED), "again")
+    assert finish(again) == 0
+    assert weights(again) == weights(whole)
+    for stage in range(2):
+        assert again.environment(stage) == whole.environment(stage)
+        assert again.validation(stage).equals(whole.validation(stage))
+        assert again.proposal(stage).config_after == whole.proposal(stage).config_after
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [("step", 0, 1), ("step", 1, 1), ("validated", 0, None), ("tested", 1, None), ("baseline", None, None), ("proposed", None, None)],
+    ids=["in a stage", "in the second stage", "after validation", "after the test", "at the base", "after the first proposal"],
+)
+def test_stop_and_resume_end_where_an_uninterrupted_run_ends(whole: Session, tmp_path: Path, moment: tuple) -> None:
+    session = SessionStore(tmp_path).create(small_spec(**SEALED), "halted")
+    assert finish(session, lambda event: (event["kind"], event.get("stage"), event.get("step")) == moment) == 3
+    assert session.state().status == "stopped"
+    assert finish(session) == 0
+    assert weights(session) == weights(whole)
+    assert [len(session.metrics(stage)) for stage in range(2)] == [3, 3]
+    assert [len(session.completions(stage)) for stage in range(2)] == [48, 48]
+    assert session.proposal(1).config_after == whole.proposal(1).config_after
+    assert session.context(None) == whole.context(None) and session.test(None).equals(whole.test(None))
+
+
+def test_test_boards_are_other_boards_than_those_of_validation_and_training(whole: Session) -> None:
+    suite, test = suites_of(whole.spec)
+    records = [whole.environment(stage) for stage in range(2)]
+    drawn = [boards_of(record.config, suite + test, whole.spec, record.seed) for record in records]
+    read, sealed, *trained = (set(canonical_hashes([instance.board for instance in boards])) for boards in (suite, test, *drawn))
+    assert len(read) == 10 and len(sealed) == 12
+    assert not sealed & read and not any(sealed & boards for boards in trained)
+
+
+def test_nothing_that_happens_on_the_test_boards_reaches_the_engineer(whole: Session, tmp_path: Path) -> None:
+    session = Session(shutil.copytree(whole.dir, tmp_path / "turned"))
+    for stage in (None, 0, 1):
+        rows = session.test(stage)
+        valid = ~rows["valid"]
+        fault, outcome = np.where(valid, None, "hole"), np.where(valid, "optimal", "hole")
+        turned = rows.assign(valid=valid, optimal=valid, fault=fault, outcome=outcome, tokens=7)
+        turned.to_parquet(session.stage_dir(stage) / "test.parquet")
+        for name in ("context.json", "proposal.json"):
+            (session.stage_dir(stage) / name).unlink()
+    assert finish(session) == 0
+    for stage in (None, 0, 1):
+        assert not session.results(stage)["valid"].equals(whole.results(stage)["valid"])
+        assert (session.stage_dir(stage) / "context.json").read_bytes() == (whole.stage_dir(stage) / "context.json").read_bytes()
+        assert session.proposal(stage).attempts[-1].raw == whole.proposal(stage).attempts[-1].raw
+
+
+def test_the_engineer_that_is_asked_first_reads_the_base_and_its_config_is_trained_on(whole: Session) -> None:
+    context = whole.context(None)
+    assert context.stage is None and context.sections["behaviour"] == () and context.sections["history"] == ()
+    assert {line.size for line in context.sections["failures"]} == {line.size for line in context.sections["statistics"]} == {3, 4}
+    assert whole.environment(None).config == whole.spec.initial_config
+    assert whole.environment(0).config == whole.proposal(None).config_after
+    assert "before stage 1" in whole.context(0).sections["history"][0].text
+    with pytest.raises(ValueError, match="a person is first asked after stage 1"):
+        small_spec("human", ask_first=True)
+
+
+def test_the_base_engineer_is_not_touched_by_training(whole: Session, tmp_path: Path) -> None:
+    context, policy = whole.context(1), LabPolicy.load(LAB_MODEL)
+    engineers = {name: make_engineer(small_spec(name), policy) for name in ("base", "policy")}
+    before = {name: engineer.answer(context, seed=1).text for name, engineer in engineers.items()}
+    ruinous = TrainingSettings(method="imitation", steps=3, boards_per_step=4, completions_per_board=2, learning_rate=1e-2, warmup_steps=0)
+    boards = generate(small_spec().initial_config, 12, seed=0)
+    run = make_run(policy, ruinous, stages=1, seed=0)
+    done = {"report": lambda *_: None, "stopping": lambda: False}
+    train_stage(run, boards, stage=0, folder=tmp_path, previous=None, recorded=3, **done)
+    after = {name: engineer.answer(context, seed=1).text for name, engineer in engineers.items()}
+    assert before["base"] == before["policy"] == after["base"] != after["policy"]
+
+
+def test_a_proposal_whose_boards_cannot_be_drawn_is_not_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = small_spec("random", ask_first=True).model_copy(update={"stages": 1})
+
+    def draw(config: EnvironmentConfig, *arguments: Any, **options: Any) -> Any:
+        if config != spec.initial_config:
+            raise GenerationError("too few boards of size 3 have a solution")
+        return generate(config, *arguments, **options)
+
+    monkeypatch.setattr("frozenlab.loop.loop.generate", draw)
+    session = SessionStore(tmp_path).create(spec, "undrawable")
+    assert finish(session) == 0
+    record = session.proposal(None)
+    assert record is not None and record.kept_because == "its boards cannot be drawn: too few boards of size 3 have a solution"
+    assert record.proposal is None and not record.changes and session.environment(0).config == spec.initial_config
+
+
+def test_a_policy_that_cannot_be_read_fails_with_the_reason(tmp_path: Path) -> None:
+    spec = small_spec().model_copy(update={"policy": str(tmp_path / "nowhere")})
+    session = SessionStore(tmp_path).create(spec, "broken")
+    assert finish(session) == 1
+    assert session.state().status == "failed"
+    assert "nowhere" in (session.state().error or "")

@@ -1,0 +1,47 @@
+"""The planning process is started ahead of the first request, once, and never while somebody plans."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from frozenlab.loop.planner import Planner
+
+MODEL = Path("some-model")
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands of the processes that were started; none really is."""
+    started: list[list[str]] = []
+
+    def start(command: list[str], **_: Any) -> SimpleNamespace:
+        started.append(command)
+        return SimpleNamespace(poll=lambda: None, kill=lambda: None, wait=lambda: 0)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    return started
+
+
+def test_the_process_is_started_once_and_loads_the_model(commands: list[list[str]]) -> None:
+    planner = Planner()
+    planner.warm_up(MODEL)
+    planner.warm_up(Path("another-model"))
+    assert [command[-2:] for command in commands] == [["frozenlab.policy.serve", str(MODEL)]]
+
+
+def test_nothing_waits_for_somebody_who_plans(commands: list[list[str]]) -> None:
+    planner = Planner()
+    with planner._lock:
+        planner.warm_up(MODEL)  # would wait for ever
+    assert not commands
+
+
+def test_a_model_that_cannot_be_loaded_is_told_when_it_is_asked(tmp_path: Path) -> None:
+    from frozenlab.policy import serve
+
+    serve.warm_up(str(tmp_path))

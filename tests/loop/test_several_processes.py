@@ -1,0 +1,70 @@
+"""A session in the background that trains in two processes, as on two GPUs."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from frozenlab.jobs import launcher
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session, SessionStore
+from frozenlab.policy.settings import Launcher
+from tests.language_sessions import STEPS, tiny_spec, trained_weights
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+
+
+@pytest.fixture(scope="module")
+def spec(tiny_model: Path) -> SessionSpec:
+    return tiny_spec(tiny_model, "lora", rows=4, launcher=Launcher(processes=2))
+
+
+def wait(session: Session, until: str | None = None) -> None:
+    """Until the session has ended, or has told an event of the kind ``until``."""
+    deadline = time.monotonic() + 240
+    while time.monotonic() < deadline and session.state().live:
+        if until and any(event["kind"] == until for event in session.events()[0]):
+            return
+        time.sleep(0.05)
+
+
+def log(session: Session) -> str:
+    return (session.dir / "worker.log").read_text()[-4000:]
+
+
+@pytest.fixture(scope="module")
+def whole(spec: SessionSpec, tmp_path_factory: pytest.TempPathFactory) -> Session:
+    session = launcher.start(spec, SessionStore(tmp_path_factory.mktemp("several")))
+    wait(session)
+    assert session.state().status == "done", log(session)
+    return session
+
+
+def test_they_share_each_steps_boards(whole: Session, spec: SessionSpec) -> None:
+    for stage in range(2):
+        metrics = whole.metrics(stage)
+        assert metrics["step"].tolist() == list(range(1, STEPS + 1))
+        of_boards = [metrics[name] for name in metrics if name.startswith("valid_")]  # of the sizes that the stage's config asks for
+        assert of_boards
+        assert (metrics["valid"] <= sum(part.fillna(0) for part in of_boards) + 1e-9).all()
+        proposal = whole.proposal(stage)
+        assert proposal is not None and proposal.kept_because is None
+    kept = whole.completions(0)
+    assert kept is not None and len(kept) == STEPS * 2 * spec.training.completions_per_board, "the first process keeps those of its half"
+
+
+def test_stopped_and_resumed_they_end_with_the_same_weights(whole: Session, spec: SessionSpec, tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    session = launcher.start(spec, store)
+    wait(session, until="step")
+    launcher.stop(session)
+    wait(session)
+    assert session.state().status == "stopped", log(session)
+    launcher.resume(session, store)
+    wait(session)
+    assert session.state().status == "done", log(session)
+    for stage in range(2):
+        torch.testing.assert_close(trained_weights(session, stage), trained_weights(whole, stage), atol=0.0, rtol=0.0)

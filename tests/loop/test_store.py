@@ -1,0 +1,79 @@
+"""Session folders: ids stay inside, damage is named and the rest is shown."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.store import SCRATCH_AGE, SessionError, SessionStore
+
+
+def test_a_new_session_is_listed_and_opens(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    session = store.create(preset_spec("quick"))
+    assert session.id in [found.id for found in store.sessions()]
+    assert store.open(session.id).spec == preset_spec("quick")
+
+
+def test_two_sessions_of_the_same_second_get_two_names(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    assert len({store.create(preset_spec("quick")).id for _ in range(3)}) == 3
+
+
+@pytest.mark.parametrize("name", ["../etc", "a/b", "", "A", "-x", "a" * 64, "x\n"])
+def test_ids_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SessionError, match="no session id"):
+        SessionStore(tmp_path).open(name)
+
+
+def test_an_id_is_given_once(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    store.create(preset_spec("quick"), "mine")
+    with pytest.raises(SessionError, match="already exists"):
+        store.create(preset_spec("quick"), "mine")
+
+
+def test_what_a_killed_process_began_to_make_is_cleared_a_day_later(tmp_path: Path) -> None:
+    for name, age in ((".new-old", 2 * SCRATCH_AGE), (".new-now", 0.0)):
+        (tmp_path / name / "half").mkdir(parents=True)
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    SessionStore(tmp_path).create(preset_spec("quick"), "mine")
+    assert {path.name for path in tmp_path.iterdir()} == {".new-now", "mine"}
+
+
+def test_an_unknown_session_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match="there is no session 'gone'"):
+        SessionStore(tmp_path).open("gone")
+
+
+def test_damage_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    session = SessionStore(tmp_path).create(preset_spec("quick"), "hurt")
+    stage = session.stage_dir(0)
+    stage.mkdir(parents=True)
+    (stage / "proposal.json").write_text('{"stage": 0')
+    (stage / "validation.parquet").write_bytes(b"not a table")
+    (stage / "metrics.jsonl").write_text('{"step": 1, "reward": 0.5}\n{"step": 2, "rew')
+    assert session.proposal(0) is None
+    assert session.validation(0) is None
+    assert session.metrics(0)["reward"].tolist() == [0.5]
+    assert len(session.problems) == 2
+    assert all(problem.startswith("stages/00/") for problem in session.problems)
+
+
+def test_a_folder_with_a_bad_spec_is_left_out_and_says_why(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    (tmp_path / "bad").mkdir()
+    (tmp_path / "bad" / "session.json").write_text('{"stages": 0}')
+    assert "bad" not in [session.id for session in store.sessions()]
+    with pytest.raises(SessionError, match=r"session\.json is not a spec"):
+        store.open("bad")
+
+
+def test_recorded_sessions_are_read_only(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    assert store.create(preset_spec("quick"), "example-one").read_only
+    assert not store.create(preset_spec("quick"), "mine").read_only

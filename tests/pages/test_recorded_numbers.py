@@ -1,0 +1,97 @@
+"""Every number that the pages showed of the recorded sessions, studies, replays and results on the day it was noted is still shown.
+
+``python -m tests.pages.test_recorded_numbers`` notes them anew, which only new recordings are a reason for.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.apptest import open_page, source
+
+NOTED = Path(__file__).with_name("recorded_numbers.json")
+SESSIONS = {"example-quick": 2, "example-quick-kept": 2, "example-long": 4, "example-long-imitation": 4}
+"""The recorded sessions and their stages."""
+VIEWS: dict[str, dict[str, str]] = (
+    {"home": {}, "benchmark": {}}
+    | {f"train {session}": {"session": session} for session in SESSIONS}
+    | {
+        f"story {session} {stage}": {"session": session, "stage": str(stage)}
+        for session, stages in SESSIONS.items()
+        for stage in range(1, stages + 1)
+    }
+    | {
+        f"studies {study} {view}": {"study": f"recorded-{study}", "view": view}
+        for study in ("engineers", "engineers-sealed", "sections")
+        for view in ("effects", "arms", "sizes", "predictions")
+    }
+    | {f"replay {replay}": {"replay": f"recorded-{replay}"} for replay in ("engineers", "sections")}
+)
+"""What is opened: the page's name, and the address behind it."""
+ARRAYS = {"f8": "<f8", "f4": "<f4", "i1": "<i1", "i2": "<i2", "i4": "<i4", "u1": "<u1", "u2": "<u2", "u4": "<u4"}
+
+
+def numbers_of(app: AppTest) -> list[str]:
+    """The numbers in charts, tables and metrics, and those with a decimal point or per cent sign in texts; sorted, each once."""
+    found = set[str]()
+    for chart in app.get("plotly_chart"):
+        for trace in json.loads(chart.proto.spec or chart.proto.figure.spec)["data"]:
+            for axis in ("x", "y", "z"):
+                found |= set(map(written, in_json(trace.get(axis))))
+    for table in (*app.dataframe, *app.table):
+        frame = table.value
+        for column in frame.columns:
+            found |= set(map(written, in_json(frame[column].tolist())))
+    for metric in app.metric:
+        found |= set(re.findall(r"-?\d+(?:\.\d+)?", f"{metric.value} {metric.delta}"))
+    found |= set(re.findall(r"\d+\.\d+|\d+(?= %)", source(app)))
+    return sorted(found)
+
+
+def in_json(value: Any) -> Iterator[float]:
+    """The numbers of a trace's axis, of a cell, or of a list of either."""
+    if isinstance(value, dict) and "bdata" in value:
+        yield from np.frombuffer(b64decode(value["bdata"]), ARRAYS[value["dtype"]]).tolist()
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from in_json(each)
+    elif isinstance(value, str):
+        yield from (float(number) for number in re.findall(r"-?\d+\.\d+", value))
+    elif isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value):
+        yield float(value)
+
+
+def written(number: float) -> str:
+    """To six digits: a sum may run in another order."""
+    return f"{number:.6g}"
+
+
+def open_view(view: str) -> AppTest:
+    app = open_page(view.split()[0], **VIEWS[view])
+    assert not app.exception and not app.warning, (view, app.exception, app.warning)
+    return app
+
+
+@pytest.fixture(autouse=True)
+def no_sessions_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_numbers_noted_are_still_shown(view: str) -> None:
+    noted = json.loads(NOTED.read_text(encoding="utf-8"))[view]
+    missing = set(noted) - set(numbers_of(open_view(view)))
+    assert not missing, f"{len(missing)} of {len(noted)} numbers are gone from {view}: {sorted(missing)[:20]}"
+
+
+if __name__ == "__main__":
+    NOTED.write_text(json.dumps({view: numbers_of(open_view(view)) for view in VIEWS}, separators=(",", ":")).replace("],", "],\n") + "\n")

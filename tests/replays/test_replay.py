@@ -1,0 +1,360 @@
+"""Asking anew: nothing is trained and nothing of the session touched, the same draws for every arm, answers that are there are kept, and
+distances that are what they say."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from frozenlab.engineer.schema import SECTIONS, ApiSettings, Attempt
+from frozenlab.jobs.launcher import LaunchError, launching, resume_replay, start_replay, stop
+from frozenlab.jobs.state import worker_alive
+from frozenlab.loop.store import STOP_FILE, Session, SessionError, SessionStore
+from frozenlab.replays import worker as replay_worker
+from frozenlab.replays.asking import replay
+from frozenlab.replays.cost import estimate
+from frozenlab.replays.report import compared, proposals, sentences, sign_flips
+from frozenlab.replays.task import (
+    Answer,
+    Replay,
+    ReplayError,
+    ReplayTask,
+    arms_of_engineers,
+    arms_of_sections,
+    askable,
+    create,
+    open_replay,
+    replays,
+    shipped,
+    task_for,
+    throw_away,
+    validated_stages,
+    write_answers,
+)
+from frozenlab.studies.spec import Arm, section_arms
+from tests.builders import build_session
+
+ENGINEERS = ("rules", "uniform", "random", "fixed")
+API = ApiSettings(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.0, output_price=10.0, max_tokens=1000)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SessionStore]:
+    store = SessionStore(tmp_path / "sessions")
+    yield store
+    for found in replays(store):
+        state = found.state()
+        if worker_alive(state) and state.pid and state.pid != os.getpid():
+            os.killpg(state.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def scripted(store: SessionStore) -> Replay:
+    """Of a built session, with engineers that need no model; nobody has been asked yet."""
+    session = build_session(store.root)
+    return create(task_for(session, 1, arms_of_engineers(ENGINEERS, "policy"), "engineers", samples=3), store, "asked")
+
+
+def files_of(folder: Path) -> dict[str, float]:
+    return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*")}
+
+
+def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
+        time.sleep(0.05)
+
+
+# --- the answers -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("replay")
+def test_the_recorded_session_is_asked_anew() -> None:
+    session = SessionStore().open("example-quick")
+    untouched = files_of(session.dir)
+    arms = [section_arms()[0], Arm(name="blind", sections=()), Arm(name="rules", engineer="rules"), Arm(name="fixed", engineer="fixed")]
+    task = task_for(session, 0, arms, "test", samples=3)
+    answers = list(replay(task, session))
+    assert [(answer.arm, answer.sample) for answer in answers] == [(arm.name, n) for n in range(3) for arm in arms]
+    rows = proposals(answers)
+    assert len(rows) == 4 * 3 * 6
+    rest = list(replay(task, session, known={(answer.arm, answer.sample) for answer in answers[:-2]}))
+    pd.testing.assert_frame_equal(proposals(rest), rows[-12:].reset_index(drop=True))
+    table = compared(rows, arms[0].name)
+    assert table.loc[arms[0].name, "distance"] == 0 < table.loc["blind", "distance"]
+    assert table.loc[["rules", "fixed"], "spread"].max() == pytest.approx(0) and table.loc["fixed", "changes"] == 0
+    assert (table["n"] == 3).all()
+    kept = rows[rows["arm"] == "fixed"].set_index("size")
+    sizes = session.environment(0).config.sizes  # type: ignore[union-attr]
+    assert all(kept.loc[size, "hole_ratio"].eq(cell.hole_ratio).all() for size, cell in sizes.items())
+    assert files_of(session.dir) == untouched
+
+
+def test_what_cannot_be_asked_is_said(store: SessionStore) -> None:
+    session = build_session(store.root, finished_stages=1)
+    rules = [Arm(name="rules", engineer="rules")]
+    assert validated_stages(session) == [0]
+    assert askable(session, 0) == ["base", "rules", "bandit", "uniform", "random", "fixed"]
+    with pytest.raises(SessionError, match="has not validated a stage 3"):
+        task_for(session, 2, rules, "rules")
+    for arm, said in (
+        (Arm(name="all"), "the arm all cannot be asked: the engineer policy needs the weights of stage 1, which built does not have"),
+        (Arm(name="me", engineer="human"), "the arm me cannot be asked: its engineer is a person"),
+        (Arm(name="far", engineer="api"), "the arm far cannot be asked: .*give both or neither"),
+    ):
+        with pytest.raises(ReplayError, match=said):
+            task_for(session, 0, [arm], "x")
+    for fields, said in (({"samples": 0}, "samples: "), ({"seed": -1}, "seed: ")):
+        with pytest.raises(ReplayError, match=said):
+            task_for(session, 0, rules, "rules", **fields)
+    with pytest.raises(ReplayError, match="two arms are the same"):
+        task_for(session, 0, rules * 2, "rules")
+
+
+def test_the_arms_of_every_kind() -> None:
+    names = [[arm.name for arm in arms_of_sections(kind, SECTIONS[:2])] for kind in ("sections", "left-out", "alone")]
+    assert names == [
+        ["behaviour-failures", "behaviour", "failures", "none"],
+        ["all", "no-behaviour", "no-failures"],
+        ["all", "none", "only-behaviour", "only-failures"],
+    ]
+    for kind in ("sections", "left-out", "alone"):
+        first, *others = arms_of_sections(kind, SECTIONS, "api", API)
+        assert first.sections == SECTIONS and {arm.api for arm in (first, *others)} == {API}
+    assert [(arm.name, arm.api) for arm in arms_of_engineers(("api", "fixed", "rules"), "rules", API)] == [
+        ("rules", None), ("api", API), ("fixed", None),
+    ]  # fmt: skip
+
+
+# --- the folder and the process --------------------------------------------------------------------------------------
+
+
+def test_what_was_answered_is_kept_and_not_asked_again(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = scripted.session.dir
+    untouched = files_of(session)
+
+    def stop_at(done: int, of: int) -> None:
+        if done == 5:
+            (scripted.dir / STOP_FILE).touch()
+
+    assert replay_worker.main(scripted.dir, stop_at) == 3
+    assert scripted.state().status == "stopped" and scripted.state().progress < 1
+    first = scripted.answers()
+    assert [answer.sample for answer in first] == [0, 0, 0, 0, 1]
+    (scripted.dir / STOP_FILE).unlink()
+    told: list[int] = []
+    assert replay_worker.main(scripted.dir, lambda done, of: told.append(done)) == 0
+    assert told == list(range(6, 13)), "those that were there are not asked again"
+    assert (scripted.state().status, scripted.state().progress) == ("done", 1.0)
+    assert scripted.answers()[:5] == first and len(scripted.answers()) == scripted.task.total
+    assert replay_worker.main(scripted.dir) == 0, "nothing is left to ask"
+    assert files_of(session) == untouched
+
+
+def test_answers_are_there_while_it_runs(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replay_worker, "EVERY", 0.0)
+    seen: list[int] = []
+    replay_worker.main(scripted.dir, lambda done, of: seen.append(len(Replay(scripted.dir).answers())))
+    assert seen == list(range(1, 13))
+
+
+def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
+    session = build_session(store.root)
+    weights = session.stage_dir(0) / "policy" / "model.safetensors"
+    weights.parent.mkdir()
+    weights.write_bytes(b"")
+    gone = create(task_for(session, 0, [Arm(name="all")], "x", samples=1), store)
+    weights.unlink()
+    assert replay_worker.main(gone.dir) == 1
+    assert "the engineer policy needs the weights of stage 1" in (gone.state().error or "")
+    assert gone.answers() == []
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("replay")
+def test_a_killed_replay_in_the_background_goes_on(store: SessionStore) -> None:
+    session = build_session(store.root)
+    weights = SessionStore().open("example-quick").stage_dir(0) / "policy"
+    (session.stage_dir(0) / "policy").symlink_to(weights)
+    task = task_for(session, 0, [Arm(name="all"), Arm(name="blind", sections=())], "x", samples=10)
+    found = start_replay(task, store)
+    assert [known.id for known in replays(store)] == [found.id]
+    with pytest.raises(LaunchError, match=r"Built session, stage 1: x \(.*\) is running; stop it or wait"), launching(store):
+        pass
+    with pytest.raises(ReplayError, match="is running; stop it first"):
+        throw_away(found)
+    wait_for(lambda: len(found.answers()) > 2, "answers")
+    os.killpg(found.state().pid or 0, signal.SIGKILL)
+    wait_for(lambda: found.state().status == "crashed", "the crash to be noticed")
+    there = found.answers()
+    resume_replay(found, store)
+    wait_for(lambda: len(found.answers()) > len(there), "an answer after resuming")
+    stop(found)
+    wait_for(lambda: not found.state().live, "the stop")
+    assert found.state().status == "stopped" and found.answers()[: len(there)] == there
+    throw_away(found)
+    assert replays(store) == []
+
+
+def test_replays_are_found_by_name_and_damaged_ones_are_not(store: SessionStore, scripted: Replay) -> None:
+    assert open_replay("asked", store).task == scripted.task
+    broken = store.root / "replays" / "broken"
+    broken.mkdir()
+    (broken / "task.json").write_text("{")
+    assert [found.id for found in replays(store)] == ["asked"]
+    for name, message in (("nowhere", "no replay"), ("../x", "no replay"), ("broken", r"task\.json cannot be read")):
+        with pytest.raises(ReplayError, match=message):
+            open_replay(name, store)
+    for name, message in (("asked", "already exists"), ("No id", "is no replay id")):
+        with pytest.raises(ReplayError, match=message):
+            create(scripted.task, store, name)
+    (scripted.dir / "answers.parquet").write_bytes(b"torn")
+    with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read"):
+        scripted.answers()
+
+
+def test_a_session_that_lies_elsewhere_is_found(store: SessionStore, tmp_path: Path) -> None:
+    session = build_session(tmp_path / "elsewhere")
+    found = create(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
+    assert found.session.dir == session.dir and replay_worker.main(found.dir) == 0
+
+
+@pytest.mark.parametrize("found", shipped(), ids=lambda found: found.id)
+def test_a_recorded_replay_is_whole_and_small(found: Replay) -> None:
+    answers = found.answers()
+    assert {(answer.arm, answer.sample) for answer in answers} == {
+        (arm.name, n) for arm in found.task.arms for n in range(found.task.samples)
+    }
+    session = found.session
+    assert found.task.folder is None and session.read_only
+    config = session.environment(found.task.stage).config  # type: ignore[union-attr]
+    assert all(answer.record.config_before == config for answer in answers)
+    assert sum(path.stat().st_size for path in found.dir.iterdir()) < 300_000
+    assert {path.name for path in found.dir.iterdir()} == {"task.json", "answers.parquet"}
+
+
+# --- what they say ---------------------------------------------------------------------------------------------------
+
+
+def table(**arms: list[float]) -> pd.DataFrame:
+    """Answers that differ in the hole ratio of one map size alone."""
+    common = {"usable": True, "attempts": 1, "tokens": 10, "cost": float("nan"), "changes": 1, "repairs": 0, "size": 3}
+    rows = [(arm, n, hole) for arm, holes in arms.items() for n, hole in enumerate(holes)]
+    return pd.DataFrame([common | {"arm": arm, "sample": n, "share": 1.0, "hole_ratio": hole, "wait_ratio": 0.1} for arm, n, hole in rows])
+
+
+def test_spread_and_distance_are_mean_absolute_differences_in_points() -> None:
+    answers = table(a=[0.2, 0.4], b=[0.6, 0.6])
+    answers.loc[3, "usable"] = False
+    told = compared(answers, "a")
+    assert told["spread"].to_dict() == pytest.approx({"a": 10 / 3, "b": 0})  # one knob of three, 10 points from the mean
+    assert told["distance"].to_dict() == pytest.approx({"a": 0, "b": 10})
+    assert told["unusable"].to_dict() == {"a": 0, "b": 1}
+    with pytest.raises(ValueError, match="the arm c, which the others are held against, has no answer"):
+        compared(answers, "c")
+
+
+def test_chance_is_told_from_a_difference() -> None:
+    rng = np.random.default_rng(1)
+    noise = list(rng.normal(0.3, 0.05, 16))
+    answers = table(a=noise, same=noise, like=list(rng.permutation(noise)), far=[hole + 0.05 for hole in noise])
+    p = {arm: sign_flips(answers, arm, "a") for arm in ("same", "like", "far")}
+    assert p["same"] == 1 and p["like"] > 0.05 and p["far"] < 0.001
+    assert sign_flips(table(a=[0.2], b=[0.6]), "b", "a") == 1, "one pair tells nothing"
+    held = compared(answers, "a")["p"]
+    assert np.isnan(held["a"]) and held["far"] == pytest.approx(3 * p["far"]), "Holm, over three arms"
+
+
+def test_the_false_alarms_of_the_sign_test_are_as_rare_as_it_says() -> None:
+    rng = np.random.default_rng(0)
+    alarms = sum(sign_flips(table(a=list(rng.normal(size=8)), b=list(rng.normal(size=8))), "b", "a") < 0.05 for _ in range(200))
+    assert alarms <= 20  # 10 are expected; 21 or more have a chance below 0.1 %
+
+
+def task(*arms: Arm, samples: int = 8) -> ReplayTask:
+    return ReplayTask(title="t", session="s", stage=0, arms=arms, samples=samples)
+
+
+def test_sentences_about_engineers() -> None:
+    answers = table(policy=[0.30, 0.32] * 4, base=[0.30, 0.32] * 4, uniform=[0.6] * 8)
+    answers.loc[answers["arm"] == "base", "usable"] = [False, *[True] * 7]
+    told = sentences(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
+    assert told == [
+        "Furthest from policy is uniform, 9.7 points per knob away; base proposes the same.",
+        "1 of 2 arms differ from policy by more than chance explains (p < 0.05 after Holm's correction); not base.",
+        "Asked again, the answers of policy vary most: 0.3 points per knob around their mean; always the same: uniform.",
+        "1 of 24 answers could not be used (4 %, 95 % interval 1 to 20 %), most of them from base: 1 of 8.",
+    ]
+
+
+def test_sentences_about_sections_name_the_one_that_matters() -> None:
+    arms = arms_of_sections("sections", ("failures", "statistics"))
+    values = {"failures-statistics": 0.3, "failures": 0.6, "statistics": 0.33, "none": 0.6}
+    told = sentences(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
+    assert told[0] == (
+        "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points per knob from the full context, the 1 "
+        "arm with it 1.0. They tell the present config: without it an engineer can only write a new one."
+    )
+    assert told[1].startswith("All other arms differ from failures-statistics by more than chance explains")
+    assert told[2] == "Asked again, every arm answers the same."
+    early = sentences(table(**{name: [value] for name, value in values.items()}), task(*arms))
+    assert early[1].startswith("Chance could explain how far the other arms are from failures-statistics")
+    assert len(early) == 3, "one answer each has no spread"
+    assert sentences(table(one=[0.3, 0.3]), task(Arm(name="one"))) == [
+        "Asked again, every arm answers the same.", "0 of 2 answers could not be used (0 %, 95 % interval 0 to 66 %).",
+    ]  # fmt: skip
+
+
+def test_an_unusable_answer_counts_as_the_config_before(store: SessionStore) -> None:
+    record = build_session(store.root, broken_stage=0).proposal(0)
+    assert record is not None
+    paid = record.model_copy(update={"attempts": (Attempt(raw="", cost=0.5, tokens=7, seconds=1), *record.attempts)})
+    rows = proposals([Answer("a", 0, record), Answer("b", 0, paid)])
+    assert not rows["usable"].any() and (rows["changes"] == 0).all()
+    first = rows[rows["arm"] == "a"].set_index("size")
+    assert first["hole_ratio"].to_dict() == {size: cell.hole_ratio for size, cell in record.config_before.sizes.items()}
+    assert rows.groupby("arm")["cost"].first().isna().to_dict() == {"a": True, "b": False} and rows["cost"].max() == 0.5
+    write_answers(store.root, [Answer("a", 0, record)])
+    assert pd.read_parquet(store.root / "answers.parquet")["record"][0] == record.model_dump_json()
+
+
+# --- what it costs ---------------------------------------------------------------------------------------------------
+
+
+def with_api_answers(session: Session, tokens: int) -> None:
+    record = session.proposal(0)
+    assert record is not None
+    told = record.model_copy(update={"engineer": "api", "attempts": (Attempt(raw="{}", tokens=tokens, seconds=1),)})
+    (session.stage_dir(0) / "proposal.json").write_text(told.model_dump_json())
+
+
+def test_only_answers_that_an_api_still_has_to_give_are_estimated(store: SessionStore) -> None:
+    session = build_session(store.root)
+    free = task_for(session, 0, arms_of_engineers(ENGINEERS, "policy"), "x", samples=4)
+    assert estimate(free, session) is None
+    arms: Any = (*arms_of_engineers(("rules", "api"), "policy", API), Arm(name="blind", engineer="api", api=API, sections=()))
+    paid = task_for(session, 0, arms, "x", samples=4)
+    told = estimate(paid, session)
+    assert told is not None and (told.requests, told.answer_tokens, told.judged) == (8, 8000, False)
+    assert told.cost == pytest.approx((told.prompt_tokens + 10 * 8000) / 1e6)
+    assert "8 requests" in told.sentence and "at most 8,000 written, which cost at most" in told.sentence
+    rest = estimate(paid, session, known={("api", n) for n in range(4)} | {("blind", 0)})
+    assert rest is not None and rest.requests == 3
+    blind_only = rest.prompt_tokens / 3
+    assert blind_only < told.prompt_tokens / 8, "who is shown less costs less"
+    with_api_answers(session, tokens=300)
+    judged = estimate(paid, session)
+    assert judged is not None and (judged.answer_tokens, judged.judged) == (2400, True)
+    unpriced = API.model_copy(update={"input_price": None})
+    known = estimate(task_for(session, 0, [Arm(name="api", engineer="api", api=unpriced)], "x"), session)
+    assert known is not None and known.cost is None and "at prices that are not known" in known.sentence

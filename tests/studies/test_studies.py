@@ -1,0 +1,361 @@
+"""Studies: every cell is run to its end exactly once, whatever is killed in between, and arms of a seed begin alike."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from frozenlab import cli, places
+from frozenlab.engineer.schema import SECTIONS, ApiSettings
+from frozenlab.jobs.launcher import spawn
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.studies.noise import told_beforehand
+from frozenlab.studies.runner import Runner
+from frozenlab.studies.spec import (
+    PROMPT_TOKENS,
+    SEEDS,
+    STUDIES,
+    STUDY_ENGINEERS,
+    Arm,
+    StudySpec,
+    engineers_study,
+    guard_study,
+    guidance_study,
+    only_one,
+    section_arms,
+    sections_study,
+    without_one,
+)
+from frozenlab.studies.store import Study, StudyError, create, open_study, outcomes, studies
+from tests.loop.test_loop import small_spec
+
+
+def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
+    return engineers_study(session=small_spec()).model_copy(
+        update={"arms": tuple(Arm(name=name, engineer=name) for name in engineers), "seeds": seeds}  # type: ignore[arg-type]
+    )
+
+
+def events(study: Study, kind: str) -> dict[str, int]:
+    """How often each cell told an event of this kind."""
+    told = {cell.id: study.session(cell) for cell in study.cells}
+    return {name: sum(event["kind"] == kind for event in session.events()[0]) for name, session in told.items() if session}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    study = create(small_study("uniform", "fixed", "policy", seeds=(1,)), SessionStore(tmp_path_factory.mktemp("studies")), "small")
+    assert Runner(study, jobs=2).run() == 0
+    return study
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("studies")
+def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) -> None:
+    assert finished.state().status == "done" and finished.state().progress == 1.0
+    first, *others = [session for _, session in finished.finished()]
+    assert len(others) == 2
+    for session in others:
+        assert session.test(None).equals(first.test(None)) and session.environment(None) == first.environment(None)  # type: ignore[union-attr]
+        assert session.proposal(None).engineer == session.spec.engineer != first.spec.engineer  # type: ignore[union-attr]
+        assert session.environment(0).config == session.proposal(None).config_after  # type: ignore[union-attr]
+        assert events(finished, "baseline")[session.id] == 0, "its base was measured by the first arm"
+    boards = finished.boards()
+    assert len(boards) == 3 * 10 and set(boards["cell"]) == {"2x3", "2x4"}
+    table = outcomes(boards)
+    assert len(table) == 3
+    learning = finished.learning()
+    assert learning.groupby("trained").size().to_dict() == {0: 30, 1: 30, 2: 30}
+    last = learning[learning["trained"] == 2].drop(columns="trained").reset_index(drop=True)
+    assert last.equals(boards), "the last validations are the final ones"
+    one = boards[(boards["arm"] == "fixed") & (boards["seed"] == 1)]
+    expected = one.groupby("cell")["valid"].mean().mean()
+    assert table.set_index(["arm", "seed"])["value"]["fixed", 1] == pytest.approx(expected)
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("studies")
+def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
+    study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
+    runner = spawn(study, "--jobs", "2")
+    worker = wait_for_worker(study)
+    os.kill(worker, signal.SIGKILL)
+    wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
+    runner.kill()
+    runner.wait()
+    assert study.state().status == "crashed"
+    again = spawn(study, "--jobs", "2")
+    assert again.wait(timeout=240) == 0
+    assert study.state().status == "done"
+    assert events(study, "done") == {cell.id: 1 for cell in study.cells}
+    assert sum(events(study, "resumed").values()) >= 1
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("studies")
+def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
+    study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
+    runner = spawn(study, "--jobs", "1")
+    wait_for_worker(study)
+    assert spawn(study, "--jobs", "1").wait(timeout=60) == 2
+    runner.terminate()
+    assert runner.wait(timeout=120) == 3 and study.state().status == "stopped"
+    assert spawn(study, "--jobs", "1").wait(timeout=240) == 0
+    assert events(study, "done") == {cell.id: 1 for cell in study.cells}
+
+
+def wait_for_worker(study: Study) -> int:
+    """The pid of the first cell's worker, once it trains."""
+    cell = study.cells[0]
+    wait(lambda: (session := study.session(cell)) is not None and session.state().phase != "starting" and session.state().pid is not None)
+    return study.session(cell).state().pid or 0  # type: ignore[union-attr]
+
+
+def wait(ready: object, seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready():  # type: ignore[operator]
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "failing")
+    started: list[str] = []
+
+    def fail(session: object) -> None:
+        started.append(session.id)  # type: ignore[attr-defined]
+        state = session.state().model_copy(update={"status": "failed"})  # type: ignore[attr-defined]
+        (session.dir / "state.json").write_text(state.model_dump_json())  # type: ignore[attr-defined]
+
+    monkeypatch.setattr("frozenlab.studies.runner.spawn", fail)
+    monkeypatch.setattr("frozenlab.studies.runner.POLL", 0.0)
+    assert Runner(study, jobs=2).run() == 1
+    assert sorted(started) == ["uniform-s0"] * 3 + ["uniform-s1"] * 3
+    assert "4 cells are not done" in (study.state().error or "")
+
+
+def test_the_arms_of_the_three_kinds_of_section_studies() -> None:
+    arms = section_arms()
+    assert len(arms) == 8 and arms[0].sections == SECTIONS and arms[-1].sections == ("behaviour", "history")
+    assert len({arm.sections for arm in arms}) == 8
+    assert [arm.name for arm in arms[:3]] == ["failures-statistics-preserved", "failures-statistics", "failures-preserved"]
+    assert [len(arm.sections or ()) for arm in without_one()] == [5, 4, 4, 4, 4, 4]
+    assert [len(arm.sections or ()) for arm in only_one()] == [0, 1, 1, 1, 1, 1]
+    assert sections_study(2).seeds == (0, 1)
+
+
+API = ApiSettings(base_url="http://127.0.0.1:8000/v1", model="some", input_price=2, output_price=10)
+LANGUAGE = preset_spec("qwen3-0.6b")
+
+
+def test_every_kind_is_ready_with_its_own_number_of_seeds() -> None:
+    for kind, make in STUDIES.items():
+        spec = make(**({"api": API} if kind == "guidance" else {}))
+        assert len(spec.seeds) == SEEDS[kind] and len(make(2, small_spec(), **({"api": API} if kind == "guidance" else {})).seeds) == 2
+    assert len({make(**({"api": API} if kind == "guidance" else {})).title for kind, make in STUDIES.items()}) == len(STUDIES)
+
+
+def test_arms_of_the_guard_differ_in_the_step_alone() -> None:
+    spec = guard_study(1)
+    cells = [spec.spec_of(arm, 0) for arm in spec.arms]
+    assert [cell.guard.max_step for cell in cells] == [0.2, 0.05, 1.0]
+    assert cells[0].guard == spec.session.guard, "what the others are held against is the guard of every other session"
+    assert len({cell.guard.min_share for cell in cells}) == 1
+
+
+def test_engineers_can_be_chosen_and_an_api_is_told_where_it_is_asked() -> None:
+    assert "human" not in STUDY_ENGINEERS and {"bandit", "random", "api"} < set(STUDY_ENGINEERS)
+    spec = engineers_study(2, engineers=("bandit", "random", "api"), api=API)
+    assert [(cell.engineer, cell.api) for cell in (spec.spec_of(arm, 1) for arm in spec.arms)] == [
+        ("bandit", None), ("random", None), ("api", API.model_copy(update={"guidance": False})),
+    ]  # fmt: skip
+    with pytest.raises(ValidationError, match="give both or neither"):
+        engineers_study(engineers=("policy", "api"))
+
+
+def test_requests_are_counted_before_they_are_paid() -> None:
+    spec = engineers_study(3, small_spec(), engineers=("policy", "api"), api=API)
+    each = (2 * PROMPT_TOKENS + 10 * API.max_tokens) / 1e6
+    assert spec.requests == 3 * 3 and spec.highest_cost == pytest.approx(9 * each), "before the first stage and after each of two"
+    both = guidance_study(3, small_spec(), API)
+    assert both.requests == 2 * 3 * 3 and both.highest_cost == pytest.approx(18 * each)
+    free = guidance_study(3, small_spec(), API.model_copy(update={"output_price": None}))
+    assert free.requests == 18 and free.highest_cost is None
+    assert sections_study().requests == 0
+
+
+def test_guidance_is_told_to_an_api() -> None:
+    spec = guidance_study(1, small_spec(), API)
+    told, untold = [spec.spec_of(arm, 0).api for arm in spec.arms]
+    assert told is not None and untold is not None and (told.guidance, untold.guidance) == (True, False)
+    assert told.model_copy(update={"guidance": False}) == untold
+    again = StudySpec.model_validate_json(spec.model_dump_json())
+    assert again == spec
+
+
+def test_guidance_is_told_to_a_language_model_where_forks_may_differ_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.studies.spec.CHANGEABLE", {"language"})
+    spec = guidance_study(1, LANGUAGE)
+    cells = [spec.spec_of(arm, 0).language for arm in spec.arms]
+    assert [cell and cell.guidance for cell in cells] == [True, False]
+    assert cells[1] == LANGUAGE.language.model_copy(update={"guidance": False})  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("engineer", "who"), [("policy", "a lab model"), ("rules", "the engineer rules")])
+def test_nobody_else_can_be_told_anything_in_words(engineer: str, who: str) -> None:
+    with pytest.raises(ValueError, match=f"^{who} cannot be told anything in words"):
+        guidance_study(session=preset_spec("study", engineer=engineer))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("session", "arm", "message"),
+    [
+        (small_spec(), Arm(name="b", language=LANGUAGE.language), "a lab model cannot be told anything in words"),
+        (LANGUAGE, Arm(name="b", engineer="rules", language=LANGUAGE.language), "the engineer rules is not told"),
+        (LANGUAGE, Arm(name="b", language=LANGUAGE.language.model_copy(update={"thinking": True})), "more than its guidance differs"),  # type: ignore[union-attr]
+    ],
+)
+def test_arms_about_guidance_differ_in_nothing_else(session: SessionSpec, arm: Arm, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        StudySpec(title="x", session=session, arms=(Arm(name="a"), arm), seeds=(0,))
+
+
+def test_an_arm_that_could_not_be_forked_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.studies.spec.CHANGEABLE", {"sections"})
+    with pytest.raises(ValidationError, match="the arm strict changes 'guard', but arms are forks"):
+        guard_study()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"arms": [{"name": "a"}, {"name": "a"}]}, "two arms are the same"),
+        ({"seeds": [1, 1]}, "two seeds are the same"),
+        ({"arms": [{"name": "a"}, {"name": "b", "engineer": "api"}]}, "give both or neither"),
+        ({"arms": [{"name": "a"}, {"name": "../b"}]}, "pattern"),
+    ],
+)
+def test_a_study_that_cannot_be_run_is_refused(changes: dict, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        StudySpec.model_validate(sections_study().model_dump() | changes)
+
+
+def test_one_stage_is_too_few_for_an_engineer_that_is_asked_after_it() -> None:
+    study = sections_study(session=small_spec().changed(stages=1)).model_dump()
+    assert StudySpec.model_validate(study).session.ask_first
+    with pytest.raises(ValidationError, match="two stages or more"):
+        StudySpec.model_validate(study | {"session": study["session"] | {"ask_first": False}})
+
+
+@pytest.mark.parametrize("make", [make for kind, make in STUDIES.items() if kind != "guidance"])
+def test_arms_of_a_seed_share_boards_that_other_seeds_do_not_have(make: Callable[..., StudySpec]) -> None:
+    spec = make(3)
+    cells = {(arm.name, seed): spec.spec_of(arm, seed) for arm in spec.arms for seed in spec.seeds}
+    for seed in spec.seeds:
+        assert len({(cells[arm.name, seed].suite.seed, cells[arm.name, seed].test.seed) for arm in spec.arms}) == 1  # type: ignore[union-attr]
+    seeds = [
+        suite.seed for arm_and_seed, cell in cells.items() for suite in (cell.suite, cell.test) if arm_and_seed[0] == spec.arms[0].name
+    ]
+    assert len(set(seeds)) == 2 * len(spec.seeds)
+    assert all(cell.ask_first and cell.training.schedule == "per-stage" for cell in cells.values())
+
+
+def test_a_study_of_another_session_has_test_boards_and_tells_no_lessons() -> None:
+    spec = sections_study(1, LANGUAGE.changed(test=None))
+    assert sections_study(1, preset_spec("paper")).session.training.schedule == "constant", "all its stages learn as much already"
+    assert spec.session.test == LANGUAGE.suite and spec.session.language is not None and not spec.session.language.guidance
+    told = engineers_study(1, preset_spec("study", engineer="human"), engineers=("rules", "fixed"))
+    assert told.session.engineer == "rules", "its arms say who is asked, so it does not matter that a person was"
+    with pytest.raises(ValueError, match="its engineer cannot be human"):
+        sections_study(1, preset_spec("study", engineer="human"))
+
+
+def test_a_study_from_before_runs_as_it_did() -> None:
+    """Without the fields that studies have had since."""
+    spec = sections_study(2).model_dump()
+    old = {name: value for name, value in spec.items() if name not in ("suite_by_seed", "smallest_effect", "prediction")}
+    old["session"] = {name: value for name, value in spec["session"].items() if name not in ("test", "ask_first")}
+    study = StudySpec.model_validate(old)
+    cells = [study.spec_of(study.arms[0], seed) for seed in study.seeds]
+    assert {cell.suite for cell in cells} == {preset_spec("study").suite} and not any(cell.test or cell.ask_first for cell in cells)
+
+
+def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    study = create(small_study("uniform", "fixed"), store, "there")
+    assert open_study("there", store).spec == study.spec
+    (tmp_path / "studies" / "broken").mkdir()
+    (tmp_path / "studies" / "broken" / "study.json").write_text(json.dumps({"title": "x"}))
+    assert [found.id for found in studies(store)] == ["there"]
+    for name, message in (("nowhere", "no study"), ("../x", "no study"), ("broken", "cannot be read")):
+        with pytest.raises(StudyError, match=message):
+            open_study(name, store)
+    with pytest.raises(StudyError, match="already exists"):
+        create(study.spec, store, "there")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["engineers", "--engineers", "policy,nobody"], "there is no engineer 'nobody' for a study; there are policy, base, rules, bandit"),
+        (["engineers", "--engineers", "policy,api"], "the engineer api has settings of its own: write the study as a spec"),
+        (["engineers", "--engineers", "policy,policy"], "a study compares two or more, each named once"),
+        (["sections", "--engineers", "policy,base"], "--engineers is for the study engineers"),
+        (["guidance"], "a lab model cannot be told anything in words"),
+        (["guard", "--seeds", "0"], "a study has at least one"),
+        (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it lies above 0 and at most at 50 points"),
+        (["study.json", "--prediction", "none"], "--smallest-effect and --prediction are for ready-made studies"),
+        (["nothing", "--seeds", "2"], "there is no study 'nothing'; new ones are sections, left-out, alone, engineers, guard, guidance"),
+    ],
+)
+def test_the_command_line_says_what_is_wrong_with_a_study(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    assert cli.main(["study", *words]) == 2
+    said = capsys.readouterr().err
+    assert message in said and len(said.splitlines()) == 1 and not any(tmp_path.iterdir())
+
+
+def test_the_command_line_says_first_what_a_study_can_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    said: list[str] = []
+
+    def start(spec: StudySpec, store: SessionStore, *_: object) -> Study:
+        said.append(capsys.readouterr().out)
+        return create(spec, store, "made")
+
+    monkeypatch.setattr("frozenlab.jobs.launcher.start_study", start)
+    assert cli.main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
+    assert said == [told_beforehand(engineers_study(3)) + "\n"], "before anything runs"
+
+
+def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
+    for kind in ("sections", "left-out", "alone", "guard"):
+        assert cli.study_spec(cli.parser().parse_args(["study", kind, "--seeds", "2"])) == STUDIES[kind](2)
+    words = ["study", "guard", "--smallest-effect", "2.5", "--prediction", "loose helps"]
+    told = cli.study_spec(cli.parser().parse_args(words))
+    assert (told.smallest_effect, told.prediction) == (0.025, "loose helps")
+    options = cli.parser().parse_args(["study", "engineers", "--engineers", "bandit, random"])
+    assert cli.study_spec(options) == engineers_study(engineers=("bandit", "random"))
+
+
+def test_the_study_that_was_written_down_before_it_ran_is_one_of_today() -> None:
+    """Its boards are sealed and drawn by seed, its engineers are asked first, and it says what is expected and when it ends."""
+    spec = StudySpec.model_validate_json((places.ROOT / "assets" / "studies" / "engineers-sealed" / "study.json").read_text())
+    assert spec.suite_by_seed and spec.session.ask_first and spec.session.test is not None
+    assert spec.session.training.schedule == "per-stage"
+    assert "Stopping rule" in spec.prediction and "Smallest effect that matters: 1 point" in spec.prediction
+    report = places.ROOT / "assets" / "studies" / "engineers-sealed" / "report.json"
+    assert not report.exists() or json.loads(report.read_text())["spec"]["prediction"] == spec.prediction

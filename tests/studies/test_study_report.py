@@ -1,0 +1,344 @@
+"""The report of a study: its figures can be counted again from its boards, and its page needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.store import SessionStore
+from frozenlab.studies.design import is_factorial, is_leave_one_out, is_one_at_a_time
+from frozenlab.studies.effects import contrast, holm, smaller_than, smallest_visible
+from frozenlab.studies.noise import noise_of, told_beforehand, visible
+from frozenlab.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of, shade
+from frozenlab.studies.report import measured, report_of, save_report
+from frozenlab.studies.report_page import html_page
+from frozenlab.studies.spec import Arm, StudySpec, engineers_study, guard_study, only_one, sections_study, without_one
+from frozenlab.studies.store import Configs, Study, StudyError, create, outcomes, shipped
+from frozenlab.studies.tables import MeasureReport, StudyReport
+from tests.builders import build_session, small_spec
+
+
+def imagined(spec: StudySpec, gain: float = 0.0, seed: int = 0) -> pd.DataFrame:
+    """Boards of a study in which showing failures adds ``gain`` to the chance of a valid plan."""
+    rng = np.random.default_rng(seed)
+    shown = spec.sections_of()
+    hardness = rng.random(60) * 0.8
+    rows = []
+    for arm in spec.arms:
+        for number in spec.seeds:
+            chance = hardness + gain * ("failures" in shown[arm.name]) + rng.normal(0, 0.01)
+            valid = rng.random(60) < chance
+            rows += [
+                {"arm": arm.name, "seed": number, "board_id": f"b{i}", "cell": f"2x{3 + i % 3}", "size": 3 + i % 3, "agents": 2,
+                 "valid": bool(ok), "optimal": bool(ok and i % 2)}
+                for i, ok in enumerate(valid)
+            ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_a_factorial_study_tells_main_effects_and_interactions() -> None:
+    spec = sections_study(4)
+    boards = imagined(spec, gain=0.3)
+    report = measured(boards, "valid", spec)
+    assert [(row.kind, row.name) for row in report.effects] == [
+        ("main effect", "failures"), ("main effect", "preserved"), ("main effect", "statistics"),
+        ("interaction", "failures and preserved"), ("interaction", "failures and statistics"), ("interaction", "preserved and statistics"),
+    ]  # fmt: skip
+    shown = {name: "failures" in sections for name, sections in spec.sections_of().items()}
+    expected = contrast(outcomes(boards), [name for name in shown if shown[name]], [name for name in shown if not shown[name]])
+    failures = report.effects[0]
+    assert (failures.mean, failures.low, failures.p, failures.n) == (expected.mean, expected.low, expected.p, 4)
+    assert failures.mean == pytest.approx(0.25, abs=0.1) and failures.low > 0 and failures.board_low is None
+    assert len(report.sentences) == 3 and all(re.search(r"[0-9]", sentence) for sentence in report.sentences)
+    assert failures.clear and report.verdict.startswith("1 of 6 comparisons is clear of chance (n = 4 seeds): failures +")
+    assert {arm.arm: arm.mean for arm in report.arms} == pytest.approx(outcomes(boards).groupby("arm")["value"].mean().to_dict())
+
+
+def test_other_studies_are_told_by_what_they_are() -> None:
+    base = sections_study(3)
+    for arms, kind, begin in (
+        (without_one(), "left out", ["Showing behaviour changed", "Showing failures changed"]),
+        (only_one(), "alone", ["Showing behaviour alone changed", "Showing failures alone changed"]),
+        (engineers_study().arms, "arm", ["base instead of policy changed", "rules instead of policy changed"]),
+        (guard_study().arms, "arm", ["strict instead of usual changed", "loose instead of usual changed"]),
+    ):
+        spec = base.model_copy(update={"arms": arms})
+        report = measured(imagined(spec), "optimal", spec)
+        assert {row.kind for row in report.effects} == {kind} and len(report.effects) == len(report.sentences) == len(arms) - 1
+        assert all("the final optimal rate" in sentence for sentence in report.sentences)
+        assert all(sentence.startswith(words) for sentence, words in zip(report.sentences, begin, strict=False))
+
+
+def test_one_section_alone_is_held_against_none() -> None:
+    spec = sections_study(4).model_copy(update={"arms": only_one()})
+    boards = imagined(spec, gain=0.3)
+    found = {row.name: row for row in measured(boards, "valid", spec).effects}
+    expected = contrast(outcomes(boards), ["only-failures"], ["none"])
+    assert (found["failures"].mean, found["failures"].p) == (expected.mean, expected.p) and found["failures"].mean > 0.1
+
+
+def test_sections_are_told_only_where_nothing_else_differs() -> None:
+    """With another engineer in the same arm a difference could be the engineer's."""
+    arms = (Arm(name="all"), Arm(name="none", sections=(), engineer="rules"))
+    spec = sections_study(3).model_copy(update={"arms": arms})
+    [row] = measured(imagined(spec), "valid", spec).effects
+    assert (row.kind, row.name) == ("arm", "none instead of all")
+    assert measured(imagined(spec), "valid", spec).verdict == "The one comparison is not clear of chance (n = 3 seeds)."
+
+
+def test_designs_are_known_by_their_sections() -> None:
+    def sections(spec: StudySpec) -> dict[str, frozenset[str]]:
+        return {arm: frozenset(shown) for arm, shown in spec.sections_of().items()}
+
+    factorial, engineers = sections(sections_study()), sections(engineers_study())
+    left_out, alone = (sections(sections_study().model_copy(update={"arms": arms})) for arms in (without_one(), only_one()))
+    designs = (factorial, engineers, left_out, alone)
+    assert [is_factorial(design) for design in designs] == [True, False, False, False]
+    assert [is_leave_one_out(design) for design in designs] == [False, False, True, False]
+    assert [is_one_at_a_time(design) for design in designs] == [False, False, False, True]
+
+
+def test_differences_by_size_are_those_of_the_boards_of_that_size_corrected_for_all_of_them() -> None:
+    for spec in (sections_study(4), engineers_study(3), sections_study(3).model_copy(update={"arms": only_one()})):
+        boards = imagined(spec, gain=0.3)
+        whole, rows = measured(boards, "valid", spec), measured(boards, "valid", spec).sizes
+        compared = [row for row in whole.effects if row.kind != "interaction"]
+        assert len(rows) == 3 * len(compared) and {row.size for row in rows} == {3, 4, 5}
+        for size in (3, 4, 5):
+            alone = measured(boards[boards["size"] == size], "valid", spec).effects[: len(compared)]
+            own = [row for row in rows if row.size == size]
+            assert [(row.mean, row.low, row.high, row.p, row.n) for row in own] == [(r.mean, r.low, r.high, r.p, r.n) for r in alone]
+        ps = [row.p for row in rows]
+        assert [row.p_holm for row in rows] == holm([p for p in ps if p is not None]) and None not in ps
+        of_all = {name: np.mean([row.mean for row in rows if row.name == name]) for name in {row.name for row in rows}}
+        assert sorted(of_all.values()) == pytest.approx(sorted(row.mean for row in compared)), "sizes count alike"
+
+
+def test_a_difference_by_size_is_clear_only_if_it_survives_all_the_others() -> None:
+    rows = measured(imagined(sections_study(4), gain=0.1), "valid", sections_study(4)).sizes
+    by_itself = [row for row in rows if row.p is not None and row.p < 0.05]
+    clear = [row for row in rows if row.clear]
+    assert len(by_itself) > len(clear) > 0 and all(row.p_holm is not None and row.p_holm < 0.05 for row in clear)
+    assert f"after Holm's correction for all of them clear of chance are {clear[0].name} on" in clear_in_words(rows)
+
+
+def test_the_full_colour_never_stands_for_less_than_a_few_points() -> None:
+    rows = measured(imagined(engineers_study(3)), "valid", engineers_study(3)).sizes
+    near = tuple(row.model_copy(update={"mean": 0.001}) for row in rows)
+    assert reach_of(near) == SMALLEST_REACH and reach_of((rows[0].model_copy(update={"mean": -0.4}),)) == 0.4
+    assert shade(0.0, 0.1).endswith("0.000)") and shade(0.1, 0.1).endswith("0.750)") and shade(-0.1, 0.1) != shade(0.1, 0.1)
+
+
+# --- dose, noise and what is small ------------------------------------------------------------------------------------
+
+
+def configs_of(spec: StudySpec, holes: dict[str, float]) -> Configs:
+    """What the arms trained on: two stages, the second with these hole ratios."""
+    first = spec.session.initial_config
+    return {
+        (arm.name, seed): (first, EnvironmentConfig.uniform(tuple(first.sizes), 3, holes[arm.name], 0.2))
+        for arm in spec.arms
+        for seed in spec.seeds
+    }
+
+
+def test_arms_that_trained_on_identical_configs_are_told_as_no_contrast() -> None:
+    spec = engineers_study(4, engineers=("policy", "base", "rules"))
+    boards = imagined(spec)
+    told = measured(boards, "valid", spec, configs=configs_of(spec, {"policy": 0.2, "base": 0.2, "rules": 0.5}))
+    base, rules = told.effects
+    assert base.alike and base.dose == 0 and (base.p, base.p_holm, base.low) == (None, None, None) and not base.clear
+    assert not rules.alike and rules.dose == pytest.approx(0.3 / 3 / 2), "one of three knobs, in one of two stages"
+    assert rules.p_holm == rules.p, "the other is no comparison, so there is nothing to correct for"
+    assert "base instead of policy: no contrast" in told.sentences[0]
+    assert "No contrast, as both sides trained on identical configs: base instead of policy." in told.verdict
+    assert {row.name for row in told.sizes} == {"rules"}
+    one = configs_of(spec, {"policy": 0.2, "base": 0.2, "rules": 0.5}) | {
+        ("base", 0): configs_of(spec, dict.fromkeys(("policy", "base", "rules"), 0.21))["base", 0]
+    }
+    assert not measured(boards, "valid", spec, configs=one).effects[0].alike, "in one seed they differ"
+
+
+def test_a_section_is_no_contrast_only_if_all_its_pairs_of_arms_trained_alike() -> None:
+    spec = sections_study(2)
+    names = [arm.name for arm in spec.arms]
+    told = measured(imagined(spec), "valid", spec, configs=configs_of(spec, {name: 0.5 if "failures" in name else 0.2 for name in names}))
+    assert {row.name: row.alike for row in told.effects if row.kind == "main effect"} == {
+        "failures": False, "preserved": True, "statistics": True,
+    }  # fmt: skip
+
+
+def test_an_effect_that_is_shown_to_be_small_is_a_finding() -> None:
+    spec = engineers_study(6, engineers=("policy", "base")).model_copy(update={"smallest_effect": 0.2})
+    told = measured(imagined(spec, seed=1), "valid", spec)
+    [row] = told.effects
+    assert row.p_smaller == pytest.approx(smaller_than(row.effect, 0.2)) and row.smaller and not row.clear
+    assert "Smaller than 20 points: base instead of policy." in told.verdict and "smaller than 20 points (p" in told.sentences[0]
+    assert told.visible is not None and 0 < told.visible < 0.3
+
+
+def test_with_boards_of_its_own_in_each_seed_no_interval_over_boards_is_told() -> None:
+    spec = engineers_study(3, engineers=("policy", "base"))
+    assert measured(imagined(spec), "valid", spec).effects[0].board_low is None
+    shared = spec.model_copy(update={"suite_by_seed": False})
+    assert measured(imagined(spec), "valid", shared).effects[0].board_low is not None
+
+
+def test_a_study_says_beforehand_what_it_can_see_and_by_which_noise() -> None:
+    spec = engineers_study(5)
+    few, many = visible(spec), visible(spec.model_copy(update={"seeds": tuple(range(20))}))
+    assert few is not None and many is not None and few.deviation == many.deviation and many.effect < few.effect / 2
+    assert few.effect == pytest.approx(smallest_visible(few.deviation, 5))
+    assert "recorded stud" in few.sentence and f"{100 * few.effect:.1f} points or more" in told_beforehand(spec)
+    factorial = visible(sections_study(5))
+    assert factorial is not None and factorial.effect == pytest.approx(few.effect / 2), "four pairs of arms in each seed"
+    assert "will mostly go unseen" in told_beforehand(spec.model_copy(update={"smallest_effect": 0.001}))
+    assert told_beforehand(engineers_study(1)).startswith("One seed can see no effect")
+    assert "not known" in told_beforehand(engineers_study(3, preset_spec("paper")))
+
+
+def test_the_noise_of_a_recorded_study_is_that_of_its_table() -> None:
+    """Two-way: what is left of arms by seeds beside the means of both."""
+    folder = next(folder for folder in shipped() if folder.name == "engineers")
+    rates = outcomes(pd.read_parquet(folder / "boards.parquet")).pivot(index="arm", columns="seed", values="value").drop("base")
+    left = rates.sub(rates.mean(axis=1), axis=0).sub(rates.mean(axis=0), axis=1) + rates.to_numpy().mean()
+    known = noise_of(folder)
+    assert known.between_arms**2 == pytest.approx(2 * (left**2).to_numpy().sum() / (3 * 4))
+    assert known.between_seeds**2 == pytest.approx(2 * rates.var(axis=1).mean())
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """A study whose cells are built, not trained."""
+    spec = engineers_study(2, small_spec(stages=2, sizes=(3, 4), boards_per_size=6), engineers=("uniform", "fixed", "rules"))
+    study = create(spec, SessionStore(tmp_path_factory.mktemp("learnt")), "learnt")
+    for cell in study.cells:
+        build_session(study.store.root, spec.spec_of(cell.arm, cell.seed), cell.id)
+    return study
+
+
+def test_curves_are_the_rates_before_training_and_after_each_stage(learnt: Study) -> None:
+    report = report_of(learnt)
+    assert [curve.arm for curve in report.valid.curves] == ["uniform", "fixed", "rules"]
+    for curve, arm in zip(report.optimal.curves, report.optimal.arms, strict=True):
+        assert [point.trained for point in curve.points] == [0, 1, 2]
+        assert (curve.points[-1].by_seed, curve.points[-1].mean) == (arm.by_seed, arm.mean)
+    point = report.valid.curves[1].points[0]
+    table = learnt.session(learnt.cells[1]).test(None)  # type: ignore[union-attr]
+    assert table is not None
+    assert point.by_seed[0] == pytest.approx(table.groupby("size")["valid"].mean().mean())
+    for point in (point for curve in report.valid.curves for point in curve.points):
+        low, high = point.band
+        assert 0 <= low <= point.mean <= high <= 1
+
+
+def test_a_study_of_which_only_one_arm_is_finished_cannot_be_told(tmp_path: Path) -> None:
+    spec = engineers_study(1, small_spec(stages=2, sizes=(3, 4), boards_per_size=4), engineers=("uniform", "fixed"))
+    study = create(spec, SessionStore(tmp_path), "begun")
+    build_session(study.store.root, spec.spec_of(spec.arms[0], 0), study.cells[0].id)
+    with pytest.raises(StudyError, match="only the arm uniform is finished"):
+        report_of(study)
+
+
+def apart_from_draws(told: MeasureReport) -> MeasureReport:
+    """What hangs on the sessions alone."""
+    effects = tuple(row.model_copy(update={"board_low": 0.0, "board_high": 0.0}) for row in told.effects)
+    return told.model_copy(update={"effects": effects, "curves": ()})
+
+
+def of_today(folder: Path) -> bool:
+    """Whether a recorded study has boards by seed, and knows what its arms trained on."""
+    return bool(json.loads((folder / "report.json").read_text())["spec"].get("suite_by_seed"))
+
+
+@pytest.mark.parametrize("folder", [folder for folder in shipped() if of_today(folder)], ids=lambda folder: folder.name)
+def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
+    report = StudyReport.model_validate_json((folder / "report.json").read_text())
+    boards = pd.read_parquet(folder / "boards.parquet")
+    for told, measure in ((report.valid, "valid"), (report.optimal, "optimal")):
+        again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
+        assert again.arms == told.arms and [row.mean for row in again.effects] == [row.mean for row in told.effects]
+    assert report.beforehand and not report.missing and report.beforehand in unescape(html_page(report))
+
+
+@pytest.mark.parametrize("folder", [folder for folder in shipped() if not of_today(folder)], ids=lambda folder: folder.name)
+def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path) -> None:
+    text = (folder / "report.json").read_text()
+    report = StudyReport.model_validate_json(text)
+    boards = pd.read_parquet(folder / "boards.parquet")
+    for measure, told in (("valid", report.valid), ("optimal", report.optimal)):
+        again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
+        assert told.curves and told.sizes and apart_from_draws(again) == apart_from_draws(told)
+        for bound in ("board_low", "board_high"):  # a bootstrap, with other draws than when this was recorded
+            ours, theirs = ([getattr(row, bound) for row in each.effects] for each in (again, told))
+            assert ours == pytest.approx(theirs, abs=0.005)
+    old = json.loads(text)
+    for measure in ("valid", "optimal"):
+        for new in ("curves", "sizes", "sentences"):
+            del old[measure][new]
+    for arm in old["spec"]["arms"]:
+        del arm["language"]
+    opened = StudyReport.model_validate(old)
+    assert opened.valid.effects == report.valid.effects
+    assert "its engineers read the same boards that its results are told from" in opened.missing
+    assert "This study is from before: its engineers read" in html_page(opened)
+    assert not re.search("more (seeds|probably)", html_page(opened)), "how many more would tell follows from p alone"
+    assert "Learning" in html_page(report) and "Learning" not in html_page(opened) and "Map sizes" not in html_page(opened)
+
+
+def test_the_report_of_a_study_without_finished_cells_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="no cell is finished"):
+        report_of(create(sections_study(), SessionStore(tmp_path), "empty"))
+
+
+class Tags(HTMLParser):
+    """Which tags are open at the end, and what the page asks others for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.asked: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "html"):
+            self.open.append(tag)
+        self.asked += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_what_is_saved_is_whole_and_the_page_needs_nothing_else(learnt: Study, tmp_path: Path) -> None:
+    boards = learnt.boards()
+    report = report_of(learnt)
+    told = report.model_copy(update={"spec": report.spec.model_copy(update={"title": "<script>alert(1)</script>"})})
+    save_report(tmp_path, told, boards)
+    assert StudyReport.model_validate_json((tmp_path / "report.json").read_text()) == told
+    again = measured(pd.read_parquet(tmp_path / "boards.parquet"), "valid", learnt.spec, configs=learnt.configs())
+    assert again == told.valid.model_copy(update={"curves": ()})
+    assert told.beforehand == told_beforehand(learnt.spec) and not told.missing
+    assert len(pd.read_csv(tmp_path / "arms.csv")) == 2 * 6 and len(pd.read_csv(tmp_path / "effects.csv")) == 4
+    page = (tmp_path / "report.html").read_text()
+    tags = Tags()
+    tags.feed(page)
+    assert not tags.open and not tags.asked and "<script>" not in page
+    assert page.index(told.beforehand[:40]) < page.index(told.valid.sentences[0][:30]), "what it can see comes first"
+    assert all(sentence.split(":")[0] in page for sentence in (*told.valid.sentences, told.optimal.verdict))
+    pictures = re.findall(r"<svg.*?</svg>", page)
+    assert len(pictures) == 2 * 3, "effects, curves and map sizes, for both measures"
+    for picture in pictures:
+        ElementTree.fromstring(picture)
+    assert "fixed: " in pictures[1] and "after stage 2" in pictures[1] and "fixed, 3×3: " in pictures[2]

@@ -1,0 +1,59 @@
+"""Intervals against published values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from frozenlab.intervals import mean_of_rates, paired_change, rates, wilson
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    # Newcombe 1998, table I (Wilson score without continuity correction)
+    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
+)
+def test_wilson_as_published(successes: int, n: int, low: float, high: float) -> None:
+    assert wilson(successes, n) == pytest.approx((low, high), abs=5e-5)
+
+
+def test_nothing_counted_says_nothing() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_the_mean_of_one_rate_or_of_equal_ones_is_that_rate() -> None:
+    assert mean_of_rates([(15, 148)]) == pytest.approx((15 / 148, *wilson(15, 148)))
+    assert mean_of_rates([(3, 20)] * 4) == pytest.approx((12 / 80, *wilson(12, 80)))
+    assert mean_of_rates([(0, 150)] * 6) == (0.0, *wilson(0, 900))
+
+
+@pytest.mark.parametrize("n", [10, 150])
+def test_a_mean_of_rates_counts_each_rate_alike_and_covers_what_it_should(n: int) -> None:
+    """Against the truth: drawn from known rates, some 95 % of the intervals hold their mean, and misses lie on both sides."""
+    assert mean_of_rates([(10, 10), (0, 40)])[0] == 0.5
+    rng, of_cells = np.random.default_rng(0), np.array([0.7, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02])
+    bounds = np.array([mean_of_rates([(int(k), n) for k in rng.binomial(n, of_cells)])[1:] for _ in range(2000)])
+    below, above = (bounds[:, 1] < of_cells.mean()).mean(), (bounds[:, 0] > of_cells.mean()).mean()
+    assert 0.01 < below < 0.045 and 0.01 < above < 0.045
+
+
+def results(*valid: bool) -> pd.DataFrame:
+    return pd.DataFrame({"board_id": [f"b{i}" for i in range(len(valid))], "size": 4, "valid": valid, "optimal": False})
+
+
+def test_rates_carry_n() -> None:
+    row = rates(results(True, True, False, False)).iloc[0]
+    assert (row["size"], row["n"], row["valid"], row["optimal"]) == (4, 4, 0.5, 0.0)
+
+
+def test_a_change_is_paired_by_board() -> None:
+    before, after = results(True, False, False, True), results(True, True, True, True).iloc[::-1]
+    mean, low, high, n = paired_change(before, after)
+    assert (mean, n) == (0.5, 4)
+    assert low < 0.5 < high
+
+
+def test_tables_without_common_boards_are_refused() -> None:
+    with pytest.raises(ValueError, match="share no board"):
+        paired_change(results(True), results(True).assign(board_id="other"))
