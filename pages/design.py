@@ -8,7 +8,7 @@ import streamlit as st
 from frozenlab.lake.config import (
     KNOBS,
     LAYOUTS,
-    MAX_TEAM,
+    MAX_AGENTS,
     PAPER_SIZES,
     SCATTER,
     ConfigError,
@@ -270,7 +270,7 @@ with desk:
     )
     team.segmented_control(
         "Agents",
-        range(1, MAX_TEAM + 1),
+        range(1, MAX_AGENTS + 1),
         key="design_agents",
         required=True,
         persist_state="session",

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.lake.board import MOVES, START_LETTERS, Board, BoardError
-from frozenlab.lake.config import MAX_TEAM, PAPER_SIZES
+from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES
 from frozenlab.lake.draw.generator import GenerationError
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.rules import Paths, judge, judge_paths, walk
@@ -69,7 +69,7 @@ def solution_of(code: str, sum_of_costs: bool) -> Solution:
 def known_solution(board: Board) -> Solution | None:
     """The solution of the board on the page; None where it takes its time, and the page shows the board first."""
     wanted = board, preparing.ready("costs")
-    quick = board.height * board.width <= QUICK_CELLS and board.team <= QUICK_TEAM and preparing.ready("solver")
+    quick = board.height * board.width <= QUICK_CELLS and board.num_agents <= QUICK_TEAM and preparing.ready("solver")
     if quick and state.get("play_solution", (None,))[0] != wanted:
         state.play_solution = wanted, solution_of(encode(board), wanted[1])
     known, solution = state.get("play_solution", (None, None))
@@ -119,7 +119,7 @@ def random_controls() -> None:
     kinds = {"any": None, "must wait": True, "need not wait": False}
     sizes, teams = st.columns(2)
     sizes.slider("Map size", PAPER_SIZES[0], PAPER_SIZES[-1], 6, key="play_size", help="Cells along each side", **keep)
-    teams.slider("Agents", 1, MAX_TEAM, 2, key="play_agents", **keep)
+    teams.slider("Agents", 1, MAX_AGENTS, 2, key="play_agents", **keep)
     holes, conflict = st.columns(2)
     holes.slider("Hole ratio", 0, 50, 20, format="%d %%", key="play_holes", help="Part of the cells that are holes", **keep)
     kind = conflict.selectbox(
@@ -269,7 +269,7 @@ if st.query_params.get("board") != code:
 solution = known_solution(board)
 figures = [
     (f"{board.height}×{board.width}", "map", "Rows and columns"),
-    (str(board.team), "agent" if board.team == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
+    (str(board.num_agents), "agent" if board.num_agents == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
     (f"{board.hole_ratio:.0%}", "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
 ]
 if solution is None:
@@ -334,7 +334,7 @@ def your_controls() -> None:
     st.caption("One letter a step: " + " ".join(MOVES) + " (up, down, left, right, wait). An agent whose letters have ended waits.")
     motions = tuple(
         st.text_input(f"Agent {i}", key=f"play_motions_{i}", max_chars=200, placeholder="RRDDW", persist_state="session").strip().upper()
-        for i in range(board.team)
+        for i in range(board.num_agents)
     )
     if not any(motions):
         return
@@ -430,7 +430,7 @@ with hero:
         st.write("This address opens this board:")
         st.code(f"{st.context.url}?board={code}" if st.context.url else f"?board={code}", language=None)
     row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
-    if board.team <= len(START_LETTERS):
+    if board.num_agents <= len(START_LETTERS):
         row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
     with row.popover("Export"):
         export_controls()

@@ -33,7 +33,7 @@ def boards(n: int = 64) -> list[Board]:
 
 def random_answer(board: Board, rng: np.random.Generator) -> str:
     steps = int(rng.integers(1, 5))
-    return "\n".join(f"Agent {i}: {' '.join(rng.choice(ACTIONS, steps))}" for i in range(board.team))
+    return "\n".join(f"Agent {i}: {' '.join(rng.choice(ACTIONS, steps))}" for i in range(board.num_agents))
 
 
 def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:

@@ -98,7 +98,7 @@ class Board:
         return max(self.height, self.width)
 
     @property
-    def team(self) -> int:
+    def num_agents(self) -> int:
         """Number of agents."""
         return len(self.agents)
 
@@ -134,8 +134,8 @@ class Board:
 
     def to_text(self) -> str:
         """The benchmark's map. Raises BoardError above five agents, which have no letters."""
-        if self.team > len(START_LETTERS):
-            raise BoardError(f"the text form has letters for {len(START_LETTERS)} agents, the board has {self.team}: use JSON")
+        if self.num_agents > len(START_LETTERS):
+            raise BoardError(f"the text form has letters for {len(START_LETTERS)} agents, the board has {self.num_agents}: use JSON")
         grid = [list(row) for row in self.rows]
         for i, agent in enumerate(self.agents):
             grid[agent.start[0]][agent.start[1]] = START_LETTERS[i]
@@ -171,21 +171,21 @@ class Board:
                     raise BoardError(f"line {number}, cell {c + 1}: {letter[:20]!r} is no cell; use {known}")
                 row += letter
             rows.append(row)
-        team = max([*starts, *goals], default=-1) + 1
-        for i in range(team):
+        num_agents = max([*starts, *goals], default=-1) + 1
+        for i in range(num_agents):
             if i not in starts and i not in goals:
-                raise BoardError(f"agent {team - 1} is on the board but agent {i} is not: letters are given out in order")
+                raise BoardError(f"agent {num_agents - 1} is on the board but agent {i} is not: letters are given out in order")
             if i not in starts:
                 raise BoardError(f"agent {i} has a goal {GOAL_LETTERS[i]!r} but no start {START_LETTERS[i]!r}")
             if i not in goals:
                 raise BoardError(f"agent {i} has a start {START_LETTERS[i]!r} but no goal {GOAL_LETTERS[i]!r}")
-        return cls(tuple(rows), tuple(Agent(starts[i], goals[i]) for i in range(team)))
+        return cls(tuple(rows), tuple(Agent(starts[i], goals[i]) for i in range(num_agents)))
 
     # --- the JSON form -------------------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """``{"map": ["S F H", ...], "agents": [{"start": [r, c], "goal": [r, c]}, ...]}``; the map bears letters up to five agents."""
-        lines = self.to_text().splitlines() if self.team <= len(START_LETTERS) else [" ".join(row) for row in self.rows]
+        lines = self.to_text().splitlines() if self.num_agents <= len(START_LETTERS) else [" ".join(row) for row in self.rows]
         return {"map": lines, "agents": [{"start": list(a.start), "goal": list(a.goal)} for a in self.agents]}
 
     @classmethod
@@ -210,7 +210,7 @@ class Board:
             for c, letter in enumerate("".join(line.split())):
                 for letters, role in ((START_LETTERS, "start"), (GOAL_LETTERS, "goal")):
                     i = letters.find(letter)
-                    if i >= 0 and (i >= self.team or getattr(self.agents[i], role) != (r, c)):
+                    if i >= 0 and (i >= self.num_agents or getattr(self.agents[i], role) != (r, c)):
                         raise BoardError(f'map row {r}, cell {c} is {letter!r}, the {role} of agent {i}, but "agents" says otherwise')
 
 

@@ -14,7 +14,7 @@ from frozenlab.lake.board import MAX_SIDE
 
 MIN_SIZE = 3
 PAPER_SIZES = tuple(range(3, 11))
-MAX_TEAM = 5
+MAX_AGENTS = 5
 
 Knob = Literal["share", "hole_ratio", "wait_ratio"]
 KNOBS: tuple[Knob, ...] = get_args(Knob)
@@ -86,7 +86,7 @@ class EnvironmentConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, json_schema_extra={"examples": [EXAMPLE]})
 
-    agents: Annotated[int, Field(ge=1, le=MAX_TEAM)] = 2
+    agents: Annotated[int, Field(ge=1, le=MAX_AGENTS)] = 2
     """How many agents every board has."""
     wait_definition: Annotated[WaitDefinition, Field(exclude_if=lambda definition: definition == "makespan")] = "makespan"
     """A board needs a WAIT if it is in every plan of the fewest steps (makespan, the paper's), or in every plan of the least sum of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from frozenlab import seeds
-from frozenlab.lake.config import MAX_TEAM, PAPER_SIZES, ConfigError, EnvironmentConfig, Layout, SizeConfig
+from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, ConfigError, EnvironmentConfig, Layout, SizeConfig
 from frozenlab.lake.draw.generator import infeasible
 
 TRIES = 100
@@ -22,8 +22,8 @@ def preset(name: str, agents: int = 2) -> EnvironmentConfig:
     """
     if name not in PRESETS:
         raise ConfigError(f"{name!r} is no preset; there are {', '.join(PRESETS)}")
-    if not 1 <= agents <= MAX_TEAM:
-        raise ConfigError(f"a team of {agents} agents is outside 1..{MAX_TEAM}")
+    if not 1 <= agents <= MAX_AGENTS:
+        raise ConfigError(f"a team of {agents} agents is outside 1..{MAX_AGENTS}")
     make, _ = PRESETS[name]
     return make(tuple(size for size in PAPER_SIZES if size >= agents), agents)
 

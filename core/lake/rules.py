@@ -73,8 +73,8 @@ def walk(board: Board, plan: Plan) -> Paths:
     Raises:
         ValueError: a letter other than ``U D L R W``, or more motion strings than agents.
     """
-    if len(plan) > board.team:
-        raise ValueError(f"the plan has {len(plan)} motion strings, the board has {board.team} agents")
+    if len(plan) > board.num_agents:
+        raise ValueError(f"the plan has {len(plan)} motion strings, the board has {board.num_agents} agents")
     paths = []
     for i, motions in enumerate(plan):
         r, c = board.agents[i].start
@@ -103,9 +103,9 @@ def judge_paths(board: Board, paths: Paths, optimal_makespan: int | None = None)
         optimal_makespan: the best possible makespan, where it is known.
     """
     on_goal = tuple(i < len(paths) and paths[i][-1:] == (agent.goal,) for i, agent in enumerate(board.agents))
-    if len(paths) > board.team:
+    if len(paths) > board.num_agents:
         return Verdict("parse_error", optimal=False, on_goal=on_goal)
-    missing = tuple(i for i in range(board.team) if i >= len(paths) or not paths[i])
+    missing = tuple(i for i in range(board.num_agents) if i >= len(paths) or not paths[i])
     if missing:
         return Verdict("missing_agent", agents=missing, optimal=False, on_goal=on_goal)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.lake.board import MAX_SIDE
-from frozenlab.lake.config import MAX_TEAM, MIN_SIZE, PAPER_SIZES, Ratio
+from frozenlab.lake.config import MAX_AGENTS, MIN_SIZE, PAPER_SIZES, Ratio
 from frozenlab.lake.draw.generator import (
     NOTHING,
     Block,
@@ -36,7 +36,7 @@ class SuiteSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    agents: Annotated[tuple[Annotated[int, Field(ge=1, le=MAX_TEAM)], ...], Field(min_length=1)]
+    agents: Annotated[tuple[Annotated[int, Field(ge=1, le=MAX_AGENTS)], ...], Field(min_length=1)]
     sizes: Annotated[tuple[Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)], ...], Field(min_length=1)]
     boards_per_cell: Annotated[int, Field(ge=1, le=10_000)]
     hole_ratios: Annotated[tuple[Ratio, ...], Field(min_length=1)] = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -47,11 +47,16 @@ class SuiteSpec(BaseModel):
     @property
     def cells(self) -> tuple[tuple[int, int], ...]:
         """The (agents, size) cells. As in the paper, a board has at least as many rows as agents."""
-        return tuple((team, size) for team in self.agents for size in self.sizes if size >= team and self.hole_counts(team, size))
+        return tuple(
+            (num_agents, size)
+            for num_agents in self.agents
+            for size in self.sizes
+            if size >= num_agents and self.hole_counts(num_agents, size)
+        )
 
-    def hole_counts(self, team: int, size: int) -> list[int]:
+    def hole_counts(self, num_agents: int, size: int) -> list[int]:
         """The different hole counts of a cell's boards, ascending; those that leave no room for the team are left out."""
-        return sorted({holes_of(size, ratio) for ratio in self.hole_ratios if infeasible(size, team, ratio, self.wait_ratio) is None})
+        return sorted({holes_of(size, ratio) for ratio in self.hole_ratios if infeasible(size, num_agents, ratio, self.wait_ratio) is None})
 
 
 SEED = 20_260_617
@@ -91,15 +96,15 @@ def build_suite(
         GenerationError: a wait ratio cannot be reached.
     """
     blocks = []
-    for team, size in spec.cells:
-        counts = spec.hole_counts(team, size)
+    for num_agents, size in spec.cells:
+        counts = spec.hole_counts(num_agents, size)
         even = [1.0] * len(counts)
         parts: list[tuple[int, ...]] = [(boards,) for boards in quotas(spec.boards_per_cell, even)]
         if spec.wait_ratio is not None:
             waiting = quotas(quotas(spec.boards_per_cell, [1 - spec.wait_ratio, spec.wait_ratio])[1], even)
             parts = [(boards[0] - wait, wait) for boards, wait in zip(parts, waiting, strict=True)]
         for holes, wanted in zip(counts, parts, strict=True):
-            stratum = Stratum(size, team, holes)
+            stratum = Stratum(size, num_agents, holes)
             blocks.append(Block(stratum, stratum.key("suite", spec.seed), wanted))
     boards = fill_blocks(blocks, exclude=exclude, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
     return [name_instance(number, pair) for number, pair in enumerate(boards)]

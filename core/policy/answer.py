@@ -22,4 +22,4 @@ def judge_answer(board: Board, answer: Answer, optimal_makespan: int | None = No
     """The verdict on an answer: its own fault where it could not be read, else what :func:`judge_paths` says of its paths."""
     if answer.paths is not None:
         return judge_paths(board, answer.paths, optimal_makespan)
-    return Verdict(answer.fault, optimal=False, on_goal=(False,) * board.team)
+    return Verdict(answer.fault, optimal=False, on_goal=(False,) * board.num_agents)

@@ -46,7 +46,7 @@ def answer_row(instance: Instance, completion: Completion, answer: Answer) -> di
     return {
         "board_id": instance.id,
         "size": board.size,
-        "agents": board.team,
+        "agents": board.num_agents,
         "hole_ratio": board.hole_ratio,
         "needs_wait": solution.needs_wait,
         "optimal_makespan": solution.makespan,
@@ -63,7 +63,7 @@ def answer_row(instance: Instance, completion: Completion, answer: Answer) -> di
         "cell": None if verdict.cell is None else json.dumps(verdict.cell),
         "makespan": verdict.makespan,
         "sum_of_costs": verdict.sum_of_costs,
-        "on_goal": sum(verdict.on_goal) / board.team,
+        "on_goal": sum(verdict.on_goal) / board.num_agents,
         "tokens": completion.tokens,
     }
 

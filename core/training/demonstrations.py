@@ -41,7 +41,7 @@ def padded(paths: Paths) -> Paths:
 def disguise(board: Board, paths: Paths, rng: np.random.Generator) -> tuple[Board, Paths]:
     """The same task in another guise: the square board turned or mirrored (8 symmetries), the agents renumbered."""
     turns, mirrored, last = int(rng.integers(4)), bool(rng.integers(2)), board.height - 1
-    order = rng.permutation(board.team)
+    order = rng.permutation(board.num_agents)
 
     def move(cell: Cell) -> Cell:
         r, c = cell

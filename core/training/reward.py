@@ -15,6 +15,6 @@ def reward(board: Board, verdict: Verdict, optimal_makespan: int, optimality: fl
             other is for the optimum alone.
     """
     if verdict.makespan is None:
-        return plan_reward(optimal_makespan, None, verdict.step, sum(verdict.on_goal) / board.team)
+        return plan_reward(optimal_makespan, None, verdict.step, sum(verdict.on_goal) / board.num_agents)
     efficiency = optimal_makespan / verdict.makespan if verdict.makespan else 1.0
     return 1 - optimality * (1 - (efficiency + (verdict.makespan == optimal_makespan)) / 2)

@@ -157,7 +157,7 @@ def complete(board: Board, paths: Paths | None) -> Paths | None:
     """``paths`` with one path an agent (one without a path stands on its start), held near the board where they leave it."""
     if paths is None:
         return None
-    filled = [*paths, *[()] * (board.team - len(paths))][: board.team]
+    filled = [*paths, *[()] * (board.num_agents - len(paths))][: board.num_agents]
     return tuple(
         tuple((max(-1, min(r, board.height)), max(-1, min(c, board.width))) for r, c in path or (agent.start,))
         for path, agent in zip(filled, board.agents, strict=True)
@@ -284,7 +284,7 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
             parts.append(f'<rect {place} fill="none" stroke="{stroke}" stroke-width="{width}"/>')
         parts.append(_svg_number(agent.goal, i, ink.text))
     for i, path in enumerate(complete(board, paths) or ()):
-        shift = (i - (board.team - 1) / 2) * 0.1
+        shift = (i - (board.num_agents - 1) / 2) * 0.1
         points = " ".join(f"{c + 0.5 + shift:g},{r + 0.5 + shift:g}" for r, c in path)
         for stroke, width in ((ink.outline, 0.12), (AGENT_COLORS[i % len(AGENT_COLORS)], 0.08)):
             line = f'fill="none" stroke="{stroke}" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"'
@@ -309,7 +309,7 @@ def svg_uri(svg: str) -> str:
 
 def board_picture(board: Board, paths: Paths | None = None, *, size: int = 120, alt: str = "") -> None:
     """Shows :func:`board_svg`. ``alt`` says in words what the picture shows."""
-    words = escape(alt or f"A {board.height} by {board.width} board with {board.team} agents", quote=True)
+    words = escape(alt or f"A {board.height} by {board.width} board with {board.num_agents} agents", quote=True)
     st.html(f'<img src="{svg_uri(board_svg(board, paths, size=size))}" alt="{words}" style="display:block;max-width:100%">')
 
 

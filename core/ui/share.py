@@ -17,7 +17,7 @@ _CODE = re.compile(r"[A-Za-z0-9_-]{4,1800}")
 
 def encode(board: Board) -> str:
     """The code of ``board``; equal boards have equal codes."""
-    fields = [(1, 1), (board.height - 1, _SIDE), (board.width - 1, _SIDE), (board.team - 1, _TEAM)]
+    fields = [(1, 1), (board.height - 1, _SIDE), (board.width - 1, _SIDE), (board.num_agents - 1, _TEAM)]
     fields += [(int(letter == HOLE), 1) for row in board.rows for letter in row]
     fields += [(r * board.width + c, _CELL) for agent in board.agents for r, c in (agent.start, agent.goal)]
     bits = 0

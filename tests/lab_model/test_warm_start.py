@@ -77,12 +77,12 @@ def test_an_example_is_prompt_and_plan_as_the_dialect_writes_them() -> None:
     example = plan_example(*guise(*BOARDS[0], np.random.default_rng(0)))
     prompt, completion = ([WORDS[i] for i in ids] for ids in (example.prompt, example.completion))
     assert prompt[0] == "<plan>" and prompt[-1] == "moves"
-    assert completion[-1] == END and len(completion) % BOARDS[0][0].team == 1
+    assert completion[-1] == END and len(completion) % BOARDS[0][0].num_agents == 1
 
 
 def test_solved_boards_leave_out_what_is_held_out_and_weigh_teams() -> None:
     solved = solved_boards(200, 5, NOTHING)
-    assert {team: sum(board.team == team for board, _ in solved) for team in (2, 3, 4, 5)} == {2: 60, 3: 60, 4: 50, 5: 30}
+    assert {team: sum(board.num_agents == team for board, _ in solved) for team in (2, 3, 4, 5)} == {2: 60, 3: 60, 4: 50, 5: 30}
     assert {board.size for board, _ in solved} == set(range(3, 11))
     for board, paths in solved:
         assert judge_paths(board, paths).valid and len({len(path) for path in paths}) == 1

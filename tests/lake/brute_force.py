@@ -55,8 +55,8 @@ def _cheapest(board: Board, *, sums: bool, waiting: bool, most: int = UNREACHED)
             if not board.is_hole((r, c)):
                 place_of[r, c] = len(place_of)
     parked = len(place_of)
-    after = np.full((board.team, parked + 1, 6), -1)
-    still = np.full((board.team, parked + 1), UNREACHED)
+    after = np.full((board.num_agents, parked + 1, 6), -1)
+    still = np.full((board.num_agents, parked + 1), UNREACHED)
     for i, agent in enumerate(board.agents):
         for (r, c), place in place_of.items():
             cells = [(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)] + [(r, c)] * waiting
@@ -82,17 +82,17 @@ def _search(after, still, start, goal, sums, most):
         still: ``[agent, place]`` steps to the goal when nobody is in the way.
         start, goal: places.
     """
-    team, places = len(start), after.shape[1]
+    num_agents, places = len(start), after.shape[1]
     parked = places - 1
-    states = places**team
+    states = places**num_agents
     least = np.full(states, UNREACHED, np.int16)  # cost of the cheapest way found
     total = np.full(states, UNREACHED, np.int16)  # the same and what is still needed at least
     settled = np.zeros(states, np.bool_)
     stack = np.empty(states, np.int64)
-    now, then, choice = np.empty(team, np.int64), np.empty(team, np.int64), np.empty(team, np.int64)
+    now, then, choice = np.empty(num_agents, np.int64), np.empty(num_agents, np.int64), np.empty(num_agents, np.int64)
 
     state, need = 0, 0
-    for i in range(team):
+    for i in range(num_agents):
         state = state * places + start[i]
         need = need + still[i, start[i]] if sums else max(need, still[i, start[i]])
     if need >= UNREACHED:
@@ -110,7 +110,7 @@ def _search(after, still, start, goal, sums, most):
             state = stack[height]
             settled[state] = True
             cost, rest, step = least[state], state, 0
-            for i in range(team - 1, -1, -1):
+            for i in range(num_agents - 1, -1, -1):
                 now[i] = rest % places
                 rest //= places
                 step += now[i] != parked
@@ -129,12 +129,12 @@ def _search(after, still, start, goal, sums, most):
                 then[i] = after[i, now[i], choice[i]]
                 if not _fits(now, then, goal, parked, i):
                     continue
-                if i < team - 1:
+                if i < num_agents - 1:
                     i += 1
                     choice[i] = -1
                     continue
                 reached, need = 0, 0
-                for j in range(team):
+                for j in range(num_agents):
                     reached = reached * places + then[j]
                     need = need + still[j, then[j]] if sums else max(need, still[j, then[j]])
                 if least[reached] > cost + step:

@@ -23,7 +23,7 @@ def solvable_within(board: Board, makespan: int, *, waiting: bool = True) -> boo
     Args:
         waiting: agents may wait before they arrive for good.
     """
-    return _solvable(board, [makespan] * board.team, waiting, None)
+    return _solvable(board, [makespan] * board.num_agents, waiting, None)
 
 
 def affordable(board: Board, costs: int, *, waiting: bool = True) -> bool:

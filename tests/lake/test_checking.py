@@ -74,13 +74,13 @@ noise = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_si
 
 
 @st.composite
-def answer_like(draw: st.DrawFn, team: int) -> str:
+def answer_like(draw: st.DrawFn, num_agents: int) -> str:
     """Mostly mentions of the agents in a few notations, with noise here and there."""
     lines = []
-    for _ in range(draw(st.integers(0, team + 2))):
+    for _ in range(draw(st.integers(0, num_agents + 2))):
         actions = draw(st.lists(st.sampled_from(["UP", "DOWN", "LEFT", "RIGHT", "WAIT", "u", "D", "l", "R", "stay", "RRD"]), max_size=6))
         separator = draw(st.sampled_from([" ", ", ", " -> ", "→", "; "]))
-        line = f"Agent {draw(st.integers(0, team))}: {separator.join(actions)}"
+        line = f"Agent {draw(st.integers(0, num_agents))}: {separator.join(actions)}"
         lines.append(draw(noise) + line if draw(st.integers(0, 5)) == 0 else line)
     return "\n".join(lines)
 
@@ -108,7 +108,7 @@ def same(checked: Checked, i: int, verdict: Verdict) -> bool:
 def test_says_what_the_definition_says(data: st.DataObject) -> None:
     pool = data.draw(st.lists(boards(most_side=4, most_agents=3), min_size=1, max_size=3))
     rows = [
-        (board, data.draw(st.one_of(answer_like(board.team), noise)), data.draw(st.one_of(st.none(), st.integers(0, 6))))
+        (board, data.draw(st.one_of(answer_like(board.num_agents), noise)), data.draw(st.one_of(st.none(), st.integers(0, 6))))
         for board in data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=6))
     ]
     drawn, texts, optima = zip(*rows, strict=True)

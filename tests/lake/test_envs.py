@@ -107,15 +107,15 @@ def test_time_that_is_up_truncates() -> None:
 
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))
-def test_the_judged_result_of_an_episode_is_that_of_the_rules(seed: int, team: int, max_steps: int) -> None:
+def test_the_judged_result_of_an_episode_is_that_of_the_rules(seed: int, num_agents: int, max_steps: int) -> None:
     rng = random.Random(seed)
-    board = random_board(rng, 4, 4, team, rng.randint(0, 16 - 2 * team))
+    board = random_board(rng, 4, 4, num_agents, rng.randint(0, 16 - 2 * num_agents))
     instance = Instance("random", board, Solution("solved", rng.randint(1, 9)))
     env = LakeEnv(instance, max_steps=max_steps)
     env.reset()
-    plan, total = [""] * team, 0.0
+    plan, total = [""] * num_agents, 0.0
     while env.agents:
-        joint = [rng.randrange(5) for _ in range(team)]
+        joint = [rng.randrange(5) for _ in range(num_agents)]
         plan = [motions + ACTIONS[action] for motions, action in zip(plan, joint, strict=True)]
         _, rewards, terminated, truncated, infos = env.step(dict(zip(env.possible_agents, joint, strict=True)))
         total += rewards["agent_0"]
@@ -124,7 +124,9 @@ def test_the_judged_result_of_an_episode_is_that_of_the_rules(seed: int, team: i
         assert infos["agent_0"]["verdict"] == (None if running else verdict)
         assert not running or (verdict.fault == "goal_not_reached" and verdict.step == len(plan[0]) < max_steps)
     assert terminated["agent_0"] == (verdict.fault != "goal_not_reached") == (not truncated["agent_0"])
-    assert total == pytest.approx(plan_reward(instance.solution.makespan or 0, verdict.makespan, verdict.step, sum(verdict.on_goal) / team))
+    assert total == pytest.approx(
+        plan_reward(instance.solution.makespan or 0, verdict.makespan, verdict.step, sum(verdict.on_goal) / num_agents)
+    )
 
 
 def test_the_seed_gives_the_boards_and_the_next_reset_another() -> None:

@@ -65,7 +65,7 @@ def entries(draw: st.DrawFn) -> Entry:
     board = draw(boards())
     assume(all(agent.start in board.distances_to(agent.goal) for agent in board.agents))
     rng = draw(st.randoms(use_true_random=False))
-    return Entry("x", board, tuple(wander(board, i, rng, draw(st.integers(0, 12))) for i in range(board.team)))
+    return Entry("x", board, tuple(wander(board, i, rng, draw(st.integers(0, 12))) for i in range(board.num_agents)))
 
 
 def wander(board: Board, agent: int, rng: random.Random, steps: int) -> str:
@@ -143,7 +143,7 @@ def test_a_jump_is_no_plan() -> None:
 
 def test_a_movingai_scenario_is_read_and_written_to_the_letter() -> None:
     (entry,) = read("movingai", benchmark_source("random-32-32-20-random-1.scen"))
-    assert (entry.board.height, entry.board.width, entry.board.team, len(entry.board.holes)) == (32, 32, 14, 205)
+    assert (entry.board.height, entry.board.width, entry.board.num_agents, len(entry.board.holes)) == (32, 32, 14, 205)
     assert entry.board.agents[0] == Agent((16, 5), (24, 31))
     files = write("movingai", [entry], "random-32-32-20")
     assert files["random-32-32-20.scen"] == golden("random-32-32-20-random-1.scen"), "starts, goals, octile lengths and buckets agree"

@@ -122,7 +122,7 @@ def test_the_bulk_stream_covers_the_cells_and_does_not_depend_on_its_length() ->
         return [i.board for i in random_instances((3, 5), (2, 4), (0.1, 0.5), n, seed=0)]
 
     some = stream(96)
-    assert {(b.team, b.size) for b in some} == {(2, 3), (2, 5), (4, 3), (4, 5)}
+    assert {(b.num_agents, b.size) for b in some} == {(2, 3), (2, 5), (4, 3), (4, 5)}
     assert stream(40) == some[:40]
     assert next(random_instances((3, 5), (2, 4), (0.1, 0.5), 10**9, seed=0)).board == some[0]
 
@@ -203,7 +203,7 @@ def image(board: Board, turned: bool, upside: bool, mirrored: bool, order: list[
 
 @given(boards(), st.booleans(), st.booleans(), st.booleans(), st.randoms())
 def test_the_hash_is_blind_to_symmetry_and_numbering(board: Board, a: bool, b: bool, c: bool, rng: random.Random) -> None:
-    order = rng.sample(range(board.team), board.team)
+    order = rng.sample(range(board.num_agents), board.num_agents)
     assert canonical_hash(image(board, a, b, c, order)) == canonical_hash(board)
 
 

@@ -20,8 +20,8 @@ LETTERS = "".join(MOVES)
 
 def compiled(board: Board, plan: Plan) -> tuple[object, ...]:
     """(fault, step, first two agents, makespan, sum of costs) by the kernel."""
-    moves = np.full((board.team, max([1, *map(len, plan)])), ord("?"), np.uint8)
-    lengths = np.full(board.team, MISSING, np.int64)
+    moves = np.full((board.num_agents, max([1, *map(len, plan)])), ord("?"), np.uint8)
+    lengths = np.full(board.num_agents, MISSING, np.int64)
     for i, motions in enumerate(plan):
         moves[i, : len(motions)] = np.frombuffer(motions.encode(), np.uint8)
         lengths[i] = len(motions)
@@ -41,7 +41,7 @@ def defined(board: Board, plan: Plan) -> tuple[object, ...]:
 
 @given(boards(most_side=5), st.data())
 def test_says_what_the_rules_say_of_random_plans(board: Board, data: st.DataObject) -> None:
-    given_to = data.draw(st.one_of(st.just(board.team), st.integers(0, board.team)))
+    given_to = data.draw(st.one_of(st.just(board.num_agents), st.integers(0, board.num_agents)))
     plan = tuple(data.draw(st.text(LETTERS, max_size=7)) for _ in range(given_to))
     assert compiled(board, plan) == defined(board, plan)
 
@@ -59,7 +59,7 @@ def test_says_what_the_rules_say_of_plans_that_are_nearly_right(data: st.DataObj
     board, plan = data.draw(st.sampled_from(solved()))
     motions = list(plan)
     for _ in range(data.draw(st.integers(0, 3))):
-        i = data.draw(st.integers(0, board.team - 1))
+        i = data.draw(st.integers(0, board.num_agents - 1))
         place = data.draw(st.integers(0, len(motions[i])))
         motions[i] = motions[i][:place] + data.draw(st.sampled_from(["", *LETTERS])) + motions[i][place + data.draw(st.integers(0, 1)) :]
     assert compiled(board, tuple(motions)) == defined(board, tuple(motions))

@@ -27,7 +27,9 @@ OPTIMA = [(4, 8), (4, 6), (2, 4)]
 def records() -> list[dict[str, Any]]:
     """The boards as the dataset has them, with more text after the sentences, as it has."""
     boards = [(name, Board.from_text(text)) for name, text in BOARDS.items()]
-    return [{"sample_id": name, "num_agents": board.team, "text": question(board) + "\nGive the paths as JSON."} for name, board in boards]
+    return [
+        {"sample_id": name, "num_agents": board.num_agents, "text": question(board) + "\nGive the paths as JSON."} for name, board in boards
+    ]
 
 
 def optima(boards: list[Instance]) -> list[tuple[int | None, int | None]]:

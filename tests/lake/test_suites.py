@@ -52,9 +52,9 @@ def test_the_paper_shaped_suite_is_the_same_from_any_processes(tmp_path: Path) -
 @pytest.mark.parametrize("name", SUITES)
 def test_a_named_suite_is_whole_and_none_of_its_boards_is_ever_drawn_for_training(name: str) -> None:
     spec, suite = SUITES[name], build_suite(SUITES[name], sum_of_costs=False)
-    assert Counter((i.board.team, i.board.size) for i in suite) == dict.fromkeys(spec.cells, spec.boards_per_cell)
+    assert Counter((i.board.num_agents, i.board.size) for i in suite) == dict.fromkeys(spec.cells, spec.boards_per_cell)
     if spec.wait_ratio is not None:
-        waiting = Counter((i.board.team, i.board.size) for i in suite if i.solution.needs_wait)
+        waiting = Counter((i.board.num_agents, i.board.size) for i in suite if i.solution.needs_wait)
         assert all(abs(waiting[cell] - spec.wait_ratio * spec.boards_per_cell) < 1 for cell in spec.cells)
     hashes = canonical_hashes([i.board for i in suite])
     assert np.isin(hashes, held_out()).all(), "run python -m frozenlab.lake.suites"

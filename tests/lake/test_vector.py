@@ -26,26 +26,26 @@ def codes(*motions: str) -> np.ndarray:
     return np.array([[ACTIONS.index(letter) for letter in joint] for joint in zip(*motions, strict=True)])
 
 
-def drawn_boards(seed: int, n: int, team: int) -> list[Instance]:
+def drawn_boards(seed: int, n: int, num_agents: int) -> list[Instance]:
     rng = random.Random(seed)
-    shapes = [(rng.randint(2, 5), rng.randint(max(2, team), 5)) for _ in range(n)]
+    shapes = [(rng.randint(2, 5), rng.randint(max(2, num_agents), 5)) for _ in range(n)]
     return [
-        solved(random_board(rng, h, w, team, rng.randint(0, h * w - 2 * team)), rng.randint(1, 9), f"{i}")
+        solved(random_board(rng, h, w, num_agents, rng.randint(0, h * w - 2 * num_agents)), rng.randint(1, 9), f"{i}")
         for i, (h, w) in enumerate(shapes)
     ]
 
 
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))
-def test_episodes_end_as_the_rules_judge_the_moves_that_were_made(seed: int, team: int, max_steps: int) -> None:
-    instances = drawn_boards(seed, 20, team)
+def test_episodes_end_as_the_rules_judge_the_moves_that_were_made(seed: int, num_agents: int, max_steps: int) -> None:
+    instances = drawn_boards(seed, 20, num_agents)
     lake = VectorLake(instances, max_steps=max_steps)
     rng = np.random.default_rng(seed)
-    plans = [[""] * team for _ in instances]
+    plans = [[""] * num_agents for _ in instances]
     returns = np.zeros(len(instances))
     running = np.ones(len(instances), bool)
     while running.any():
-        actions = rng.integers(0, len(ACTIONS), (len(instances), team), dtype=np.int8)
+        actions = rng.integers(0, len(ACTIONS), (len(instances), num_agents), dtype=np.int8)
         step = lake.step(actions)
         returns += step.rewards
         for i in np.flatnonzero(running):
@@ -59,7 +59,7 @@ def test_episodes_end_as_the_rules_judge_the_moves_that_were_made(seed: int, tea
         assert FAULTS[step.faults[i]] == verdict.fault if verdict.fault else step.faults[i] == -1
         assert step.steps[i] == (verdict.makespan if verdict.valid else verdict.step) == len(plans[i][0])
         assert step.truncated[i] == (verdict.fault == "goal_not_reached")
-        home = sum(verdict.on_goal) / team
+        home = sum(verdict.on_goal) / num_agents
         assert returns[i] == pytest.approx(plan_reward(instance.solution.makespan or 0, verdict.makespan, verdict.step, home))
 
 

@@ -68,7 +68,7 @@ def test_random_boards_follow_the_controls_and_the_seed(page: AppTest) -> None:
     page.run()
     page.slider(key="play_size").set_value(4).run()
     first = board(page)
-    assert (first.height, first.width, first.team) == (4, 4, 2)
+    assert (first.height, first.width, first.num_agents) == (4, 4, 2)
     next(button for button in page.button if button.label == "Another").click().run()
     assert board(page) != first and page.session_state["play_seed"] == 1
     page.number_input(key="play_seed").set_value(0).run()
@@ -119,7 +119,7 @@ def test_a_file_of_another_tool_is_brought_with_its_map_and_its_plan_is_judged(p
     bring(page, "demo_tunnel.txt", "tunnel.map")
     assert "the first 2 agents make a board" in page.error[0].value
     page.number_input(key="play_file_agents").set_value(2).run()
-    assert not page.exception and not page.error and (board(page).height, board(page).team) == (6, 2)
+    assert not page.exception and not page.error and (board(page).height, board(page).num_agents) == (6, 2)
     brought, solver = players(page)[0]["tracks"]
     assert brought["label"] == "demo_tunnel.txt" and brought["outcome"] == "suboptimal" and solver["outcome"] == "optimal"
     assert any("judged here" in caption.value for caption in page.caption)

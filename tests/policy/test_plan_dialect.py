@@ -77,7 +77,7 @@ def test_the_fault_of_an_answer(completion: str, finished: bool, fault: str | No
     assert verdict.fault == fault
     assert verdict.valid == (fault is None)
     assert bool(verdict.optimal) == (fault is None)
-    assert len(verdict.on_goal) == board.team
+    assert len(verdict.on_goal) == board.num_agents
 
 
 def test_boards_without_words_are_refused() -> None:
@@ -90,4 +90,4 @@ def test_boards_without_words_are_refused() -> None:
 
 def test_the_word_limit_leaves_room_for_every_agent_and_the_end() -> None:
     board = crossing()
-    assert max_plan_words(board) > 2 * board.team and max_plan_words(board) % board.team == 1
+    assert max_plan_words(board) > 2 * board.num_agents and max_plan_words(board) % board.num_agents == 1

@@ -92,8 +92,8 @@ def test_an_edit_that_is_no_board_is_not_taken(broken: dict) -> None:
 def test_the_picture_is_well_formed_and_shows_everything(colors: ui.Palette) -> None:
     svg = ElementTree.fromstring(ui.board_svg(BOARD, walk(BOARD, ("RRDD", "L")), colors=colors))
     space = "{http://www.w3.org/2000/svg}"
-    assert len(svg.findall(f"{space}circle")) == BOARD.team
-    assert len(svg.findall(f"{space}polyline")) == 2 * BOARD.team  # each path on its outline
+    assert len(svg.findall(f"{space}circle")) == BOARD.num_agents
+    assert len(svg.findall(f"{space}polyline")) == 2 * BOARD.num_agents  # each path on its outline
     assert sum(rect.get("fill") == "url(#hatch)" for rect in svg.findall(f"{space}rect")) == 1
     assert svg.get("width") == "120"
 

@@ -24,7 +24,7 @@ def files(*names: str) -> dict[str, bytes]:
 def test_a_scenario_comes_with_its_map_in_any_order() -> None:
     names = "random-32-32-20.map", "random-32-32-20-random-1.scen"
     assert choices.bring(files(*names)) == choices.bring(files(*reversed(names)))
-    assert choices.bring(files(*names), agents=3)[1][0].board.team == 3
+    assert choices.bring(files(*names), agents=3)[1][0].board.num_agents == 3
 
 
 def test_the_plan_of_a_file_is_one_to_watch() -> None:

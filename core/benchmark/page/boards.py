@@ -150,7 +150,7 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
     link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
     told = [
             (size_label(board.size), "map", "Rows and columns"),
-            (str(board.team), "agents", "They all move at once, one cell or a WAIT a step"),
+            (str(board.num_agents), "agents", "They all move at once, one cell or a WAIT a step"),
             (percent(board.hole_ratio), "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
             (whole(row["optimal_makespan"]), "best makespan", "The fewest steps after which all agents can be on their goals for good"),
             (whole(row["optimal_sum_of_costs"]), "best sum of costs", "The smallest sum of the steps at which the agents arrive for good"),

@@ -151,9 +151,9 @@ def random_instances(
     streams = [
         Stream(stratum, stratum.key("any", seed), exclude)
         for stratum in (
-            Stratum(size, team, holes_of(size, ratio), placement=placement)
-            for size, team, ratio in product(sizes, teams, hole_ratios)
-            if infeasible(size, team, ratio, None) is None
+            Stratum(size, num_agents, holes_of(size, ratio), placement=placement)
+            for size, num_agents, ratio in product(sizes, teams, hole_ratios)
+            if infeasible(size, num_agents, ratio, None) is None
         )
     ]
     if not streams:
@@ -487,4 +487,4 @@ _LETTERS = b"HF" + bytes(254)
 def name_instance(number: int, solved: Solved) -> Instance:
     """A solved board as an instance, like ``2ag_6x6_000123``."""
     board, solution = solved
-    return Instance(f"{board.team}ag_{board.height}x{board.width}_{number:06d}", board, solution)
+    return Instance(f"{board.num_agents}ag_{board.height}x{board.width}_{number:06d}", board, solution)

@@ -108,11 +108,11 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         self.render_mode = render_mode
         self.max_steps = max_steps
         self._supply = _Supply(boards)
-        self.possible_agents = [f"agent_{i}" for i in range(self._supply.team)]
+        self.possible_agents = [f"agent_{i}" for i in range(self._supply.num_agents)]
         self.agents: list[str] = []
         self.observation_spaces = {agent: _planes(len(PLANES), self._supply.shape) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(len(ACTIONS)) for agent in self.possible_agents}
-        self.state_space = _planes(1 + 2 * self._supply.team, self._supply.shape)
+        self.state_space = _planes(1 + 2 * self._supply.num_agents, self._supply.shape)
 
     def observation_space(self, agent: str) -> spaces.Box[np.uint8]:
         return self.observation_spaces[agent]
@@ -126,7 +126,7 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         """Begins an episode on the next board. ``options`` has no entries that mean anything here."""
         self.instance = self._supply.next(seed)
         self._lake = VectorLake([self.instance], max_steps=self.max_steps, shape=self._supply.shape)
-        self.plan: Plan = ("",) * self._supply.team
+        self.plan: Plan = ("",) * self._supply.num_agents
         self.verdict: Verdict | None = None
         self.agents = list(self.possible_agents)
         return self._observations(), self._infos()
@@ -267,12 +267,12 @@ class _Supply:
         self.config = boards if isinstance(boards, EnvironmentConfig) else None
         self.instances: list[Instance] = []
         if isinstance(boards, EnvironmentConfig):
-            self.team, side = boards.agents, max(boards.sizes)
+            self.num_agents, side = boards.agents, max(boards.sizes)
             self.shape = (side, side)
         else:
             self.instances = _solved(boards)
             check_solved(self.instances)
-            self.team, self.shape = self.instances[0].board.team, largest(self.instances)
+            self.num_agents, self.shape = self.instances[0].board.num_agents, largest(self.instances)
         self.rng: np.random.Generator | None = None
         self.pool: list[Instance] = []
 

@@ -94,7 +94,7 @@ def rewards(checked: Checked) -> list[float]:
         optimum = checked.optimal_makespans[i]
         if optimum is None:
             raise ValueError(f"completion {i}: its board has no optimal makespan, which the reward is measured against")
-        home = checked.on_goal[i] / checked.boards[i].team
+        home = checked.on_goal[i] / checked.boards[i].num_agents
         earned.append(plan_reward(optimum, None if makespan < 0 else makespan, None if step < 0 else step, float(home)))
     return earned
 

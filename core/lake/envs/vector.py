@@ -182,12 +182,13 @@ def check_solved(instances: Sequence[Instance]) -> None:
     """Raises ValueError unless there are boards, all with a known optimal makespan and one team size."""
     if not instances:
         raise ValueError("there are no boards")
+    first = instances[0]
     for instance in instances:
         if instance.solution.status != "solved" or not instance.solution.makespan:
             raise ValueError(f"board {instance.id!r} is {instance.solution.status}: give boards whose optimal makespan is known")
-        if instance.board.team != instances[0].board.team:
+        if instance.board.num_agents != first.board.num_agents:
             raise ValueError(
-                f"board {instance.id!r} has {instance.board.team} agents and board {instances[0].id!r} has {instances[0].board.team}; "
+                f"board {instance.id!r} has {instance.board.num_agents} agents and board {first.id!r} has {first.board.num_agents}; "
                 "all boards have one team size"
             )
 

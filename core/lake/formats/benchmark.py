@@ -48,11 +48,11 @@ def _read_record(record: Any, number: int) -> Entry:
         board = read_question(record["text"])
     except BoardError as error:
         raise BoardError(f"{where}: {error}") from None
-    told = record.get("num_agents", board.team)
+    told = record.get("num_agents", board.num_agents)
     if type(told) is not int:
         raise BoardError(f'{where}: "num_agents" must be a whole number')
-    if told != board.team:
-        raise BoardError(f'{where}: "num_agents" is {told}; the text has {board.team} agents')
+    if told != board.num_agents:
+        raise BoardError(f'{where}: "num_agents" is {told}; the text has {board.num_agents} agents')
     return Entry(name, board)
 
 
@@ -73,8 +73,8 @@ def read_question(text: str) -> Board:
             raise BoardError(
                 f"agent {i} goes from {drawn[0]} to {drawn[1]} on the map, but from {told[i][0]} to {told[i][1]} in its sentence"
             )
-    if len(told) > board.team:
-        raise BoardError(f"there is a sentence for agent {max(told)}, but the map has {board.team} agents")
+    if len(told) > board.num_agents:
+        raise BoardError(f"there is a sentence for agent {max(told)}, but the map has {board.num_agents} agents")
     return board
 
 
@@ -87,14 +87,14 @@ def write(entry: Entry, stem: str) -> dict[str, str]:
     """One record. Raises BoardError above five agents, which have no letters."""
     board = entry.board
     size = f"{board.height}x{board.width}"
-    name = entry.name or f"{board.team}ag_{size}_hr{board.hole_ratio:.1f}_000"
-    record = {"sample_id": name, "num_agents": board.team, "text": question(board)}
+    name = entry.name or f"{board.num_agents}ag_{size}_hr{board.hole_ratio:.1f}_000"
+    record = {"sample_id": name, "num_agents": board.num_agents, "text": question(board)}
     return {f"{stem}.json": json.dumps(record)}
 
 
 def question(board: Board) -> str:
     """``board`` in the benchmark's shape: ``Question:``, the task, the map, its legend, one sentence an agent."""
-    agents = "1 agent" if board.team == 1 else f"{board.team} agents"
+    agents = "1 agent" if board.num_agents == 1 else f"{board.num_agents} agents"
     sentences = [f"Agent {i} needs to go from {agent.start} to {agent.goal}." for i, agent in enumerate(board.agents)]
     legend = [
         f"{'/'.join(START_LETTERS)}: where agents 0/1/2/3/4 start. {'/'.join(GOAL_LETTERS)}: the goals of agents 0/1/2/3/4.",

@@ -42,10 +42,10 @@ class Entry:
 
     def first(self, agents: int | None) -> Entry:
         """The same with its first ``agents`` agents only; all of them for None. Raises BoardError if it has fewer."""
-        if agents is None or agents == self.board.team:
+        if agents is None or agents == self.board.num_agents:
             return self
-        if agents > self.board.team:
-            raise BoardError(f"the board has {self.board.team} agents; {agents} cannot be taken")
+        if agents > self.board.num_agents:
+            raise BoardError(f"the board has {self.board.num_agents} agents; {agents} cannot be taken")
         board = replace(self.board, agents=self.board.agents[:agents])
         return replace(self, board=board, plan=self.plan and self.plan[:agents])
 

@@ -95,7 +95,7 @@ def write(entry: Entry, stem: str) -> dict[str, str]:
     steps = _steps(board, trimmed(entry.plan)) if entry.plan is not None else []
     verdict = judge(board, trimmed(entry.plan)) if entry.plan is not None else None
     solved = verdict is not None and verdict.valid
-    lines = [f"agents={board.team}", f"map_file={stem}.map", "solver=frozenlab", f"solved={int(solved)}"]
+    lines = [f"agents={board.num_agents}", f"map_file={stem}.map", "solver=frozenlab", f"solved={int(solved)}"]
     if solved and verdict is not None:
         lines += [f"soc={verdict.sum_of_costs}", f"makespan={verdict.makespan}"]
     lines.append("starts=" + _cells([agent.start for agent in board.agents]))

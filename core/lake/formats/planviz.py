@@ -45,14 +45,14 @@ def _cell(value: Any, where: str) -> Cell:
     return (value[0], value[1])
 
 
-def _goals(data: dict[str, Any], team: int) -> list[Cell]:
+def _goals(data: dict[str, Any], num_agents: int) -> list[Cell]:
     stops: dict[int, Any] = {}
     for i, task in enumerate(_list(data, "tasks")):
         if not (isinstance(task, list) and len(task) == 3 and type(task[0]) is int):
             raise BoardError(f'"tasks", entry {i}: [task, release time, [row, col]] is expected')
         stops[task[0]] = task[2] if isinstance(task[2], list) else task[1:]
     goals = []
-    for agent in range(team):
+    for agent in range(num_agents):
         tasks = _tasks_of(data, agent)
         if len(tasks) != 1:
             raise BoardError(f"agent {agent} has {len(tasks)} tasks; a board has one goal an agent")
@@ -77,13 +77,13 @@ def _tasks_of(data: dict[str, Any], agent: int) -> set[int]:
     return {task for task, _, kind in mine if kind == "assigned"}
 
 
-def _plan(data: dict[str, Any], team: int) -> Plan | None:
+def _plan(data: dict[str, Any], num_agents: int) -> Plan | None:
     if "actualPaths" not in data:
         return None
     paths = _list(data, "actualPaths")
-    if len(paths) < team:
-        raise BoardError(f'"actualPaths" has {len(paths)} paths; there are {team} agents')
-    return trimmed(tuple(swap_up_down(_motions(path, i)) for i, path in enumerate(paths[:team])))
+    if len(paths) < num_agents:
+        raise BoardError(f'"actualPaths" has {len(paths)} paths; there are {num_agents} agents')
+    return trimmed(tuple(swap_up_down(_motions(path, i)) for i, path in enumerate(paths[:num_agents])))
 
 
 def _motions(path: Any, agent: int) -> str:
@@ -103,12 +103,12 @@ def write(entry: Entry, stem: str) -> dict[str, str]:
     verdict = judge(board, plan)
     steps = max(map(len, plan))
     paths = [",".join(swap_up_down(motions.ljust(steps, "W"))) for motions in plan]
-    team = range(board.team)
+    agents = range(board.num_agents)
     log = {
         "actionModel": "MAPF",
         "version": "2024 LoRR",
         "AllValid": "Yes" if verdict.valid else "No",
-        "teamSize": board.team,
+        "teamSize": board.num_agents,
         "start": [[*agent.start, "N/A"] for agent in board.agents],
         "numTaskFinished": sum(verdict.on_goal),
         "sumOfCost": verdict.sum_of_costs if verdict.valid else sum(map(len, plan)),
@@ -117,11 +117,11 @@ def write(entry: Entry, stem: str) -> dict[str, str]:
         "plannerPaths": paths,
         "plannerTimes": [],
         "errors": _errors(verdict),
-        "actualSchedule": [f"0:{i}" for i in team],
-        "plannerSchedule": [f"0:{i}" for i in team],
+        "actualSchedule": [f"0:{i}" for i in agents],
+        "plannerSchedule": [f"0:{i}" for i in agents],
         "scheduleErrors": [],
-        "events": [[len(plan[i]), i, i, 1] for i in team if verdict.on_goal[i]],
-        "tasks": [[i, 0, list(board.agents[i].goal)] for i in team],
+        "events": [[len(plan[i]), i, i, 1] for i in agents if verdict.on_goal[i]],
+        "tasks": [[i, 0, list(board.agents[i].goal)] for i in agents],
     }
     lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in log.items())
     return {f"{stem}.json": f"{{\n{lines}\n}}\n", **write_map(board, stem)}

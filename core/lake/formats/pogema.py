@@ -45,8 +45,8 @@ def read(source: Source) -> list[Entry]:
 def write(entry: Entry, stem: str) -> dict[str, str]:
     """``stem.txt``. Raises BoardError above 26 agents, which have no letters."""
     board = entry.board
-    if board.team > len(ascii_lowercase):
-        raise BoardError(f"POGEMA's maps have letters for {len(ascii_lowercase)} agents; the board has {board.team}")
+    if board.num_agents > len(ascii_lowercase):
+        raise BoardError(f"POGEMA's maps have letters for {len(ascii_lowercase)} agents; the board has {board.num_agents}")
     grid = [["#" if letter == HOLE else "." for letter in row] for row in board.rows]
     for letter, agent in zip(ascii_lowercase, board.agents, strict=False):
         grid[agent.start[0]][agent.start[1]] = letter

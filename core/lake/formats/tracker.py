@@ -61,17 +61,17 @@ def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
     map_name = row.get("map_name")
     if map_name and source.map_name is not None and movingai.base_name(source.map_name) != f"{map_name}.map":
         raise BoardError(f"{where}the plan is for the map {map_name[:80]!r}, not for {movingai.base_name(source.map_name)[:80]!r}")
-    team = len(strings) if source.agents is None else min(source.agents, len(strings))
+    num_agents = len(strings) if source.agents is None else min(source.agents, len(strings))
     try:
-        board = movingai.read_board(source.scenario or "", Source("", map=source.map, map_name=source.map_name, agents=team))
+        board = movingai.read_board(source.scenario or "", Source("", map=source.map, map_name=source.map_name, agents=num_agents))
     except BoardError as error:
         raise BoardError(f"the scenario, {error}") from None
-    if board.team < team:
-        raise BoardError(f"{where}the plan is for {len(strings)} agents; the scenario has {board.team}")
+    if board.num_agents < num_agents:
+        raise BoardError(f"{where}the plan is for {len(strings)} agents; the scenario has {board.num_agents}")
     flipped = row.get("flip_up_down", "").upper()
     if flipped not in ("", "TRUE", "FALSE"):
         raise BoardError(f"{where}flip_up_down is {flipped[:20]!r}; TRUE or FALSE is expected")
-    plan = trimmed(tuple(decode(motions, f"{where}agent {i}") for i, motions in enumerate(strings[:team])))
+    plan = trimmed(tuple(decode(motions, f"{where}agent {i}") for i, motions in enumerate(strings[:num_agents])))
     turned = tuple(map(swap_up_down, plan))
     if flipped == "TRUE":
         plan = turned

@@ -26,7 +26,7 @@ BOARD = Board.from_text("S g F G s\nH H F H H")
 """Someone has to wait: the searches have something to do."""
 LARGE = Board(("F" * 32,) * 32, tuple(Agent((row, 0), (row, 31)) for row in range(6)))
 """Beyond the reach of an exact search."""
-NO_PLANS = Plans(np.zeros((1, BOARD.team, 1), np.uint8), np.zeros((1, BOARD.team), np.int64))
+NO_PLANS = Plans(np.zeros((1, BOARD.num_agents, 1), np.uint8), np.zeros((1, BOARD.num_agents), np.int64))
 NICENESS = 10
 """Of what a newcomer does not wait for first."""
 LOOK = 0.3

@@ -78,11 +78,11 @@ def search(board: Board, objective: Objective = "sum_of_costs", max_nodes: int =
     def node_of(id: int, parent: Node | None, constraint: Constraint | None) -> Node:
         """Plans all agents at the root, and below it only the agent that has a new constraint."""
         node = Node(id, parent, constraint, None, 0, None)
-        paths: list[Path | None] = list(parent.paths) if parent and parent.paths else [None] * board.team
-        for i in range(board.team) if constraint is None else [constraint.agent]:
+        paths: list[Path | None] = list(parent.paths) if parent and parent.paths else [None] * board.num_agents
+        for i in range(board.num_agents) if constraint is None else [constraint.agent]:
             paths[i] = shortest_path(board, i, distances[i], node.constraints())
         found = tuple(path for path in paths if path is not None)
-        if len(found) < board.team:
+        if len(found) < board.num_agents:
             return node
         costs = [len(path) - 1 for path in found]
         return Node(id, parent, constraint, found, sum(costs) if objective == "sum_of_costs" else max(costs), judge_paths(board, found))

@@ -123,9 +123,9 @@ def solve_group(
     """:func:`solve_all` for boards of one shape, with one of the kernels' budgets."""
     from frozenlab.lake.kernels import search as kernels
 
-    n, team = boards.starts.shape
+    n, num_agents = boards.starts.shape
     statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
-    plans = Plans(np.empty((n, team, kernels.HORIZON), np.uint8), np.zeros((n, team), np.int64))
+    plans = Plans(np.empty((n, num_agents, kernels.HORIZON), np.uint8), np.zeros((n, num_agents), np.int64))
     free, starts, goals, width = boards
     kernels.solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
     if (statuses == kernels.UNDECIDED).any():
@@ -196,13 +196,13 @@ def of_one_shape(boards: Sequence[Board]) -> list[list[int]]:
     """The places of the boards in their sequence, those of one height, width and team together."""
     places: dict[tuple[int, int, int], list[int]] = {}
     for place, board in enumerate(boards):
-        places.setdefault((board.height, board.width, board.team), []).append(place)
+        places.setdefault((board.height, board.width, board.num_agents), []).append(place)
     return list(places.values())
 
 
 def stacked(boards: Sequence[Board]) -> Boards:
     """Boards of one shape as the kernels take them."""
-    width, shape = boards[0].width, (len(boards), boards[0].team)
+    width, shape = boards[0].width, (len(boards), boards[0].num_agents)
     letters = "".join(["".join(board.rows) for board in boards]).encode("ascii")
     free = (np.frombuffer(letters, np.uint8) == ord(FROZEN)).astype(np.uint8).reshape(len(boards), -1)
     cells = [r * width + c for board in boards for agent in board.agents for r, c in (agent.start, agent.goal)]

@@ -49,11 +49,11 @@ def prompt(board: Board) -> str:
     return f"{question(board)}\n\n{INSTRUCTIONS}"
 
 
-def read_answer(text: str, team: int) -> dict[int, str]:
-    """The motion string (over ``U D L R W``) of each of the ``team`` agents that the text mentions."""
+def read_answer(text: str, num_agents: int) -> dict[int, str]:
+    """The motion string (over ``U D L R W``) of each of the ``num_agents`` agents that the text mentions."""
     found = {}
     for number, actions in _MENTION.findall(text):
-        if int(number) < team:
+        if int(number) < num_agents:
             words = re.findall(_ACTION, actions.upper())
             found[int(number)] = "".join(ACTIONS.get(word, word) for word in words)
     return found
@@ -66,8 +66,8 @@ def write_answer(plan: Plan) -> str:
 
 def judge_answer(board: Board, text: str, optimal_makespan: int | None = None) -> Verdict:
     """The verdict on a text: ``parse_error`` if it names none of the agents, else what :func:`frozenlab.lake.rules.judge_paths` says."""
-    motions = read_answer(text, board.team)
+    motions = read_answer(text, board.num_agents)
     if not motions:
-        return Verdict("parse_error", optimal=False, on_goal=(False,) * board.team)
-    paths = walk(board, tuple(motions.get(i, "") for i in range(board.team)))
+        return Verdict("parse_error", optimal=False, on_goal=(False,) * board.num_agents)
+    paths = walk(board, tuple(motions.get(i, "") for i in range(board.num_agents)))
     return judge_paths(board, tuple(path if i in motions else () for i, path in enumerate(paths)), optimal_makespan)

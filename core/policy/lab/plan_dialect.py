@@ -42,9 +42,9 @@ def render_board(board: Board) -> str:
     """The prompt for a board. Raises DialectError for boards with a side above 10 or more than five agents."""
     if board.size > MAX_SIDE:
         raise DialectError(f"the board is {board.height}x{board.width}; the lab model reads boards up to {MAX_SIDE}x{MAX_SIDE}")
-    if board.team > MAX_AGENTS:
-        raise DialectError(f"the board has {board.team} agents; the lab model reads up to {MAX_AGENTS}")
-    words = [PLAN, HEIGHTS[board.height - 1], WIDTHS[board.width - 1], TEAMS[board.team - 1], HOLES, *map(cell_word, board.holes)]
+    if board.num_agents > MAX_AGENTS:
+        raise DialectError(f"the board has {board.num_agents} agents; the lab model reads up to {MAX_AGENTS}")
+    words = [PLAN, HEIGHTS[board.height - 1], WIDTHS[board.width - 1], TEAMS[board.num_agents - 1], HOLES, *map(cell_word, board.holes)]
     for name, agent in zip(AGENTS, board.agents, strict=False):
         words += [name, cell_word(agent.start), cell_word(agent.goal)]
     return " ".join([*words, MOVES])
@@ -67,15 +67,15 @@ def parse_plan(board: Board, completion: str, finished: bool) -> Answer:
         return Answer(fault="parse_error")
     if not finished:
         return Answer(fault="truncated")
-    if len(words) % board.team:
+    if len(words) % board.num_agents:
         return Answer(fault="missing_agent")
     cells = [CELL_OF[word] for word in words]
-    return Answer(paths=tuple((agent.start, *cells[i :: board.team]) for i, agent in enumerate(board.agents)))
+    return Answer(paths=tuple((agent.start, *cells[i :: board.num_agents]) for i, agent in enumerate(board.agents)))
 
 
 def max_plan_words(board: Board) -> int:
     """The most words an answer to this board may take, the end token included; a longer one is cut off and counts as truncated."""
-    return board.team * (longest_distance(board) + SPARE_STEPS) + 1
+    return board.num_agents * (longest_distance(board) + SPARE_STEPS) + 1
 
 
 def longest_distance(board: Board) -> int:

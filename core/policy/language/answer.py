@@ -55,14 +55,14 @@ def parse_answer(board: Board, text: str, finished: bool) -> Answer:
     """
     if not finished:
         return Answer(fault="truncated")
-    tracks = read_tracks(after_thinking(text), board.team)
-    if set(tracks) == set(range(1, board.team + 1)):  # it counts agents from 1
+    tracks = read_tracks(after_thinking(text), board.num_agents)
+    if set(tracks) == set(range(1, board.num_agents + 1)):  # it counts agents from 1
         tracks = {number - 1: track for number, track in tracks.items()}
-    if not tracks or not set(tracks) <= set(range(board.team)):
+    if not tracks or not set(tracks) <= set(range(board.num_agents)):
         return Answer(fault="parse_error")
-    if len(tracks) < board.team:
+    if len(tracks) < board.num_agents:
         return Answer(fault="missing_agent")
-    return Answer(paths=tuple(path_of(board, i, tracks[i]) for i in range(board.team)))
+    return Answer(paths=tuple(path_of(board, i, tracks[i]) for i in range(board.num_agents)))
 
 
 def after_thinking(text: str) -> str:

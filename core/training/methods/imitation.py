@@ -50,7 +50,7 @@ class Cut(NamedTuple):
 def cut(board: Board, written: Sequence[int], rng: np.random.Generator) -> Cut:
     """A written plan, as token ids, cut at a random time step before its first fault."""
     words = [word for i in written if (word := WORDS[i]) != END]
-    whole = len(words) // board.team * board.team
+    whole = len(words) // board.num_agents * board.num_agents
     answer = parse_plan(board, " ".join(words[:whole]), finished=True)
     legal = 0
     if answer.paths:
@@ -61,4 +61,4 @@ def cut(board: Board, written: Sequence[int], rng: np.random.Generator) -> Cut:
     if not answer.paths or not kept:
         return Cut("", board)
     agents = tuple(Agent(path[kept], agent.goal) for path, agent in zip(answer.paths, board.agents, strict=True))
-    return Cut(" ".join(words[: kept * board.team]), Board.known_good(board.rows, agents))  # agents may stand on goals by now
+    return Cut(" ".join(words[: kept * board.num_agents]), Board.known_good(board.rows, agents))  # agents may stand on goals by now
