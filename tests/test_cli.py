@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from frozenlab import doctor
-from frozenlab.cli import main
-from frozenlab.cli_words import FAULT_WORDS
+from frozenlab.cli.main import COMMANDS, main
+from frozenlab.cli.words import FAULT_WORDS
 from frozenlab.engineer import hosts
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
 from frozenlab.jobs.state import State
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import canonical_hashes
 from frozenlab.lake.files import write_text
+from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.instance import read_instances
+from frozenlab.lake.presets import PRESETS as BOARD_PRESETS
 from frozenlab.lake.rules import FAULTS
-from frozenlab.lake.suites import held_out
+from frozenlab.lake.suites import SUITES, held_out
 from frozenlab.loop.events import event_words
 from frozenlab.loop.footprint import gpus
 from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.store import Session, SessionStore
-from frozenlab.studies.spec import engineer_arms, engineers_study
+from frozenlab.replays.task import KINDS
+from frozenlab.studies.spec import STUDIES, STUDY_ENGINEERS, engineer_arms, engineers_study
+from frozenlab.training.settings import METHODS, SCHEDULES
 from tests.builders import build_session
 from tests.loop.test_loop import small_spec
 
@@ -52,6 +59,42 @@ def reason(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert out == ""
     assert err.count("\n") == 1
     return err.removeprefix("frozenlab: ").strip()
+
+
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0 and capsys.readouterr().out.startswith(f"usage: frozenlab {command}")
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("run", (*PRESETS, *METHODS, *SCHEDULES, *ENGINEERS)),
+        ("fork", ENGINEERS),
+        ("replay", (*KINDS, *SECTIONS, *ENGINEERS)),
+        ("study", (*STUDIES, *(engineer for engineer in STUDY_ENGINEERS if engineer != "api"))),
+        ("generate", BOARD_PRESETS),
+        ("convert", FORMATS),
+        ("evaluate", SUITES),
+    ],
+)
+def test_help_names_every_choice(capsys: pytest.CaptureFixture[str], command: str, names: Iterable[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = re.sub(r"-\n\s+", "-", capsys.readouterr().out)
+    assert not [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [(["--help"], {"pydantic", "numpy", "pandas", "torch", "numba"}), (["status", "example-quick"], {"torch", "numba"})],
+)
+def test_a_light_command_imports_nothing_heavy(arguments: list[str], absent: set[str]) -> None:
+    script = f"import sys\nfrom frozenlab.cli.main import main\ntry: main({arguments!r})\nfinally: print({absent!r} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "set()", done.stderr
 
 
 def test_solve(capsys: pytest.CaptureFixture[str], board: str) -> None:
@@ -411,7 +454,7 @@ def test_doctor_says_what_the_processor_makes_of_bfloat16(fast: bool, found: str
 
 def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr("frozenlab.cli.run_in_foreground", lambda session, as_json: made.append(session.spec.training))
+    monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json: made.append(session.spec.training))
     main(["run", "--preset", "quick", "--schedule", "per-stage", "--out", str(tmp_path / "made")])
     plain = preset_spec("quick").training
     assert made == [plain.model_copy(update={"schedule": "per-stage", "warmup_steps": 2})]
@@ -425,7 +468,7 @@ def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str]
         made.append(session)
         write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
 
-    monkeypatch.setattr("frozenlab.cli.run_in_foreground", run)
+    monkeypatch.setattr("frozenlab.cli.fork.run_in_foreground", run)
     parent = build_session(tmp_path, session_id="built")
     record = parent.proposal(0)
     assert record is not None

@@ -21,7 +21,7 @@ FLOORS = (
     ("jobs", "loop", "lab_model", "benchmark", "studies", "replays"),
     ("ui",),
     ("loop.page", "benchmark.page", "studies.page", "replays.page"),
-    ("pages", "cli", "cli_words", "doctor"),
+    ("pages", "cli", "doctor"),
 )
 """Rooms of ``core``, and the pages: each may import what stands on its own floor and below."""
 HEAVY = {"torch", "transformers", "trl", "peft", "datasets", "accelerate"}

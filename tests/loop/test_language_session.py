@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import torch
 
-from frozenlab.cli import main
+from frozenlab.cli.main import main
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import build_suite

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from frozenlab import places
-from frozenlab.cli import main as frozenlab
+from frozenlab.cli.main import main as frozenlab
 from frozenlab.jobs.launcher import runner_options, spawn
 from frozenlab.jobs.state import State, worker_alive
 from frozenlab.loop import worker

@@ -1,0 +1,137 @@
+"""What several commands share: refusals, JSON, sessions by name, progress bars."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from frozenlab.engineer.schema import ApiSettings
+    from frozenlab.loop.store import Session
+
+BAD_INPUT = 2
+"""Exit status of a command that refuses its input."""
+
+
+Name = TypeVar("Name", bound=str)
+
+
+class InputError(ValueError):
+    """The caller gave something that cannot be used."""
+
+
+class Command(NamedTuple):
+    """One command of the command line: its name, one line of help, its options and what it runs."""
+
+    name: str
+    help: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int | None]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names as a help text lists them: ``a, b or c``."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def no_options(parser: argparse.ArgumentParser) -> None:
+    """Add no options beyond ``--json``, which every command has."""
+
+
+def add_session_id(parser: argparse.ArgumentParser) -> None:
+    """Add the session that a command is about."""
+    parser.add_argument("id", help="session id, or the path of a session folder")
+
+
+def add_allow_host(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow-host``, for commands that may ask an engineer behind an API."""
+    parser.add_argument(
+        "--allow-host", metavar="HOST", action="append", default=[],
+        help="allow requests to this engineer's server, such as api.openai.com or 127.0.0.1:8000; remembered on this machine",
+    )  # fmt: skip
+
+
+def allow_hosts(names: Sequence[str]) -> None:
+    """Remember servers that may be asked from now on."""
+    from frozenlab.engineer import hosts
+
+    for name in names:
+        hosts.allow(name)
+
+
+def refuse_unknown(servers: Iterable[ApiSettings | None]) -> None:
+    """Raise InputError if a server that would be asked has not been allowed."""
+    from frozenlab.engineer import hosts
+
+    for server in filter(None, servers):
+        if reason := hosts.refusal(server):
+            raise InputError(reason)
+
+
+def find_session(name: str) -> Session:
+    """A session by its id or by the path of its folder."""
+    from frozenlab.loop.store import Session, SessionStore
+
+    return Session(Path(name).resolve()) if (Path(name) / "session.json").exists() else SessionStore().open(name)
+
+
+def named(given: str | None, known: Sequence[Name], what: str) -> tuple[Name, ...] | None:
+    """Names from a comma-separated list, in the order of ``known``; None if no list was given. Raises InputError for an unknown name."""
+    if given is None:
+        return None
+    names = [name.strip() for name in given.split(",")]
+    if unknown := [name for name in names if name not in known]:
+        raise InputError(f"there is no {what} {unknown[0]!r}; there are {', '.join(known)}")
+    return tuple(name for name in known if name in names)
+
+
+def read_text(path: Path | str) -> str:
+    """The text of a file, or of standard input for ``-``.
+
+    Raises:
+        InputError: the file cannot be read.
+        BoardError: it is too large, or no text.
+    """
+    from frozenlab.lake import formats
+
+    if str(path) == "-":
+        return sys.stdin.read()
+    try:
+        return formats.load(Path(path))
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar on stderr, if that is a terminal, for each part of a job. The caller reports (part, done, total)."""
+    from tqdm import tqdm
+
+    from frozenlab.lake.kernels.warm_up import load_solver
+
+    load_solver()
+    bars: dict[str, tqdm] = {}
+
+    def note(part: str, done: int, of: int) -> None:
+        if part not in bars:
+            bars[part] = tqdm(desc=part, total=of, unit=" boards", disable=None, leave=False)
+        bars[part].update(done - bars[part].n)
+        if done == of:
+            bars[part].close()
+
+    try:
+        yield note
+    finally:
+        for bar in bars.values():
+            bar.close()
+
+
+def print_json(record: dict[str, Any]) -> None:
+    """Print a record as one line of JSON."""
+    print(json.dumps(record))

@@ -1,0 +1,96 @@
+"""``frozenlab propose`` and ``fork``: taking the engineer's place, and going another way from a stage."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, find_session, listed
+from frozenlab.cli.session import print_status, run_in_foreground
+
+if TYPE_CHECKING:
+    from frozenlab.engineer.schema import Proposal
+    from frozenlab.lake.config import EnvironmentConfig
+    from frozenlab.loop.store import Session
+
+
+def add_propose(parser: argparse.ArgumentParser) -> None:
+    add_session_id(parser)
+    parser.add_argument("config", type=Path, help="an environment config (TOML or JSON)")
+    parser.add_argument("--why", default="", help="your reason, kept with the proposal")
+    add_allow_host(parser)
+
+
+def add_fork(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.engineer.schema import ENGINEERS
+
+    parser.add_argument("stage", metavar="SESSION:STAGE", help="a session, and the last stage that the fork shares with it")
+    parser.add_argument("--keep", type=int, nargs="+", metavar="SIZE", help="accept the proposal, but leave these map sizes as they were")
+    parser.add_argument("--config", type=Path, help="train on this config instead (TOML or JSON)")
+    parser.add_argument("--why", default="", help="your reason, kept with the proposal")
+    parser.add_argument("--engineer", metavar="ENGINEER", help=f"engineer of later proposals: {listed(ENGINEERS)} (default: unchanged)")
+    parser.add_argument("--id", help="id of the fork (default: date and title)")
+    parser.add_argument("--title", help="title of the fork")
+    add_allow_host(parser)
+
+
+def run_propose(options: argparse.Namespace) -> None:
+    from frozenlab.jobs.launcher import propose
+    from frozenlab.loop.store import SessionStore
+
+    session = find_session(options.id)
+    environment = session.environment(session.state().stage)
+    if environment is None:
+        raise InputError(f"{session.id} has not begun a stage: it waits for no proposal")
+    propose(session, own_proposal(environment.config, options), SessionStore(session.dir.parent))
+    print_status(session, options.json)
+
+
+def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Proposal:
+    """A person's proposal, read from a config file."""
+    from frozenlab.engineer.engineers.human import proposal_of
+    from frozenlab.lake.config import EnvironmentConfig
+
+    after = EnvironmentConfig.read(options.config)
+    if tuple(after.sizes) != tuple(before.sizes) or after.agents != before.agents:
+        kept = f"{before.agents} agents and the sizes {', '.join(map(str, before.sizes))}"
+        raise InputError(f"{options.config}: the session has {kept}; a proposal keeps to them")
+    return proposal_of(before, after, why=options.why)
+
+
+def run_fork(options: argparse.Namespace) -> int:
+    from frozenlab.jobs.launcher import claim_fork
+    from frozenlab.loop.store import SessionStore
+
+    name, _, number = options.stage.rpartition(":")
+    if not number.isdigit() or number == "0":
+        raise InputError(f"{options.stage!r} names no stage: it is SESSION:1, SESSION:2, ...")
+    session, stage = find_session(name), int(number) - 1
+    changes = {key: value for key in ("engineer", "title") if (value := getattr(options, key)) is not None}
+    forked = claim_fork(session, stage, SessionStore(), options.id, other_way(session, stage, options), **changes)
+    return run_in_foreground(forked, options.json)
+
+
+def other_way(session: Session, stage: int, options: argparse.Namespace) -> Proposal | None:
+    """The proposal that ``--keep`` or ``--config`` makes; None if the engineer is to be asked."""
+    from frozenlab.engineer.engineers.human import proposal_of, rejecting
+
+    if not options.keep and not options.config:
+        return None
+    if options.keep and options.config:
+        raise InputError("--keep and --config each say what to train on: give one")
+    record = session.proposal(stage)
+    if record is None:
+        raise InputError(f"{session.id} has no proposal after its stage {stage + 1} to go another way from")
+    if options.config:
+        return own_proposal(record.config_before, options)
+    if unknown := sorted(set(options.keep) - set(record.config_before.sizes)):
+        raise InputError(f"{session.id} has no map size {unknown[0]}; it has {', '.join(map(str, record.config_before.sizes))}")
+    return proposal_of(record.config_before, rejecting(record, options.keep), why=options.why)
+
+
+COMMANDS = (
+    Command("propose", "give a session that waits for a person the next environment config", add_propose, run_propose),
+    Command("fork", "branch off after a stage of a session, and run that branch", add_fork, run_fork),
+)

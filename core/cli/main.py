@@ -1,0 +1,61 @@
+"""The entry point of the command line.
+
+Every command prints JSON with ``--json``. Bad input ends a command with exit status 2 and one line on stderr that gives the reason.
+
+Each file of this package lists its commands and says what options they take. Options read their choices from the lists that define them,
+so only the chosen command's options are built. Imports stand inside the functions: ``frozenlab solve`` does not wait for torch, nor
+``frozenlab status`` for Numba, nor ``frozenlab --help`` for either.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from frozenlab.cli import app, convert, fork, lake, model, replay, session, study
+from frozenlab.cli.common import BAD_INPUT, allow_hosts
+
+COMMANDS = (
+    *app.COMMANDS,
+    *session.COMMANDS,
+    *fork.COMMANDS,
+    *lake.COMMANDS,
+    *convert.COMMANDS,
+    *model.COMMANDS,
+    *replay.COMMANDS,
+    *study.COMMANDS,
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that reports a bad call in one line, like every other refusal; ``--help`` prints the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"frozenlab: {message}\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    options = parser(given[0] if given else None).parse_args(given)
+    try:
+        allow_hosts(getattr(options, "allow_host", []))
+        return options.run(options) or 0
+    except (ValueError, OSError, RuntimeError) as error:  # each of our own errors is one of these and says what is wrong
+        print(f"frozenlab: {str(error).splitlines()[0] if str(error) else type(error).__name__}", file=sys.stderr)
+        return BAD_INPUT
+
+
+def parser(chosen: str | None) -> argparse.ArgumentParser:
+    """The parser of the whole command line, with the options of the ``chosen`` command only."""
+    top = Parser(prog="frozenlab", description="An interactive lab: a language model learns MAPF and engineers its environment.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        sub = commands.add_parser(command.name, help=command.help, description=command.help)
+        if command.name == chosen:
+            sub.set_defaults(run=command.run)
+            sub.add_argument("--json", action="store_true", help="print JSON")
+            command.add_options(sub)
+    return top

@@ -1,0 +1,119 @@
+"""``frozenlab evaluate`` and ``export``: measuring a checkpoint, and taking it elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frozenlab.cli.common import Command, InputError, print_json, progress
+
+if TYPE_CHECKING:
+    from frozenlab.benchmark.report import Report, Tally
+
+
+MODEL_HELP = "lab-model, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
+
+
+def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.lake.suites import SUITES
+
+    parser.add_argument("model", help=MODEL_HELP)
+    suites = ", ".join(SUITES)
+    parser.add_argument(
+        "--suite", required=True, help=f"a named suite ({suites}), a file of boards, or hf:benchmark_wr0.5 of the official dataset"
+    )
+    parser.add_argument("--out", type=Path, help="a new folder for the result (default: among those on the Benchmark page)")
+    parser.add_argument("--title", help="title of the result")
+    parser.add_argument("--temperature", type=float, default=0.0, help="sampling temperature (default: 0, greedy)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the samples at other temperatures (default: %(default)s)")
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", help=MODEL_HELP)
+    parser.add_argument("out", type=Path, metavar="OUT", help="a new folder")
+    parser.add_argument("--adapter", action="store_true", help="export only the adapters of a LoRA model (default: merge them)")
+
+
+def run_evaluate(options: argparse.Namespace) -> None:
+    import os
+
+    from frozenlab.benchmark.report import results_folder, save_result
+    from frozenlab.benchmark.task import fresh_id, task_for
+    from frozenlab.loop.store import SessionStore, worker_environment
+
+    store = SessionStore()
+    fields = {"temperature": options.temperature, "seed": options.seed} | ({"title": options.title} if options.title else {})
+    task = task_for(options.model, options.suite, store, **fields)
+    folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder} exists already: name a new folder")
+    os.environ.update(worker_environment(task.online))
+    from frozenlab.benchmark.measuring import measure
+
+    with progress() as note:
+        report, rows = measure(task, folder.name, note)
+    save_result(folder, report, rows)
+    if options.json:
+        print_json(report.model_dump(mode="json") | {"folder": str(folder)})
+    else:
+        print_report(report)
+        print(f"\nin {folder}")
+
+
+def run_export(options: argparse.Namespace) -> None:
+    import os
+    import tempfile
+
+    from frozenlab.benchmark.task import checkpoint_of
+    from frozenlab.loop.store import SessionStore, worker_environment
+    from frozenlab.policy.folders import on_hub
+
+    known = checkpoint_of(options.model, SessionStore())
+    name, language = known["policy"], known.get("language")
+    out = options.out.resolve()
+    if out.exists() or not out.parent.is_dir():
+        raise InputError(f"{out} exists already: name a new folder" if out.exists() else f"there is no folder {out.parent}")
+    if options.adapter and (language is None or language.lora is None):
+        raise InputError(f"{options.model} was not trained with LoRA: it has no adapters")
+    os.environ.update(worker_environment(language is not None and on_hub(name)))
+    from frozenlab.policy.language.policy import HFPolicy
+    from frozenlab.policy.loading import load_policy
+
+    policy = load_policy(name, language)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:  # so that there is never half a model in OUT
+        whole = Path(scratch) / out.name
+        if isinstance(policy, HFPolicy) and not options.adapter:
+            policy.export(whole)
+        else:
+            policy.save(whole)
+        whole.rename(out)
+    if options.json:
+        print_json({"model": options.model, "out": str(out)})
+    else:
+        print(f"{options.model} is in {out}")
+
+
+def print_report(report: Report) -> None:
+    print(f"{report.title} on {report.suite}: {report.n} boards, planned in {report.seconds:.0f} s")
+    for team in report.teams:
+        print("\nagents  size     n   valid  95 % interval    optimal  95 % interval      CSR     ISR  cost gap  step gap  tokens")
+        for cell in report.cells:
+            if cell.agents == team.agents:
+                print_tally(cell, f"{cell.size}", (cell.valid_rate, *cell.valid_interval), (cell.optimal_rate, *cell.optimal_interval))
+        print_tally(team, "mean", (team.mean_valid, *team.mean_valid_interval), (team.mean_optimal, *team.mean_optimal_interval))
+        print("        faults: " + (", ".join(f"{fault} {count}" for fault, count in team.faults.items()) or "none"))
+
+
+def print_tally(tally: Tally, size: str, valid: tuple[float, float, float], optimal: tuple[float, float, float]) -> None:
+    """Print one line of the table: rates with their bounds, and a dash for the gap if no plan is valid."""
+    rates = "  ".join(f"{rate:>6.1%}  {low:>5.1%} .. {high:>6.1%}" for rate, low, high in (valid, optimal))
+    cost, step = ("-" if gap is None else f"{gap:+.1%}" for gap in (tally.soc_gap, tally.makespan_gap))
+    arrived = f"{tally.csr:>6.1%}  {tally.isr:>6.1%}"
+    print(f"{tally.agents:>6}  {size:>4}  {tally.n:>4}  {rates}  {arrived}  {cost:>8}  {step:>8}  {tally.tokens:>6.1f}")
+
+
+COMMANDS = (
+    Command("evaluate", "measure a model on a suite: rates, gaps, faults", add_evaluate, run_evaluate),
+    Command("export", "export a checkpoint for use elsewhere", add_export, run_export),
+)

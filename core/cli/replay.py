@@ -1,0 +1,147 @@
+"""``frozenlab replay``: asking engineers again for the config after a stage."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from frozenlab.cli.common import Command, InputError, add_allow_host, find_session, listed, named, print_json, read_text, refuse_unknown
+
+if TYPE_CHECKING:
+    from frozenlab.loop.store import SessionStore
+    from frozenlab.replays.task import Replay, ReplayTask
+
+
+def add_replay(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.engineer.schema import ENGINEERS, SECTIONS
+    from frozenlab.replays.task import KINDS
+    from frozenlab.studies.spec import PAPER_SECTIONS
+
+    parser.add_argument("what", metavar="SESSION:STAGE|ID", help="a validated stage of a session, or a replay to resume")
+    parser.add_argument("--vary", choices=KINDS, help=f"what differs between the arms (default: {KINDS[0]}, in all combinations)")
+    parser.add_argument(
+        "--sections", metavar="A,B,...",
+        help=f"sections to switch on and off, of {', '.join(SECTIONS)} (default: {','.join(PAPER_SECTIONS)}, or all)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--engineers", metavar="A,B,...",
+        help=f"with --vary engineers those to ask, otherwise one: {listed(ENGINEERS)} (default: the session's own)",
+    )  # fmt: skip
+    parser.add_argument("--api", type=Path, help="server of the engineer api, JSON as in a spec's api (default: the session's)")
+    parser.add_argument("--samples", type=int, default=16, help="answers per arm (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the answers (default: %(default)s)")
+    parser.add_argument("--id", help="id of the replay (default: date and title)")
+    parser.add_argument("--out", type=Path, help="write every answer to this CSV file, one row per map size")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation before paying an API")
+    add_allow_host(parser)
+
+
+def run_replay(options: argparse.Namespace) -> int:
+    import os
+    import signal
+
+    from tqdm import tqdm
+
+    from frozenlab.loop.store import STOP_FILE, SessionStore, worker_environment
+    from frozenlab.replays.cost import estimate
+    from frozenlab.replays.task import create, open_replay, replays_folder, servers
+
+    store = SessionStore()
+    there = open_replay(options.what, store) if (replays_folder(store) / options.what).is_dir() else None
+    if there and any((options.vary, options.sections, options.engineers, options.api, options.id)):
+        raise InputError(f"{there.id} is a replay that is there: what is asked, and by which name, is for a new one")
+    if there and there.state().live:
+        raise InputError(f"{there.id} is running; the Replay page shows how far it is")
+    task = there.task if there else replay_task(options, store)
+    session = there.session if there else find_session(options.what.rpartition(":")[0])
+    refuse_unknown(servers(task, session))
+    known = {(answer.arm, answer.sample) for answer in there.answers()} if there else set()
+    if asked := estimate(task, session, known):
+        print(asked.sentence, file=sys.stderr)
+        if asked.cost is not None and not options.yes and not agreed():
+            raise InputError("nothing was asked; --yes asks without waiting for a y")
+    replay = there or create(task, store, options.id)
+    (replay.dir / STOP_FILE).unlink(missing_ok=True)
+    os.environ.update(worker_environment(session.spec.online))
+    from frozenlab.replays.worker import main as ask
+
+    signal.signal(signal.SIGINT, lambda *_: (replay.dir / STOP_FILE).touch())
+    with tqdm(desc="asking", initial=len(known), total=task.total, unit=" answers", disable=None, leave=False) as bar:
+
+        def note(done: int, of: int) -> None:
+            bar.update(done - bar.n)
+
+        status = ask(replay.dir, note)
+    print_replay(replay, options)
+    return status
+
+
+def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
+    """The replay that the options describe."""
+    from pydantic import ValidationError
+
+    from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
+    from frozenlab.lake.config import first_error
+    from frozenlab.replays.task import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
+
+    name, _, stage = options.what.rpartition(":")
+    if not name or not stage.isdigit() or stage == "0":
+        raise InputError(f"{options.what!r} is no replay, nor a session and a stage like example-quick:1")
+    session, kind = find_session(name), options.vary or ("engineers" if options.engineers and "," in options.engineers else "sections")
+    sections, engineers = named(options.sections, SECTIONS, "section"), named(options.engineers, ENGINEERS, "engineer")
+    try:
+        api = ApiSettings.model_validate_json(read_text(options.api)) if options.api else None
+    except ValidationError as error:
+        raise InputError(f"{options.api}: {first_error(error)}") from None
+    if kind == "engineers":
+        if sections is not None:
+            raise InputError("--sections is for what one engineer is shown; with --vary engineers all see what the session's own saw")
+        arms = arms_of_engineers(engineers or askable(session, int(stage) - 1), session.spec.engineer, api)
+    else:
+        if len(engineers or ()) > 1:
+            raise InputError(f"--vary {kind} asks one engineer; several are for --vary engineers")
+        arms = arms_of_sections(kind, varied_sections(kind, sections), engineers[0] if engineers else None, api)
+    elsewhere = session.dir if session.dir.parent != store.root and not session.read_only else None
+    return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, samples=options.samples, seed=options.seed)
+
+
+def agreed() -> bool:
+    """Whether somebody at a terminal confirms."""
+    if not sys.stdin.isatty():
+        return False
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def print_replay(replay: Replay, options: argparse.Namespace) -> None:
+    """Print the results so far."""
+    from frozenlab.replays.report import compared, proposals, sentences
+
+    state, answers, task = replay.state(), replay.answers(), replay.task
+    known = {"id": replay.id, "folder": str(replay.dir), "session": task.session, "stage": task.stage + 1, "status": state.status}
+    if state.error:
+        print(f"frozenlab: {state.error}", file=sys.stderr)
+    if not answers:
+        if options.json:
+            print_json(known | {"answers": 0})
+        else:
+            print(f"{replay.id}: {state.status}, no answer yet, in {replay.dir}")
+        return
+    rows = proposals(answers)
+    if options.out:
+        rows.to_csv(options.out, index=False)
+    table = compared(rows, task.reference)
+    if options.json:
+        arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
+        print_json(known | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)})
+        return
+    print(table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"))
+    print(f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n")
+    for sentence in sentences(rows, task):
+        print(f"- {sentence}")
+    print(f"\n{replay.id}: {state.status}, {len(answers)} of {task.total} answers, in {replay.dir}")
+
+
+COMMANDS = (Command("replay", "ask engineers again for the config after a stage, without training", add_replay, run_replay),)

@@ -1,0 +1,160 @@
+"""``frozenlab run``, ``resume``, ``stop`` and ``status``: one session from start to end."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, find_session, listed, read_text
+
+if TYPE_CHECKING:
+    from frozenlab.loop.store import Session
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.engineer.schema import ENGINEERS
+    from frozenlab.loop.presets import PRESETS
+    from frozenlab.training.settings import METHODS, SCHEDULES
+
+    parser.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
+    parser.add_argument("--preset", metavar="NAME", help=f"use a preset instead of a spec file: {listed(PRESETS)}")
+    parser.add_argument("--method", metavar="METHOD", help=f"training method of a preset: {listed(METHODS)} (default: {METHODS[0]})")
+    parser.add_argument("--schedule", metavar="SCHEDULE", help=f"schedule of the learning rate: {listed(SCHEDULES)}")
+    parser.add_argument("--seed", type=int, help="replace the seed of the spec")
+    parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(ENGINEERS)}")
+    parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
+    add_allow_host(parser)
+
+
+def add_resume(parser: argparse.ArgumentParser) -> None:
+    add_session_id(parser)
+    add_allow_host(parser)
+
+
+def run_session(options: argparse.Namespace) -> int:
+    from pydantic import ValidationError
+
+    from frozenlab.jobs.launcher import claim
+    from frozenlab.lake.config import first_error
+    from frozenlab.loop.footprint import shortfalls
+    from frozenlab.loop.presets import PRESETS, preset_spec
+    from frozenlab.loop.spec import SessionSpec
+    from frozenlab.loop.store import SessionStore
+    from frozenlab.training.settings import METHODS, SCHEDULES
+
+    if (options.preset is None) == (options.spec is None):
+        raise InputError("give either a spec file or --preset")
+    if options.preset is not None and options.preset not in PRESETS:
+        raise InputError(f"there is no preset {options.preset!r}; the presets are {', '.join(PRESETS)}")
+    if options.method is not None and options.preset is None:
+        raise InputError("--method goes with --preset; a spec file says itself how it trains")
+    if options.method not in (None, *METHODS):
+        raise InputError(f"there is no method {options.method!r}; the methods are {', '.join(METHODS)}")
+    if options.schedule not in (None, *SCHEDULES):
+        raise InputError(f"there is no schedule {options.schedule!r}; the schedules are {', '.join(SCHEDULES)}")
+    others = {name: value for name in ("seed", "engineer") if (value := getattr(options, name)) is not None}
+    try:
+        if options.preset is not None:
+            spec = preset_spec(options.preset, method=options.method or "grpo")
+        else:
+            spec = SessionSpec.model_validate_json(read_text(options.spec))
+        if options.schedule is not None:
+            others["training"] = spec.training.scheduled(options.schedule)
+        spec = SessionSpec.model_validate(spec.model_dump() | others)
+    except ValidationError as error:
+        raise InputError(f"{options.spec or options.preset}: {first_error(error)}") from None
+    if spec.language and (lacking := shortfalls(spec)):
+        raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
+    if options.out:
+        session = claim(spec, SessionStore(options.out.resolve().parent), options.out.resolve().name)
+    else:
+        session = claim(spec, SessionStore())
+    return run_in_foreground(session, options.json)
+
+
+def run_resume(options: argparse.Namespace) -> int:
+    from frozenlab.jobs.launcher import reclaim
+
+    session = find_session(options.id)
+    reclaim(session)
+    return run_in_foreground(session, options.json)
+
+
+def run_in_foreground(session: Session, as_json: bool) -> int:
+    """Run or resume the session in this process and print one line per event. Ctrl+C stops it after the current step."""
+    import os
+    import signal
+    import subprocess
+
+    from frozenlab import places
+    from frozenlab.jobs.launcher import worker_command
+    from frozenlab.loop.recorder import Recorder
+    from frozenlab.loop.store import STOP_FILE, worker_environment
+    from frozenlab.loop.worker import run_recorded, sole_worker
+
+    os.environ.update(worker_environment(session.spec.online))
+    if session.spec.processes > 1:
+        status = subprocess.call(worker_command(session), cwd=places.workplace())
+        print_status(session, as_json)
+        return status
+    with sole_worker(session):
+        recorder = Recorder(session, on_event=None if as_json else print_event)
+        for stop_signal in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(stop_signal, lambda *_: (session.dir / STOP_FILE).touch())
+        if not as_json:
+            print(f"session {session.id} in {session.dir}", flush=True)
+        status = run_recorded(session, recorder)
+    print_status(session, as_json)
+    return status
+
+
+def print_event(event: dict[str, Any]) -> None:
+    from frozenlab.loop.events import event_words
+
+    print(event_words(event), flush=True)
+
+
+def run_stop(options: argparse.Namespace) -> None:
+    from frozenlab.jobs.launcher import stop
+
+    session = find_session(options.id)
+    stop(session)
+    print_status(session, options.json)
+
+
+def run_status(options: argparse.Namespace) -> None:
+    print_status(find_session(options.id), options.json)
+
+
+def print_status(session: Session, as_json: bool) -> None:
+    from frozenlab.loop.events import rate_words
+    from frozenlab.loop.soundness import problems_of
+    from frozenlab.training.settings import METHOD_NAMES
+
+    state = session.state()
+    if as_json:
+        told = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method, "engineer": session.spec.engineer}
+        print(json.dumps(told | state.model_dump(mode="json")))
+        return
+    spec = session.spec
+    print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {state.progress:.0%} done")
+    print(f"  trained by {METHOD_NAMES[spec.training.method]}, engineer {spec.engineer}")
+    for rate in state.rates:
+        where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
+        print(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")
+    if state.status == "waiting":
+        print(f"  it waits for your proposal: on its Story, or by frozenlab propose {session.id} CONFIG")
+    if state.error:
+        print(f"  {state.error}")
+    for problem in problems_of(session):
+        print(f"  damaged: {problem}")
+
+
+COMMANDS = (
+    Command("run", "run a whole session in the foreground", add_run, run_session),
+    Command("resume", "resume a session that stopped, in the foreground", add_resume, run_resume),
+    Command("stop", "ask a running session to stop at its next step", add_session_id, run_stop),
+    Command("status", "show what a session is doing", add_session_id, run_status),
+)

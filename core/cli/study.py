@@ -1,0 +1,158 @@
+"""``frozenlab study``: running the same session over a grid of arms and seeds."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from frozenlab.cli.common import Command, InputError, add_allow_host, print_json, read_text, refuse_unknown
+
+if TYPE_CHECKING:
+    from frozenlab.studies.spec import StudySpec
+    from frozenlab.studies.store import Study
+
+
+def add_study(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.studies.spec import SEEDS, STUDIES
+
+    parser.add_argument("what", help=f"{', '.join(STUDIES)}, a spec (JSON), or the id of a study to resume")
+    seeds = ", ".join(f"{name} {n}" for name, n in SEEDS.items())
+    parser.add_argument("--seeds", type=int, help=f"number of seeds of a ready-made study (default: {seeds})")
+    parser.add_argument(
+        "--engineers", metavar="A,B,...",
+        help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (study engineers only)",
+    )  # fmt: skip
+    parser.add_argument("--smallest-effect", type=float, metavar="POINTS", help="smallest effect that matters (default: 1 point)")
+    parser.add_argument("--prediction", metavar="TEXT", help="the result you expect; the report quotes it first")
+    parser.add_argument("--jobs", type=int, help="sessions to run at a time (default: one per processor core, or a cluster full)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="run them on this Ray cluster: auto, HOST:PORT, ray://HOST:PORT or local")
+    parser.add_argument("--id", help="id of the study (default: date and title)")
+    parser.add_argument("--background", action="store_true", help="return at once; the same command with the study's id shows its progress")
+    add_allow_host(parser)
+
+
+def run_study(options: argparse.Namespace) -> int:
+    import time
+
+    from frozenlab.jobs.launcher import resume_study, start_study
+    from frozenlab.loop.store import SessionStore
+    from frozenlab.studies.cluster import require_ray
+    from frozenlab.studies.noise import told_beforehand
+    from frozenlab.studies.store import open_study, studies_folder
+
+    if options.jobs is not None and options.jobs < 1:
+        raise InputError(f"--jobs is {options.jobs}; at least one session runs at a time")
+    if options.cluster:
+        require_ray()
+    store = SessionStore()
+    if (studies_folder(store) / options.what).is_dir():
+        if any(value is not None for value in (options.seeds, options.id, options.engineers, options.smallest_effect, options.prediction)):
+            raise InputError(f"{options.what} is a study that is there: only --jobs, --cluster and --background go with it")
+        study = open_study(options.what, store)
+        if study.state().status != "done" and not study.state().live:
+            resume_study(study, store, options.jobs, options.cluster)
+    else:
+        spec = study_spec(options)
+        refuse_unknown(spec.servers)
+        if not options.json:
+            print(told_beforehand(spec), flush=True)
+        study = start_study(spec, store, options.jobs, options.id, options.cluster)
+    if not options.background:
+        try:
+            while study.state().live:
+                if not options.json:
+                    done = sum(1 for _ in study.finished())
+                    print(f"\r{study.id}: {done} of {len(study.cells)} sessions done, {study.state().progress:.0%}", end="", flush=True)
+                time.sleep(1)
+        except KeyboardInterrupt:
+            print(f"\n{study.id} goes on in the background; frozenlab study {study.id} shows how far it is")
+            return 0
+    print_study(study, options.json)
+    return int(study.state().status not in ("done", "running", "queued"))
+
+
+def study_spec(options: argparse.Namespace) -> StudySpec:
+    """A ready-made study, or one from a file."""
+    from pydantic import ValidationError
+
+    from frozenlab.lake.config import first_error
+    from frozenlab.studies.spec import STUDIES, StudySpec
+
+    if options.what not in STUDIES and not options.what.endswith(".json"):
+        raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(STUDIES)}, or a spec in a JSON file")
+    if options.engineers is not None and options.what != "engineers":
+        raise InputError("--engineers is for the study engineers")
+    if options.seeds is not None and options.what not in STUDIES:
+        raise InputError("--seeds is for ready-made studies; a spec file names its own")
+    if options.seeds is not None and options.seeds < 1:
+        raise InputError(f"--seeds is {options.seeds}; a study has at least one")
+    written = {"smallest_effect": options.smallest_effect and options.smallest_effect / 100, "prediction": options.prediction}
+    written = {name: value for name, value in written.items() if value is not None}
+    if written and options.what not in STUDIES:
+        raise InputError("--smallest-effect and --prediction are for ready-made studies; a spec file has its own")
+    if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
+        raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it lies above 0 and at most at 50 points")
+    try:
+        if options.what in STUDIES:
+            given = {} if options.seeds is None else {"seeds": options.seeds}
+            spec = STUDIES[options.what](**given, **named_engineers(options.engineers))
+            return StudySpec.model_validate(spec.model_dump() | written)
+        return StudySpec.model_validate_json(read_text(options.what))
+    except ValidationError as error:
+        raise InputError(f"{options.what}: {first_error(error)}") from None
+
+
+def named_by_option() -> list[str]:
+    """Engineers that ``--engineers`` can name: those of a study, without ``api``, which needs settings."""
+    from frozenlab.studies.spec import STUDY_ENGINEERS
+
+    return [engineer for engineer in STUDY_ENGINEERS if engineer != "api"]
+
+
+def named_engineers(names: str | None) -> dict[str, Any]:
+    """The engineers of ``--engineers``, as an argument of the ready-made study."""
+    if names is None:
+        return {}
+    chosen, known = tuple(name.strip() for name in names.split(",")), named_by_option()
+    if unknown := [name for name in chosen if name not in known]:
+        if unknown[0] == "api":
+            raise InputError("--engineers: the engineer api has settings of its own: write the study as a spec in a JSON file")
+        raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(known)}")
+    if len(set(chosen)) < max(2, len(chosen)):
+        raise InputError(f"--engineers is {names}; a study compares two or more, each named once")
+    return {"engineers": chosen}
+
+
+def print_study(study: Study, as_json: bool) -> None:
+    """Print the results so far."""
+    from frozenlab.studies.report import report_of
+    from frozenlab.studies.report_page import before_results, seen
+    from frozenlab.studies.store import StudyError
+
+    state, done = study.state(), sum(1 for _ in study.finished())
+    known = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
+    known |= {"error": state.error} if state.error else {}
+    try:
+        report = report_of(study)
+    except StudyError as error:
+        if as_json:
+            print_json(known | {"report": str(error)})
+        else:
+            print(f"{study.id}: {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n{error}")
+        return
+    if as_json:
+        print_json(known | {"report": report.model_dump(mode="json")})
+        return
+    print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
+    if state.error:
+        print(f"{state.error}\n")
+    print("\n".join(before_results(report)))
+    for sentence in filter(None, (report.valid.verdict, seen(report.valid), *report.sentences)):
+        print(f"- {sentence}")
+    for name, told in (("valid", report.valid), ("optimal", report.optimal)):
+        print(f"\nfinal {name} rate by seed, and mean:")
+        for arm in told.arms:
+            print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_seed.values())}   {arm.mean:.1%}")
+
+
+COMMANDS = (Command("study", "run the same session over a grid of arms and seeds, or resume such a study", add_study, run_study),)
