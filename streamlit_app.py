@@ -10,7 +10,7 @@ from frozenlab.ui import nav, server, theme
 
 if __name__ == "__main__":
     theme.frame()
-    nav.build().run()
+    nav.show(nav.build())
 else:
     server.look_nothing_up()
     kernel_cache.start()

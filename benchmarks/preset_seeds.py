@@ -23,8 +23,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import pandas as pd
 
 from frozenlab import places
-from frozenlab.jobs.files import write_parquet
-from frozenlab.lake.files import write_text
+from frozenlab.files import write_parquet, write_text
 from frozenlab.loop.presets import PRESETS
 from frozenlab.loop.store import Session
 from frozenlab.studies.effects import over_seeds, points

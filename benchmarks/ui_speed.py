@@ -36,10 +36,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.animation import animation
 from frozenlab import places
-from frozenlab.jobs.files import append_line
+from frozenlab.files import append_line, write_text
 from frozenlab.jobs.state import own_process
 from frozenlab.lake.board import Board
-from frozenlab.lake.files import write_text
 from frozenlab.lake.kernels import warm_up
 from frozenlab.ui.nav import PAGES
 from frozenlab.ui.share import encode

@@ -7,6 +7,13 @@ from math import sqrt
 
 import pandas as pd
 
+from frozenlab.errors import LabError
+
+
+class ComparisonError(LabError, ValueError):
+    """Two things cannot be compared; the message says why."""
+
+
 Z95 = 1.959963984540054
 """Two-sided 95 % point of the normal distribution."""
 
@@ -58,11 +65,11 @@ def paired_change(before: pd.DataFrame, after: pd.DataFrame, metric: str = "vali
     """Change of a rate on the same boards: mean difference, its 95 % bounds (normal approximation over board pairs), and n.
 
     Raises:
-        ValueError: the tables share no board.
+        ComparisonError: the tables share no board.
     """
     pairs = before[["board_id", metric]].merge(after[["board_id", metric]], on="board_id", suffixes=("_before", "_after"))
     if pairs.empty:
-        raise ValueError("the two tables share no board")
+        raise ComparisonError("the two tables share no board")
     difference = pairs[f"{metric}_after"].astype(float) - pairs[f"{metric}_before"].astype(float)
     mean, half = float(difference.mean()), Z95 * float(difference.std(ddof=0)) / sqrt(len(pairs))
     return mean, mean - half, mean + half, len(pairs)

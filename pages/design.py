@@ -5,16 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from frozenlab.lake.config import (
-    KNOBS,
-    LAYOUTS,
-    MAX_AGENTS,
-    PAPER_SIZES,
-    SCATTER,
-    ConfigError,
-    EnvironmentConfig,
-    SizeConfig,
-)
+from frozenlab.lake.config import KNOBS, LAYOUTS, MAX_AGENTS, PAPER_SIZES, SCATTER, ConfigError, EnvironmentConfig, SizeConfig
 from frozenlab.lake.draw.generator import GenerationError, generate, natural_wait_rate, realised, undrawable
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk

@@ -15,10 +15,10 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.schema import SECTIONS, ApiSettings, Context, EngineerName, ProposalRecord
+from frozenlab.errors import one_line
 from frozenlab.intervals import wilson
 from frozenlab.jobs import launcher
 from frozenlab.jobs.kept import Signature, signature
-from frozenlab.lake.config import first_error
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.answers import raw_answers, repairs
 from frozenlab.loop.store import OFFERED, Session, SessionError
@@ -190,7 +190,7 @@ def form(session: Session) -> None:
             samples = int(st.number_input("Answers of each arm", 1, MOST_SAMPLES, 16, key="replay-samples"))
             task = task_for(session, stage, arms, kind, samples=samples)
         except (ReplayError, SessionError, ValidationError) as error:
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            reason = one_line(error)
             st.warning(f"This cannot be asked: {markup.plain(reason)}.")
             return
     with hero:

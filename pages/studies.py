@@ -11,11 +11,10 @@ from typing import Any, TypeVar, get_args
 
 import pandas as pd
 import streamlit as st
-from pydantic import ValidationError
 
 from frozenlab.engineer.schema import ApiSettings
+from frozenlab.errors import one_line
 from frozenlab.jobs import launcher
-from frozenlab.lake.config import first_error
 from frozenlab.loop.ledger import source
 from frozenlab.loop.page.ledger import HELP, scores_table
 from frozenlab.loop.presets import PRESETS, preset_spec
@@ -132,7 +131,7 @@ def start_form() -> None:
         spec = STUDIES[kind](seeds, session, **given, **api)
         spec = StudySpec.model_validate(spec.model_dump() | {"smallest_effect": matters / 100, "prediction": prediction})
     except ValueError as error:
-        reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+        reason = one_line(error)
         st.error(f"This cannot run: {markup.plain(reason)}.")
         return
     ready(spec, kind, base, jobs)

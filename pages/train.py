@@ -10,10 +10,11 @@ import streamlit as st
 from pydantic import ValidationError
 
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName
+from frozenlab.errors import one_line
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.lake.board import Board
-from frozenlab.lake.config import LAYOUTS, ConfigError, EnvironmentConfig, first_error
+from frozenlab.lake.config import LAYOUTS, ConfigError, EnvironmentConfig
 from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
 from frozenlab.lake.presets import preset
 from frozenlab.loop.events import event_words
@@ -190,7 +191,7 @@ def new_session_form(found: list[Session]) -> None:
                 seed=numbers["seed"],
             )
         except ValidationError as error:
-            st.error(markup.plain(first_error(error)))
+            st.error(markup.plain(one_line(error)))
             return
         preview(spec, found)
 

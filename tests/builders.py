@@ -15,12 +15,11 @@ from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.evidence import StageMeasurements, describe
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section, Written
-from frozenlab.jobs.files import append_line, write_parquet
+from frozenlab.files import append_line, write_parquet, write_text
 from frozenlab.jobs.state import State, Status, ValidRate
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
-from frozenlab.lake.files import write_text
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import SuiteSpec

@@ -13,9 +13,8 @@ from pydantic import BaseModel, ValidationError
 
 from frozenlab.benchmark.report import Report
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
-from frozenlab.jobs.files import write_parquet
+from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.state import State, WorkerState
-from frozenlab.lake.files import write_text
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.loop.spec import Parent, SessionSpec
 from frozenlab.loop.store import EnvironmentRecord, Event, SessionStore

@@ -17,10 +17,10 @@ from frozenlab.cli.main import COMMANDS, main
 from frozenlab.cli.words import FAULT_WORDS
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
+from frozenlab.files import write_text
 from frozenlab.jobs.state import State
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import canonical_hashes
-from frozenlab.lake.files import write_text
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.instance import read_instances
 from frozenlab.lake.presets import PRESETS as BOARD_PRESETS
@@ -508,3 +508,13 @@ def test_forks_and_proposals_that_cannot_be_are_refused(
     Path("same.json").write_text(built.spec.initial_config.to_json())
     assert said in reason(capsys, *arguments)
     assert [path.name for path in tmp_path.iterdir() if path.is_dir() and not path.name.startswith(".")] == ["built"]
+
+
+def test_a_fault_of_ours_is_not_told_as_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError("a list of ours")
+
+    monkeypatch.setattr("frozenlab.loop.store.SessionStore.open", fails)
+    assert main(["status", "any"]) == 70
+    said = capsys.readouterr().err
+    assert "Traceback" in said and "KeyError" in said and "this is a fault of FrozenLab" in said

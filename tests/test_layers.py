@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (
-    ("errors", "seeds", "places", "intervals"),
+    ("errors", "seeds", "places", "files", "intervals"),
     ("lake",),
     ("policy",),
     ("engineer",),

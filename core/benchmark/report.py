@@ -12,16 +12,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_field
+from pydantic import BaseModel, ConfigDict, Field, computed_field
 
 from frozenlab import places
-from frozenlab.intervals import mean_of_rates, wilson
-from frozenlab.jobs.files import write_parquet
-from frozenlab.lake.config import first_error
-from frozenlab.lake.files import write_files
+from frozenlab.errors import one_line
+from frozenlab.files import write_files, write_parquet
+from frozenlab.intervals import ComparisonError, mean_of_rates, wilson
 from frozenlab.lake.rules import FAULTS, Fault
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.store import SESSION_ID, SessionStore, in_short
+from frozenlab.loop.store import SESSION_ID, SessionStore
 from frozenlab.loop.tables import checked
 from frozenlab.policy.evaluation import COLUMNS
 from frozenlab.training.settings import Method
@@ -157,9 +156,9 @@ def report_of(
     created: float,
     seconds: float,
 ) -> Report:
-    """Counts the rows of ``boards.parquet``. Raises ValueError if there are none."""
+    """Counts the rows of ``boards.parquet``. Raises ComparisonError if there are none."""
     if rows.empty:
-        raise ValueError("there is no board to report on")
+        raise ComparisonError("there is no board to report on")
     cells = [CellResult(size=key[1], **_tally(part)) for key, part in rows.groupby(["agents", "size"])]
     teams = []
     for agents, part in rows.groupby("agents"):
@@ -253,7 +252,7 @@ class Result:
         try:
             return Report.model_validate_json((self.dir / "report.json").read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            reason = one_line(error)
             self.problems.append(f"{self.id}: report.json cannot be read: {reason}")
             return None
 
@@ -263,7 +262,7 @@ class Result:
         try:
             return checked(pd.read_parquet(self.dir / "boards.parquet"), COLUMNS)
         except Exception as error:  # no list of what a damaged table makes its reader raise is ever complete
-            self.problems.append(f"{self.id}: boards.parquet cannot be read: {in_short(error)}")
+            self.problems.append(f"{self.id}: boards.parquet cannot be read: {one_line(error)}")
             return None
 
 

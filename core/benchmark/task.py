@@ -14,9 +14,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from frozenlab.benchmark.report import SHIPPED, Measured, results_folder
+from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.folders import make_folder, readable
 from frozenlab.jobs.state import WorkerState, read_state
-from frozenlab.lake.config import first_error
 from frozenlab.lake.suite_sources import PREFIX, check_suite
 from frozenlab.lake.suites import SUITES
 from frozenlab.loop.listing import SESSION_ID
@@ -44,7 +44,7 @@ class Task(Measured):
         return self.suite.startswith(PREFIX) or (self.language is not None and on_hub(self.policy))
 
 
-class EvaluationError(ValueError):
+class EvaluationError(LabError, ValueError):
     """An evaluation cannot be made, read or thrown away; the message says why."""
 
 
@@ -67,7 +67,7 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
     try:
         return Task(**(known | {"suite": suite} | fields))
     except ValidationError as error:
-        raise EvaluationError(first_error(error)) from None
+        raise EvaluationError(one_line(error)) from None
 
 
 def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Evaluation:
         try:
             self.task = Task.model_validate_json((folder / "task.json").read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            reason = one_line(error)
             raise EvaluationError(f"evaluation {self.id!r}: task.json cannot be read: {reason}") from None
 
     @property

@@ -10,18 +10,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from frozenlab.errors import LabError
+
 if TYPE_CHECKING:
     from frozenlab.engineer.schema import ApiSettings
     from frozenlab.loop.store import Session
 
-BAD_INPUT = 2
-"""Exit status of a command that refuses its input."""
-
+BAD_INPUT, OUR_FAULT = 2, 70
+"""Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
 
 Name = TypeVar("Name", bound=str)
 
 
-class InputError(ValueError):
+class InputError(LabError, ValueError):
     """The caller gave something that cannot be used."""
 
 

@@ -23,8 +23,8 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 
 def run_convert(options: argparse.Namespace) -> None:
     from frozenlab.engineer.sentences import counted
+    from frozenlab.files import write_files, write_folder
     from frozenlab.lake import formats
-    from frozenlab.lake.files import write_files, write_folder
 
     known = ", ".join(formats.FORMATS)
     for name in (options.source_format, options.target_format):

@@ -127,7 +127,7 @@ def run_judge(options: argparse.Namespace) -> None:
 
 def read_plan(given: str) -> tuple[str, ...]:
     """A plan from the argument itself, or from the file that it names."""
-    from frozenlab.lake.config import cut
+    from frozenlab.errors import cut
 
     if given.lstrip().startswith("["):
         text = given

@@ -1,6 +1,7 @@
 """The entry point of the command line.
 
-Every command prints JSON with ``--json``. Bad input ends a command with exit status 2 and one line on stderr that gives the reason.
+Every command prints JSON with ``--json``. Bad input ends a command with exit status 2 and one line on stderr that gives the
+reason; a fault of FrozenLab with 70 and a traceback.
 
 Each file of this package lists its commands and says what options they take. Options read their choices from the lists that define them,
 so only the chosen command's options are built. Imports stand inside the functions: ``frozenlab solve`` does not wait for torch, nor
@@ -11,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
 from frozenlab.cli import app, convert, fork, lake, model, replay, session, study
-from frozenlab.cli.common import BAD_INPUT, allow_hosts
+from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, allow_hosts
+from frozenlab.errors import LabError, one_line
 
 COMMANDS = (
     *app.COMMANDS,
@@ -43,9 +46,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         allow_hosts(getattr(options, "allow_host", []))
         return options.run(options) or 0
-    except (ValueError, OSError, RuntimeError) as error:  # each of our own errors is one of these and says what is wrong
-        print(f"frozenlab: {str(error).splitlines()[0] if str(error) else type(error).__name__}", file=sys.stderr)
+    except (LabError, OSError) as error:
+        print(f"frozenlab: {one_line(error)}", file=sys.stderr)
         return BAD_INPUT
+    except Exception:
+        traceback.print_exc()
+        print("frozenlab: this is a fault of FrozenLab, not of what you gave it. Please report the lines above.", file=sys.stderr)
+        return OUR_FAULT
 
 
 def parser(chosen: str | None) -> argparse.ArgumentParser:

@@ -83,7 +83,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     from pydantic import ValidationError
 
     from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
-    from frozenlab.lake.config import first_error
+    from frozenlab.errors import one_line
     from frozenlab.replays.task import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
 
     name, _, stage = options.what.rpartition(":")
@@ -94,7 +94,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     try:
         api = ApiSettings.model_validate_json(read_text(options.api)) if options.api else None
     except ValidationError as error:
-        raise InputError(f"{options.api}: {first_error(error)}") from None
+        raise InputError(f"{options.api}: {one_line(error)}") from None
     if kind == "engineers":
         if sections is not None:
             raise InputError("--sections is for what one engineer is shown; with --vary engineers all see what the session's own saw")

@@ -36,8 +36,8 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
 def run_session(options: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
+    from frozenlab.errors import one_line
     from frozenlab.jobs.launcher import claim
-    from frozenlab.lake.config import first_error
     from frozenlab.loop.footprint import shortfalls
     from frozenlab.loop.presets import PRESETS, preset_spec
     from frozenlab.loop.spec import SessionSpec
@@ -64,7 +64,7 @@ def run_session(options: argparse.Namespace) -> int:
             others["training"] = spec.training.scheduled(options.schedule)
         spec = SessionSpec.model_validate(spec.model_dump() | others)
     except ValidationError as error:
-        raise InputError(f"{options.spec or options.preset}: {first_error(error)}") from None
+        raise InputError(f"{options.spec or options.preset}: {one_line(error)}") from None
     if spec.language and (lacking := shortfalls(spec)):
         raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
     if options.out:

@@ -75,7 +75,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     """A ready-made study, or one from a file."""
     from pydantic import ValidationError
 
-    from frozenlab.lake.config import first_error
+    from frozenlab.errors import one_line
     from frozenlab.studies.spec import STUDIES, StudySpec
 
     if options.what not in STUDIES and not options.what.endswith(".json"):
@@ -99,7 +99,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
             return StudySpec.model_validate(spec.model_dump() | written)
         return StudySpec.model_validate_json(read_text(options.what))
     except ValidationError as error:
-        raise InputError(f"{options.what}: {first_error(error)}") from None
+        raise InputError(f"{options.what}: {one_line(error)}") from None
 
 
 def named_by_option() -> list[str]:

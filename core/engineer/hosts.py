@@ -14,10 +14,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from frozenlab.engineer.schema import ApiSettings
-from frozenlab.lake.files import write_text
+from frozenlab.errors import LabError
+from frozenlab.files import write_text
 
 VARIABLE = "FROZENLAB_API_HOSTS"
 USUAL_PORTS = {"https": 443, "http": 80}
+
+
+class HostError(LabError, ValueError):
+    """A server's address is not valid; the message shows a valid one."""
 
 
 def refusal(settings: ApiSettings) -> str | None:
@@ -74,13 +79,13 @@ def allow(host: str) -> None:
         host: as :func:`host_of` writes it, or a whole address.
 
     Raises:
-        ValueError: it is none.
+        HostError: it is none.
     """
     if "://" in host:
         address = urlsplit(host)
         host = address.netloc.removesuffix(f":{USUAL_PORTS.get(address.scheme)}")
     if not re.fullmatch(r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", host):
-        raise ValueError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
+        raise HostError(f"{host[:80]!r} is no host; one is written like api.openai.com or 127.0.0.1:8000")
     path = remembered()
     known = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     write_text(path, "".join(f"{name}\n" for name in dict.fromkeys([*known, host.lower()])))

@@ -7,6 +7,8 @@ import os
 import shutil
 from pathlib import Path
 
+from frozenlab.errors import LabError
+
 RESERVE = ".reserve"
 """In the folder of a job that runs: space that is given back when the disk is full, so that this can be written down."""
 RESERVED = 256 * 1024
@@ -15,7 +17,7 @@ NOTHING = 2**20
 GO_ON = "Make room, then resume: what was done until now is kept."
 
 
-class DiskFullError(RuntimeError):
+class DiskFullError(LabError, RuntimeError):
     """There is no room for what comes next; the message says how much it takes, and where."""
 
 
@@ -44,7 +46,7 @@ def size_of(folder: Path) -> int:
 
 def in_words(error: Exception, folder: Path) -> str:
     """Why a job in ``folder`` failed: a full disk by its name, whichever library met it, else what the error says."""
-    if isinstance(error, DiskFullError):
+    if isinstance(error, LabError):
         return str(error)
     if disk_full(error) or shutil.disk_usage(folder).free < NOTHING:
         return f"The disk is full, in {folder}. {GO_ON}"

@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from frozenlab.files import write_text
 from frozenlab.jobs.state import WorkerState
-from frozenlab.lake.files import write_text
 from frozenlab.loop.listing import SESSION_ID
 from frozenlab.loop.store import fresh_name
 

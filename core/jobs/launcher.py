@@ -17,10 +17,10 @@ from frozenlab import places
 from frozenlab.benchmark.task import Evaluation, Task, create, evaluations
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ApiSettings, Proposal
+from frozenlab.errors import LabError
+from frozenlab.files import open_to_append, write_text
 from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
-from frozenlab.jobs.files import open_to_append
 from frozenlab.jobs.state import WorkerState, worker_alive
-from frozenlab.lake.files import write_text
 from frozenlab.loop import worker
 from frozenlab.loop.forks import fork, forked_spec
 from frozenlab.loop.soundness import LinkError, refuse_links
@@ -39,7 +39,7 @@ GRACE = 0.25
 Job = Session | Evaluation | Study | Replay
 
 
-class LaunchError(RuntimeError):
+class LaunchError(LabError, RuntimeError):
     """A session, an evaluation, a study or a replay cannot be started, stopped or resumed now; the message says why."""
 
 

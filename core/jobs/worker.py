@@ -16,20 +16,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn, Protocol
 
+from frozenlab.errors import Stopped
+from frozenlab.files import sweep, write_text
 from frozenlab.jobs.disk import free_reserve, in_words, reserve
-from frozenlab.jobs.files import sweep
 from frozenlab.jobs.state import STALLED_AFTER, Status, WorkerState, own_process, read_state
-from frozenlab.lake.files import write_text
 from frozenlab.loop.soundness import refuse_links
 from frozenlab.loop.store import STOP_FILE
-from frozenlab.training.settings import StageStopped
 
 
 class Tell(Protocol):
     """How a job says how far it is."""
 
     def __call__(self, progress: float, seconds_left: float | None = None) -> None:
-        """``progress`` is the part that is done, 0..1. Raises StageStopped if the job was asked to stop."""
+        """``progress`` is the part that is done, 0..1. Raises Stopped if the job was asked to stop."""
 
 
 def run_job(folder: Path, work: Callable[[Tell], None], *, patience: float = STALLED_AFTER) -> int:
@@ -48,7 +47,7 @@ def run_job(folder: Path, work: Callable[[Tell], None], *, patience: float = STA
 
     def tell(progress: float, seconds_left: float | None = None) -> None:
         if (folder / STOP_FILE).exists():
-            raise StageStopped
+            raise Stopped
         state.progress, state.seconds_left = progress, seconds_left
         _write(folder, state)
 
@@ -58,7 +57,7 @@ def run_job(folder: Path, work: Callable[[Tell], None], *, patience: float = STA
         _write(folder, state)
         try:
             work(tell)
-        except StageStopped:
+        except Stopped:
             return _end(folder, state, "stopped", 3)
         return _end(folder, state, "done", 0)
     except Exception as error:  # whatever it is belongs in the job's record

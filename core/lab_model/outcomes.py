@@ -34,10 +34,9 @@ from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.schema import Context
-from frozenlab.jobs.files import write_parquet
+from frozenlab.files import write_parquet, write_text
 from frozenlab.lab_model.teaching import FEATURES, TeachSettings, centred, fit, teach, worded
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.files import write_text
 from frozenlab.lake.presets import random_config
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.forks import fork

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from frozenlab.errors import LabError
+
 Cell = tuple[int, int]
 """``(row, col)``, 0-based, from the top left."""
 
@@ -28,7 +30,7 @@ Plan = tuple[str, ...]
 """One motion string over ``U D L R W`` an agent. An agent whose string has ended waits where it stands."""
 
 
-class BoardError(ValueError):
+class BoardError(LabError, ValueError):
     """A board, or a file that should hold one, is not valid; the message says what and where."""
 
 

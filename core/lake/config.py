@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.config import JsonDict
 
+from frozenlab.errors import LabError, one_line
 from frozenlab.lake.board import MAX_SIDE
 
 MIN_SIZE = 3
@@ -40,7 +41,7 @@ MOST_CHARACTERS = 100_000
 """Of a config's file: all map sizes with all layouts take a tenth of it."""
 
 
-class ConfigError(ValueError):
+class ConfigError(LabError, ValueError):
     """An environment config is not valid; the message names the size and the key."""
 
 
@@ -156,7 +157,7 @@ class EnvironmentConfig(BaseModel):
         try:
             return cls.model_validate(data)
         except ValidationError as error:
-            raise ConfigError(first_error(error)) from None
+            raise ConfigError(one_line(error)) from None
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> EnvironmentConfig:
@@ -196,19 +197,6 @@ def refuse_long(text: str) -> None:
     """Raises ConfigError for a text that is far too long for a config: reading it would take seconds."""
     if len(text) > MOST_CHARACTERS:
         raise ConfigError(f"{len(text):,} characters; an environment config has at most {MOST_CHARACTERS:,}")
-
-
-def first_error(error: ValidationError) -> str:
-    """The first problem of a pydantic error as one line: where, what, and what was given, each cut short where it is long."""
-    first: Any = error.errors(include_url=False)[0]
-    where = cut(".".join(cut(str(part), 60) for part in first["loc"] if part != "[key]"), 120)
-    message = cut(first["msg"].removeprefix("Value error, "), 300)
-    return f"{where}: {message} (given: {cut(repr(first['input']), 60)})" if where else message
-
-
-def cut(text: str, most: int) -> str:
-    """The text, or its beginning and three dots."""
-    return text if len(text) <= most else text[: most - 3] + "..."
 
 
 class KnobChange(BaseModel):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from frozenlab.files import write_text
 from frozenlab.lake.board import Board, BoardError, Plan, read_json
-from frozenlab.lake.files import write_text
 from frozenlab.lake.solve.solver import Solution
 
 

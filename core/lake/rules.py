@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, get_args
 
+from frozenlab.errors import LabError
 from frozenlab.lake.board import MOVES, Board, Cell, Plan
 
 Fault = Literal[
@@ -67,21 +68,25 @@ class Verdict:
         return "valid" if self.optimal is None else "optimal" if self.optimal else "suboptimal"
 
 
+class PlanError(LabError, ValueError):
+    """A plan does not fit its board; the message says what is wrong with it."""
+
+
 def walk(board: Board, plan: Plan) -> Paths:
     """The cells that ``plan`` leads to from the starts, legal or not.
 
     Raises:
-        ValueError: a letter other than ``U D L R W``, or more motion strings than agents.
+        PlanError: a letter other than ``U D L R W``, or more motion strings than agents.
     """
     if len(plan) > board.num_agents:
-        raise ValueError(f"the plan has {len(plan)} motion strings, the board has {board.num_agents} agents")
+        raise PlanError(f"the plan has {len(plan)} motion strings, the board has {board.num_agents} agents")
     paths = []
     for i, motions in enumerate(plan):
         r, c = board.agents[i].start
         path = [(r, c)]
         for letter in motions:
             if letter not in MOVES:
-                raise ValueError(f"agent {i}: {letter!r} is no action; use {' '.join(MOVES)}")
+                raise PlanError(f"agent {i}: {letter!r} is no action; use {' '.join(MOVES)}")
             r, c = r + MOVES[letter][0], c + MOVES[letter][1]
             path.append((r, c))
         paths.append(tuple(path))
@@ -89,7 +94,7 @@ def walk(board: Board, plan: Plan) -> Paths:
 
 
 def judge(board: Board, plan: Plan, optimal_makespan: int | None = None) -> Verdict:
-    """Judges a plan of motion strings; see :func:`judge_paths`. Raises ValueError as :func:`walk` does."""
+    """Judges a plan of motion strings; see :func:`judge_paths`. Raises PlanError as :func:`walk` does."""
     return judge_paths(board, walk(board, plan), optimal_makespan)
 
 

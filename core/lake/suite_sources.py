@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from frozenlab.errors import LabError
 from frozenlab.lake import formats
 from frozenlab.lake.board import BoardError
 from frozenlab.lake.formats import benchmark
@@ -25,7 +26,7 @@ CHUNK = 64
 Progress = Callable[[int, int], None]
 
 
-class SuiteError(ValueError):
+class SuiteError(LabError, ValueError):
     """There are no such boards, or they cannot be used; the message says why."""
 
 

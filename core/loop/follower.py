@@ -9,11 +9,11 @@ from typing import TypeVar
 
 import torch
 
+from frozenlab.errors import Stopped
 from frozenlab.loop.loop import boards_of, make_training, suites_of
 from frozenlab.loop.soundness import stages_to_train
 from frozenlab.loop.store import THREADS, Session
 from frozenlab.policy.loading import load_policy
-from frozenlab.training.settings import StageStopped
 from frozenlab.training.stage import train_stage
 
 POLL = 0.5
@@ -47,7 +47,7 @@ def follow(session: Session) -> int:
                 report=lambda *_: None,
                 stopping=lambda: False,
             )
-        except StageStopped:
+        except Stopped:
             return 3
     return 0
 

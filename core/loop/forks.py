@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from frozenlab.engineer.schema import Proposal
-from frozenlab.lake.config import first_error
-from frozenlab.lake.files import write_text
+from frozenlab.errors import one_line
+from frozenlab.files import write_text
 from frozenlab.loop.soundness import refuse_links
 from frozenlab.loop.spec import Parent, SessionSpec
 from frozenlab.loop.store import GIVEN_FILE, Session, SessionError, SessionStore
@@ -42,7 +42,7 @@ def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
     try:
         return parent.spec.changed(**changes, parent=Parent(session=parent.id, stage=stage))
     except ValidationError as error:
-        raise SessionError(first_error(error)) from None
+        raise SessionError(one_line(error)) from None
 
 
 def fork(

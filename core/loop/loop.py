@@ -44,7 +44,7 @@ PROPOSAL_TEMPERATURE = 0.5
 
 
 def run(session: Session, recorder: Recorder) -> None:
-    """The whole session, from wherever it stands. Raises StageStopped if it is asked to stop, AwaitsProposal if a person has to decide."""
+    """The whole session, from wherever it stands. Raises Stopped if it is asked to stop, AwaitsProposal if a person has to decide."""
     torch.set_num_threads(THREADS)
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed)
@@ -234,7 +234,7 @@ def is_whole(table: pd.DataFrame | None, boards: list[Instance]) -> bool:
 
 
 def greedy_plans(policy: Policy, boards: list[Instance], recorder: Recorder) -> pd.DataFrame:
-    """One row a board. Raises StageStopped if the session is asked to stop."""
+    """One row a board. Raises Stopped if the session is asked to stop."""
 
     def progress(done: int) -> None:
         recorder.fraction(done / len(boards))

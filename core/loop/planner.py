@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from frozenlab import places
+from frozenlab.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths, Verdict
 from frozenlab.loop.store import worker_environment
@@ -20,7 +21,7 @@ from frozenlab.policy.answer import Answer, judge_answer
 from frozenlab.policy.settings import LanguageSettings
 
 
-class PlannerError(RuntimeError):
+class PlannerError(LabError, RuntimeError):
     """The model could not be asked; the message says why."""
 
 

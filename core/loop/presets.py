@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from frozenlab.engineer.schema import EngineerName
+from frozenlab.errors import LabError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.suites import SEED, SUITES, SuiteSpec
 from frozenlab.loop.spec import SessionSpec
@@ -118,11 +119,15 @@ NAMES = {"paper": "The paper's", "qwen3-0.6b": "Qwen3-0.6B"}
 """Of presets whose names are no words to begin a title with."""
 
 
+class PresetError(LabError, ValueError):
+    """A preset does not have what was asked for; the message says what it has."""
+
+
 def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = "policy", seed: int = 0) -> SessionSpec:
-    """The spec of a preset. Raises KeyError for a name that is not in PRESETS, ValueError for a method that it has no numbers for."""
+    """The spec of a preset. Raises KeyError for a name that is not in PRESETS, PresetError for a method that it has no numbers for."""
     preset = PRESETS[name]
     if method not in preset.training:
-        raise ValueError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[known] for known in preset.training)}")
+        raise PresetError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[known] for known in preset.training)}")
     return SessionSpec(
         title=f"{NAMES.get(name, name.capitalize())} session" + (f" by {METHOD_NAMES[method]}" if method != "grpo" else ""),
         policy=preset.policy,

@@ -11,12 +11,11 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
+from frozenlab.errors import Stopped
+from frozenlab.files import append_line, json_line, sweep, sync, write_parquet, write_text
 from frozenlab.jobs.disk import free_reserve, in_words, reserve
-from frozenlab.jobs.files import append_line, json_line, sweep, write_parquet
 from frozenlab.jobs.state import BEFORE_TRAINING, SLOW_STALLED_AFTER, STALLED_AFTER, Phase, State, ValidRate, own_process
-from frozenlab.lake.files import sync, write_text
 from frozenlab.loop.store import COMPLETION_COLUMNS, Session
-from frozenlab.training.settings import StageStopped
 
 COMPLETIONS_EVERY = 5
 """Steps between rewrites of the completions table."""
@@ -65,7 +64,7 @@ class Recorder:
         self._write()
 
     def phase(self, phase: Phase, stage: int | None) -> None:
-        """A new phase begins; stage None is the time before training. Raises StageStopped if the session was asked to stop."""
+        """A new phase begins; stage None is the time before training. Raises Stopped if the session was asked to stop."""
         self.stop_if_asked()
         self.state.phase, self.state.stage, self.state.phase_since = phase, stage or 0, time.time()
         if phase == "training":
@@ -156,7 +155,7 @@ class Recorder:
 
     def stop_if_asked(self) -> None:
         if self.stopping():
-            raise StageStopped
+            raise Stopped
 
     def stopping(self) -> bool:
         return self.session.stop_asked

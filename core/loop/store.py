@@ -24,12 +24,12 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from frozenlab import places
 from frozenlab.engineer.evidence import StageMeasurements
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
-from frozenlab.jobs.files import read_lines
+from frozenlab.errors import LabError, one_line
+from frozenlab.files import read_lines, write_text
 from frozenlab.jobs.kept import Kept, Signature, signature
 from frozenlab.jobs.state import Moment, State, ValidRate, as_observed
-from frozenlab.lake.config import EnvironmentConfig, first_error
+from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import Realised
-from frozenlab.lake.files import write_text
 from frozenlab.loop.listing import RECORDED, SESSION_ID, Listed, listed, parent_of
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.tables import checked
@@ -53,7 +53,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Read = TypeVar("Read")
 
 
-class SessionError(ValueError):
+class SessionError(LabError, ValueError):
     """A session does not exist, cannot be read or may not be changed; the message says which and why."""
 
 
@@ -120,10 +120,10 @@ class Session:
         except FileNotFoundError:
             raise SessionError(f"session {self.id!r} has no session.json") from None
         except (ValidationError, UnicodeDecodeError) as error:
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            reason = one_line(error)
             raise SessionError(f"session {self.id!r}: session.json is not a spec: {reason}") from None
         except Exception as error:  # a folder, no permission, brackets without end: whatever is called session.json
-            raise SessionError(f"session {self.id!r}: session.json cannot be read: {in_short(error)}") from None
+            raise SessionError(f"session {self.id!r}: session.json cannot be read: {one_line(error)}") from None
 
     @property
     def read_only(self) -> bool:
@@ -314,19 +314,13 @@ class Session:
         try:
             return read() if path.exists() else None
         except Exception as error:  # no list of what a damaged file makes its reader raise is ever complete
-            self._problem(path, f"cannot be read: {in_short(error)}")
+            self._problem(path, f"cannot be read: {one_line(error)}")
             return None
 
     def _problem(self, path: Path, what: str) -> None:
         problem = f"{path.relative_to(self.dir)} {what}"
         if problem not in self.problems:
             self.problems.append(problem)
-
-
-def in_short(error: Exception) -> str:
-    """What an error says in its first line, or what it is called."""
-    told = first_error(error) if isinstance(error, ValidationError) else (str(error).splitlines() or [""])[0]
-    return told[:300] or type(error).__name__
 
 
 # --- what is read once ---------------------------------------------------------------------------------------------------
@@ -350,7 +344,7 @@ def sound_lines(path: Path, kind: type[BaseModel], offset: int = 0) -> Lines:
         try:
             sound.append(kind.model_validate(line).model_dump(exclude_unset=True))
         except ValidationError as error:
-            problems[f"has a line that is none of its kind: {in_short(error)}"] = None
+            problems[f"has a line that is none of its kind: {one_line(error)}"] = None
     return Lines(sound, end, list(problems))
 
 

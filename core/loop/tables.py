@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from frozenlab.errors import LabError
 from frozenlab.lake.rules import FAULTS
 
 PATTERNS = {
@@ -17,7 +18,7 @@ PATTERNS = {
 """What the columns that hold JSON look like, where they hold anything. A path may lead off the board, or be none."""
 
 
-class TableError(ValueError):
+class TableError(LabError, ValueError):
     """A table is none of judged answers; the message says what is wrong with it."""
 
 

@@ -22,12 +22,11 @@ from pathlib import Path
 
 import psutil
 
-from frozenlab.engineer.engineers.human import AwaitsProposal
-from frozenlab.jobs.files import open_to_append
+from frozenlab.errors import AwaitsProposal, LabError, Stopped
+from frozenlab.files import open_to_append
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.soundness import refuse_links
 from frozenlab.loop.store import STOP_FILE, Session
-from frozenlab.training.settings import StageStopped
 
 LOCK_FILE = ".worker.lock"
 LOCK_WAIT = 20.0
@@ -38,7 +37,7 @@ KEEPER = "FROZENLAB_KEEPER"
 """Environment variable: the pid of a process that a worker must not outlive. Without it a worker outlives whoever started it."""
 
 
-class SessionHeldError(RuntimeError):
+class SessionHeldError(LabError, RuntimeError):
     """Another worker works on the session; the message says which."""
 
 
@@ -87,7 +86,7 @@ def run_recorded(session: Session, recorder: Recorder) -> int:
 
         try:
             run(session, recorder)
-        except StageStopped:
+        except Stopped:
             recorder.stopped()
             return 3
         except AwaitsProposal:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from frozenlab.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.policy.answer import Answer
 
 
-class PolicyError(ValueError):
+class PolicyError(LabError, ValueError):
     """A model cannot be loaded; the message says why."""
 
 

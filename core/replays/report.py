@@ -10,7 +10,7 @@ import pandas as pd
 from frozenlab import seeds
 from frozenlab.engineer.schema import SECTIONS, Section
 from frozenlab.engineer.sentences import listed
-from frozenlab.intervals import wilson
+from frozenlab.intervals import ComparisonError, wilson
 from frozenlab.lake.config import KNOBS
 from frozenlab.replays.task import Answer, ReplayTask
 from frozenlab.studies.effects import CLEAR, holm
@@ -56,10 +56,10 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
         the absolute difference, in points (per cent).
 
     Raises:
-        ValueError: the reference has no answer.
+        ComparisonError: the reference has no answer.
     """
     if reference not in set(table["arm"]):
-        raise ValueError(f"the arm {reference}, which the others are held against, has no answer")
+        raise ComparisonError(f"the arm {reference}, which the others are held against, has no answer")
     knobs = list(KNOBS)
     means = table.groupby(["arm", "size"], sort=False)[knobs].mean()
     own = table.set_index(["arm", "size"])[knobs]

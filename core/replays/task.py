@@ -20,19 +20,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from frozenlab import places
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, ProposalRecord, Section
-from frozenlab.jobs.files import write_parquet
+from frozenlab.errors import LabError, one_line
+from frozenlab.files import write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.state import WorkerState, read_state
-from frozenlab.lake.config import first_error
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionStore, in_short
+from frozenlab.loop.store import Session, SessionStore
 from frozenlab.policy.folders import weights_file
 from frozenlab.studies.spec import PAPER_SECTIONS, STUDY_ENGINEERS, Arm, engineer_arms, only_one, section_arms, without_one
 
 MOST_SAMPLES = 200
 
 
-class ReplayError(ValueError):
+class ReplayError(LabError, ValueError):
     """A replay cannot be made, read or thrown away; the message says why."""
 
 
@@ -96,7 +96,7 @@ class Replay:
         try:
             self.task = ReplayTask.model_validate_json((folder / "task.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            reason = one_line(error)
             raise ReplayError(f"replay {self.id!r}: task.json cannot be read: {reason}") from None
 
     @property
@@ -123,7 +123,7 @@ class Replay:
                 for arm, sample, record in rows.itertuples(index=False)
             ]
         except Exception as error:  # no list of what a damaged table makes its reader raise is ever complete
-            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {in_short(error)}") from None
+            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
 
 
 def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
@@ -190,7 +190,7 @@ def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, fo
     try:
         return ReplayTask.model_validate(told | {"stage": stage, "arms": tuple(arms)} | fields)
     except ValidationError as error:
-        raise ReplayError(first_error(error)) from None
+        raise ReplayError(one_line(error)) from None
 
 
 def session_of(task: ReplayTask, store: SessionStore) -> Session:
@@ -208,7 +208,7 @@ def spec_of(arm: Arm, session: Session) -> SessionSpec:
     try:
         return session.spec.changed(**arm.changes)
     except ValidationError as error:
-        raise ReplayError(f"the arm {arm.name} cannot be asked: {first_error(error)}") from None
+        raise ReplayError(f"the arm {arm.name} cannot be asked: {one_line(error)}") from None
 
 
 def obstacle(session: Session, stage: int, engineer: EngineerName) -> str | None:

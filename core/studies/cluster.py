@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from frozenlab.errors import LabError
 from frozenlab.jobs.launcher import launch
 from frozenlab.loop.store import STOP_FILE, Session
 from frozenlab.loop.worker import HELD, KEEPER, SessionHeldError, sole_worker
@@ -34,7 +35,7 @@ STOPPED = 3
 """Exit status of a worker that was asked to stop, and of a task that was before it had one."""
 
 
-class ClusterError(RuntimeError):
+class ClusterError(LabError, RuntimeError):
     """A study cannot be run on the cluster; the message says why."""
 
 

@@ -25,6 +25,7 @@ import pandas as pd
 from scipy import optimize, stats
 
 from frozenlab import seeds
+from frozenlab.intervals import ComparisonError
 
 Key = TypeVar("Key", str, tuple[str, str])
 
@@ -58,7 +59,7 @@ def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[st
     than the boards can show; then no interval follows from it, as the t test would call any such change certain.
 
     Raises:
-        ValueError: a side is empty, an arm has no session, no seed has them all, or a session is there twice.
+        ComparisonError: a side is empty, an arm has no session, no seed has them all, or a session is there twice.
     """
     table = _complete(outcomes[outcomes["value"].notna()], plus, minus).pivot(index="seed", columns="arm", values="value")
     # Outcomes are counts over boards; what differs by less than 1e-12 differs by the rounding of floats.
@@ -80,7 +81,7 @@ def main_effects(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]])
     Hunter & Hunter 2005, chapter 5). p_holm corrects for all the sections.
 
     Raises:
-        ValueError: as :func:`contrast`; or an arm of the full factorial is missing or there twice, or no section varies.
+        ComparisonError: as :func:`contrast`; or an arm of the full factorial is missing or there twice, or no section varies.
     """
     effects = {}
     for section in _factors(sections):
@@ -97,7 +98,7 @@ def interactions(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]])
     has the scale of a main effect, and is twice the coefficient of the product of two ±1 columns. p_holm corrects for all the pairs.
 
     Raises:
-        ValueError: as :func:`main_effects`.
+        ComparisonError: as :func:`main_effects`.
     """
     effects = {}
     for a, b in combinations(_factors(sections), 2):
@@ -112,11 +113,11 @@ def leave_one_out(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]
     Sections whose arm the study does not have are left out. p_holm corrects for all those that are told.
 
     Raises:
-        ValueError: as :func:`contrast`; or no arm shows every section, or two arms show the same.
+        ComparisonError: as :func:`contrast`; or no arm shows every section, or two arms show the same.
     """
     arm_of, everything = _arm_of(sections), frozenset[str]().union(*sections.values())
     if everything not in arm_of:
-        raise ValueError(f"no arm shows {_listed(everything)}")
+        raise ComparisonError(f"no arm shows {_listed(everything)}")
     lacking = {section: arm_of.get(everything - {section}) for section in sorted(everything)}
     return _corrected({section: contrast(outcomes, [arm_of[everything]], [arm]) for section, arm in lacking.items() if arm is not None})
 
@@ -125,7 +126,7 @@ def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
     """Every other arm less the reference, in the table's order. p_holm corrects for all of them.
 
     Raises:
-        ValueError: as :func:`contrast`.
+        ComparisonError: as :func:`contrast`.
     """
     return _corrected({arm: contrast(outcomes, [arm], [reference]) for arm in outcomes["arm"].unique() if arm != reference})
 
@@ -161,10 +162,10 @@ def smallest_visible(deviation: float, n: int, power: float = POWER) -> float:
         deviation: standard deviation of a comparison over seeds, in any unit, which is that of the answer.
 
     Raises:
-        ValueError: there are fewer than two seeds, which have no spread.
+        ComparisonError: there are fewer than two seeds, which have no spread.
     """
     if n < 2:
-        raise ValueError("one seed shows no spread, so no effect is clear of chance")
+        raise ComparisonError("one seed shows no spread, so no effect is clear of chance")
     top = 0.01
     while _power(top, n) < power:  # a far end at once would be beyond where SciPy's distribution is a number
         top *= 2
@@ -214,12 +215,12 @@ def board_bootstrap(
         seed: of the draws.
 
     Raises:
-        ValueError: as :func:`contrast`, or the sessions do not have the same boards.
+        ComparisonError: as :func:`contrast`, or the sessions do not have the same boards.
     """
     rows = _complete(boards, plus, minus)
     answers = rows.assign(valid=rows["valid"].astype(float)).pivot(index=["cell", "board_id"], columns=["arm", "seed"], values="valid")
     if answers.isna().to_numpy().any():
-        raise ValueError(f"not every session has the board {answers.index[answers.isna().any(axis=1)][0][1]}")
+        raise ComparisonError(f"not every session has the board {answers.index[answers.isna().any(axis=1)][0][1]}")
     # The contrast is linear in the answers: each board has a share of it over all sessions, and only these shares need be drawn.
     shares = answers[list(plus)].mean(axis=1) - answers[list(minus)].mean(axis=1)
     rng = seeds.rng(seed, "study/board-bootstrap")
@@ -286,39 +287,39 @@ def _p(p: float) -> str:
 
 
 def _complete(rows: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> pd.DataFrame:
-    """The rows of these arms in the seeds that have all of them. Raises ValueError as :func:`contrast` says."""
+    """The rows of these arms in the seeds that have all of them. Raises ComparisonError as :func:`contrast` says."""
     if not plus or not minus:
-        raise ValueError("a contrast needs an arm on either side")
+        raise ComparisonError("a contrast needs an arm on either side")
     arms = {*plus, *minus}
     if unknown := arms - set(rows["arm"]):
-        raise ValueError(f"no session of the arm {_listed(unknown)}")
+        raise ComparisonError(f"no session of the arm {_listed(unknown)}")
     rows = rows[rows["arm"].isin(arms)]
     complete = rows[rows.groupby("seed")["arm"].transform("nunique") == len(arms)]
     if complete.empty:
-        raise ValueError(f"no seed has all the arms {_listed(arms)}")
+        raise ComparisonError(f"no seed has all the arms {_listed(arms)}")
     return complete
 
 
 def _factors(sections: Mapping[str, frozenset[str]]) -> list[str]:
-    """The sections that are on in some arms and off in others. Raises ValueError unless the arms are all their combinations."""
+    """The sections that are on in some arms and off in others. Raises ComparisonError unless the arms are all their combinations."""
     shown = frozenset[str]().union(*sections.values())
     always = shown.intersection(*sections.values())
     factors, arm_of = sorted(shown - always), _arm_of(sections)
     if not factors:
-        raise ValueError("no section is on in one arm and off in another")
+        raise ComparisonError("no section is on in one arm and off in another")
     for k in range(len(factors) + 1):
         for chosen in combinations(factors, k):
             if always.union(chosen) not in arm_of:
-                raise ValueError(f"the full factorial lacks the arm that shows {_listed(always.union(chosen))}")
+                raise ComparisonError(f"the full factorial lacks the arm that shows {_listed(always.union(chosen))}")
     return factors
 
 
 def _arm_of(sections: Mapping[str, frozenset[str]]) -> dict[frozenset[str], str]:
-    """Which arm shows these sections. Raises ValueError if two arms show the same."""
+    """Which arm shows these sections. Raises ComparisonError if two arms show the same."""
     arm_of: dict[frozenset[str], str] = {}
     for arm, shown in sections.items():
         if arm_of.setdefault(shown, arm) != arm:
-            raise ValueError(f"the arms {arm_of[shown]} and {arm} both show {_listed(shown)}")
+            raise ComparisonError(f"the arms {arm_of[shown]} and {arm} both show {_listed(shown)}")
     return arm_of
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frozenlab.jobs.files import write_parquet
+from frozenlab.files import write_parquet, write_text
+from frozenlab.intervals import ComparisonError
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
-from frozenlab.lake.files import write_text
 from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
 from frozenlab.studies.effects import Effect, board_bootstrap, holm, interactions, over_seeds, without_contrast
@@ -74,14 +74,14 @@ def measured(
 ) -> MeasureReport:
     """The report on one measure; without ``learning`` it has no curves, without ``configs`` no doses.
 
-    Raises ValueError where the finished cells allow no comparison.
+    Raises ComparisonError where the finished cells allow no comparison.
     """
     if boards.empty:
-        raise ValueError("no cell is finished")
+        raise ComparisonError("no cell is finished")
     table, answers, told = outcomes(boards, measure), boards.assign(valid=boards[measure]), design(spec)
     found = told.effects(table)
     if not found:
-        raise ValueError(f"only the arm {told.reference} is finished")
+        raise ComparisonError(f"only the arm {told.reference} is finished")
     doses = {key: dose(told.pairs[key], configs, spec) for key in found} if configs else {}
     found = without_contrast(found, {key for key, how_far in doses.items() if how_far == 0})
     bounds = (lambda plus, minus: (None, None)) if spec.suite_by_seed else (lambda plus, minus: board_bootstrap(answers, plus, minus))

@@ -17,11 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Protocol
 
+from frozenlab.files import open_to_append, write_text
 from frozenlab.jobs.disk import free_reserve, in_words, reserve
-from frozenlab.jobs.files import open_to_append
 from frozenlab.jobs.launcher import spawn
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, Status, own_process
-from frozenlab.lake.files import write_text
 from frozenlab.loop.forks import beside, fork
 from frozenlab.loop.soundness import refuse_links
 from frozenlab.loop.store import STOP_FILE, Session

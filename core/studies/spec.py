@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from frozenlab import seeds
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, Section
+from frozenlab.errors import LabError
 from frozenlab.loop.forks import CHANGEABLE
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
@@ -32,6 +33,10 @@ answer come to 11 000 characters, about four a token."""
 
 Told = TypeVar("Told", LanguageSettings, ApiSettings)
 """What can be told lessons."""
+
+
+class StudyError(LabError, ValueError):
+    """A study does not exist, cannot be read or cannot be made; the message says which and why."""
 
 
 class Arm(BaseModel):
@@ -172,7 +177,7 @@ def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple
     """An engineer that is told the paper's two lessons, and the same one that is not: the one behind ``api``, else the session's own.
 
     Raises:
-        ValueError: that one cannot be told anything in words.
+        StudyError: that one cannot be told anything in words.
     """
     arms = {"told": {"guidance": True}, "untold": {"guidance": False}}
     if told := api or session.api:
@@ -182,7 +187,7 @@ def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple
         return tuple(Arm(name=name, language=language.model_copy(update=lessons)) for name, lessons in arms.items())
     who = "a lab model" if session.engineer in ("policy", "base") else f"the engineer {session.engineer}"
     needed = "an engineer behind an API, or a session that trains a language model"
-    raise ValueError(f"{who} cannot be told anything in words: the study guidance needs {needed}")
+    raise StudyError(f"{who} cannot be told anything in words: the study guidance needs {needed}")
 
 
 def ordered(sections: Sequence[Section]) -> tuple[Section, ...]:

@@ -13,21 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from pydantic import ValidationError
 
 from frozenlab import places
+from frozenlab.errors import one_line
 from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.state import WorkerState, read_state
-from frozenlab.lake.config import EnvironmentConfig, first_error
+from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.store import Session, SessionStore
-from frozenlab.studies.spec import Arm, StudySpec
+from frozenlab.studies.spec import Arm, StudyError, StudySpec
 
 Configs = dict[tuple[str, int], tuple[EnvironmentConfig, ...]]
 """Arm and seed -> what each stage trained on."""
-
-
-class StudyError(ValueError):
-    """A study does not exist, cannot be read or cannot be made; the message says which and why."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Study:
         try:
             self.spec = StudySpec.model_validate_json((folder / "study.json").read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            reason = first_error(error) if isinstance(error, ValidationError) else str(error)
+            reason = one_line(error)
             raise StudyError(f"study {self.id!r}: study.json cannot be read: {reason}") from None
 
     @property

@@ -63,7 +63,3 @@ def share_of_rate(step: int, settings: TrainingSettings) -> float:
     if of_stage < rising:
         return (of_stage + 1) / (rising + 1)
     return (settings.steps - of_stage) / (settings.steps - rising)
-
-
-class StageStopped(Exception):
-    """The session was asked to stop; what was done so far is saved."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from accelerate import PartialState
 
+from frozenlab.errors import Stopped
 from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.policy import Policy
@@ -19,7 +20,7 @@ from frozenlab.training.methods.expert_iteration import ExpertIterationRun
 from frozenlab.training.methods.grpo import GRPORun
 from frozenlab.training.methods.imitation import ImitationRun
 from frozenlab.training.methods.language_grpo import LanguageGRPORun
-from frozenlab.training.settings import Method, StageStopped, TrainingSettings
+from frozenlab.training.settings import Method, TrainingSettings
 from frozenlab.training.stage_run import StageRun, StepReport
 
 RUNS: dict[Method, type[StageRun]] = {
@@ -59,7 +60,7 @@ def train_stage(
         stopping: asked after each step.
 
     Raises:
-        StageStopped: ``stopping`` said so; what was done is saved in ``folder``.
+        Stopped: ``stopping`` said so; what was done is saved in ``folder``.
     """
     settings = run.settings
     first_step = stage * settings.steps
@@ -76,7 +77,7 @@ def train_stage(
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         run.policy.model.eval()
         if trainer.state.global_step < first_step + settings.steps:
-            raise StageStopped
+            raise Stopped
     processes = PartialState()
     if processes.is_main_process:
         keep_checkpoint(work / f"checkpoint-{first_step + settings.steps}", folder / "policy")

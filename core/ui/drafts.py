@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from frozenlab.files import write_text
 from frozenlab.lake.config import KNOBS, ConfigError, EnvironmentConfig, Layout, Placement, SizeConfig, WaitDefinition
-from frozenlab.lake.files import write_text
 from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore

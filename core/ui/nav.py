@@ -9,7 +9,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from frozenlab.errors import LabError
 from frozenlab.places import ASSETS
+from frozenlab.ui.plain import plain
 
 
 def asset(name: str) -> str:
@@ -43,6 +45,17 @@ def build() -> StreamlitPage:
     if st.session_state.get("_page") != page.url_path:
         st.session_state["_page"], st.session_state["_arrived"] = page.url_path, True
     return page
+
+
+def show(page: StreamlitPage) -> None:
+    """Runs the page. What people can mend is shown as a message; anything else as a fault of ours, with its traceback in the log."""
+    try:
+        page.run()
+    except LabError as error:
+        st.error(plain(str(error)))
+    except Exception:
+        st.error("This is a fault of FrozenLab, not of anything you did. The server's log has the details; please report them.")
+        raise
 
 
 def arrived() -> bool:

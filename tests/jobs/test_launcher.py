@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from frozenlab import places
+from frozenlab.files import write_text
 from frozenlab.jobs.launcher import LaunchError, claim, end_after_grace, reclaim, resume, start, stop, worker_command
 from frozenlab.jobs.state import State, own_process, worker_alive
-from frozenlab.lake.files import write_text
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from frozenlab.files import append_line, write_parquet
 from frozenlab.jobs import launcher
-from frozenlab.jobs.files import append_line, write_parquet
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.forks import fork
 from frozenlab.loop.soundness import LinkError

@@ -26,9 +26,9 @@ from frozenlab.benchmark.page.tables import cells_table, changes_table, leaderbo
 from frozenlab.benchmark.paper_results import paper_results
 from frozenlab.benchmark.report import Result, results_folder
 from frozenlab.benchmark.task import Evaluation, Task, create, evaluations, task_for
+from frozenlab.files import write_text
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
-from frozenlab.lake.files import write_text
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.loop.store import SessionStore

@@ -9,10 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ApiSettings
+from frozenlab.files import write_text
 from frozenlab.jobs import launcher
 from frozenlab.jobs.launcher import LaunchError
 from frozenlab.jobs.state import WorkerState
-from frozenlab.lake.files import write_text
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays import task as replays
 from frozenlab.replays.task import arms_of_engineers, task_for

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from frozenlab.engineer.schema import ApiSettings
+from frozenlab.files import append_line, write_text
 from frozenlab.jobs import launcher
-from frozenlab.jobs.files import append_line
 from frozenlab.jobs.state import Phase, State, Status
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.files import write_text
 from frozenlab.lake.presets import preset
 from frozenlab.loop.page.first_minute import steps
 from frozenlab.loop.page.language_form import TRANSFORMERS

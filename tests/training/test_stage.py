@@ -14,6 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from frozenlab.errors import Stopped
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
@@ -31,7 +32,7 @@ from frozenlab.training.demonstrations import ID_OF, Example
 from frozenlab.training.methods import imitation
 from frozenlab.training.methods.expert_iteration import ExpertIterationRun, best_plans
 from frozenlab.training.methods.imitation import Cut, ImitationRun, cut
-from frozenlab.training.settings import LEARNING_RATES, Method, Schedule, StageStopped, TrainingSettings
+from frozenlab.training.settings import LEARNING_RATES, Method, Schedule, TrainingSettings
 from frozenlab.training.stage import RUNS, make_run, train_stage
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
@@ -114,7 +115,7 @@ def test_a_stopped_stage_ends_where_an_unstopped_one_does(
     method: Method, stop_after: int, trained: Callable[[Method], Path], tmp_path: Path
 ) -> None:
     shutil.copytree(trained(method) / "0", tmp_path / "0")
-    with pytest.raises(StageStopped):
+    with pytest.raises(Stopped):
         train(tmp_path, method, stage=1, stop_after=stop_after)
     rest = train(tmp_path, method, stage=1)
     assert [step["step"] for step in rest] == list(range(stop_after + 1, STEPS + 1))
@@ -126,7 +127,7 @@ def test_a_rate_that_falls_per_stage_begins_anew_in_each_and_is_taken_up_after_a
     for whole in (tmp_path / "whole", tmp_path / "stopped"):
         first = train(whole, method, 0, schedule="per-stage", warmup=1)
     straight = train(tmp_path / "whole", method, 1, schedule="per-stage", warmup=1)
-    with pytest.raises(StageStopped):
+    with pytest.raises(Stopped):
         train(tmp_path / "stopped", method, 1, stop_after=2, schedule="per-stage", warmup=1)
     rest = train(tmp_path / "stopped", method, 1, schedule="per-stage", warmup=1)
     shares = [1 / 2, 1, 2 / 3, 1 / 3]

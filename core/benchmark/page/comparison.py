@@ -14,7 +14,7 @@ import pandas as pd
 
 from frozenlab.benchmark.paper_results import PaperResults
 from frozenlab.benchmark.report import Report, TeamResult, cells_table
-from frozenlab.intervals import mean_of_rates, paired_change
+from frozenlab.intervals import ComparisonError, mean_of_rates, paired_change
 from frozenlab.ui.figures import OUTCOME_ORDER, Rate
 from frozenlab.ui.story import board_by_board
 from frozenlab.ui.theme import OUTCOME_WORDS
@@ -207,7 +207,7 @@ class Change:
 
 
 def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[Change]:
-    """The paired change for each team size that both tables have. Raises ValueError if they share no board."""
+    """The paired change for each team size that both tables have. Raises ComparisonError if they share no board."""
     found = []
     for agents in sorted({*before["agents"]} & {*after["agents"]}):
         old, new = (table[table["agents"] == agents] for table in (before, after))
@@ -215,7 +215,7 @@ def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[C
         pairs = board_by_board(old, new, metric)
         found.append(Change(int(agents), pairs.before, pairs.after, value, low, high, n, pairs.gained, pairs.lost))
     if not found:
-        raise ValueError("the two results share no board")
+        raise ComparisonError("the two results share no board")
     return found
 
 

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field
 
 from frozenlab.engineer.schema import RATIO_KNOBS, SECTION_LETTERS, SECTIONS, Claim, Context, Evidence, Proposal
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
-from frozenlab.lake.config import EnvironmentConfig, Knob, SizeConfig, cut
+from frozenlab.errors import LabError, cut
+from frozenlab.lake.config import EnvironmentConfig, Knob, SizeConfig
 from frozenlab.lake.rules import FAULTS
 from frozenlab.policy.lab import vocabulary as v
 
@@ -25,7 +26,7 @@ KNOB_WORDS: dict[Knob, str] = {"share": "share", "hole_ratio": "hole", "wait_rat
 """Knob -> the sized word that names its value."""
 
 
-class ProposalError(ValueError):
+class ProposalError(LabError, ValueError):
     """A completion is not a proposal; the message names the word that is wrong and what belongs there."""
 
 

@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.schema import SECTIONS, Attempt, Claim, Context, Proposal, Section
 from frozenlab.engineer.sentences import claim_sentence
-from frozenlab.lake.config import EnvironmentConfig, Knob, Layout, cut, first_error
+from frozenlab.errors import cut, one_line
+from frozenlab.lake.config import EnvironmentConfig, Knob, Layout
 from frozenlab.policy.language.json_in_text import json_values
 
 LONGEST_RATIONALE = 2000
@@ -151,7 +152,7 @@ def parse_answer(context: Context, before: EnvironmentConfig, text: str) -> Prop
     try:
         said = ProposalAnswer.model_validate(last_object(text))
     except ValidationError as error:
-        raise ProposalError(first_error(error)) from None
+        raise ProposalError(one_line(error)) from None
     ids = {line.id for lines in context.sections.values() for line in lines}
     for claim in said.claims:
         if unknown := [cited for cited in claim.evidence if cited not in ids]:

@@ -7,14 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from frozenlab.engineer.ask import ScriptedEngineer
 from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
+from frozenlab.errors import AwaitsProposal
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
 
 MOVED = 0.0005
 """A share that moves by less, because the others' sum to 1 with it, is no change that anybody decided."""
-
-
-class AwaitsProposal(Exception):
-    """Nobody has proposed anything yet: the session waits until somebody does."""
 
 
 def person(given: Proposal | None = None) -> ScriptedEngineer:

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from frozenlab.errors import LabError
 from frozenlab.lake.board import Agent, Board, Cell
 from frozenlab.lake.config import LAYOUTS, PLACEMENTS, EnvironmentConfig, Layout, Placement, WaitDefinition
 from frozenlab.lake.instance import Instance
@@ -53,7 +54,7 @@ TRIAL = 8
 NOTHING = np.empty(0, np.uint64)
 
 
-class GenerationError(ValueError):
+class GenerationError(LabError, ValueError):
     """A cell of a config cannot be filled; the message names the size, the reason and what is within reach."""
 
 

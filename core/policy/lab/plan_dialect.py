@@ -9,6 +9,7 @@ repeats its cell. The starts are not repeated.
 
 from __future__ import annotations
 
+from frozenlab.errors import LabError
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.rules import Paths
 from frozenlab.policy.answer import Answer
@@ -34,7 +35,7 @@ SPARE_STEPS = 12
 the optimum exceeds that path by 10 in one, by more in none."""
 
 
-class DialectError(ValueError):
+class DialectError(LabError, ValueError):
     """The lab dialect has no words for this board."""
 
 

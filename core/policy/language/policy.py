@@ -122,7 +122,7 @@ class HFPolicy:
         ids = self.prompt_ids(messages, thinking=False)
         room = settings.context - len(ids)
         if room < settings.proposal_tokens:
-            raise ValueError(f"the prompt has {len(ids)} tokens: of a context of {settings.context} that leaves too few for an answer")
+            raise PolicyError(f"the prompt has {len(ids)} tokens: of a context of {settings.context} that leaves too few for an answer")
         [written] = self.writer.write(
             [ids], limit=settings.proposal_tokens, temperature=settings.proposal_temperature, seed=seed, schema=schema
         )

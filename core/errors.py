@@ -1,0 +1,55 @@
+"""The errors that people can mend, the signals that end a job early, and any error in one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+
+class LabError(Exception):
+    """Something that the person at the lab can mend. The message says what was wrong, where, and what would be right.
+
+    Pages and the command line show the message. Any other exception is a fault of FrozenLab and is shown as one.
+    """
+
+
+class Stopped(Exception):
+    """A signal, no error: somebody asked the job to stop."""
+
+
+class AwaitsProposal(Exception):
+    """A signal, no error: the session can only go on with a person's proposal."""
+
+
+def one_line(error: Exception) -> str:
+    """What an error says, in at most 300 characters: of pydantic's the first problem, of others the first line, else the error's name.
+
+    >>> one_line(ValueError("no such board\\nand a long explanation"))
+    'no such board'
+    >>> one_line(KeyError())
+    'KeyError'
+    """
+    from pydantic import ValidationError  # not needed where nothing has gone wrong
+
+    if isinstance(error, ValidationError):
+        return _first_problem(error)
+    return cut((str(error).splitlines() or [""])[0], 300) or type(error).__name__
+
+
+def _first_problem(error: ValidationError) -> str:
+    """Where, what, and what was given, each cut short where it is long."""
+    first: Any = error.errors(include_url=False)[0]
+    where = cut(".".join(cut(str(part), 60) for part in first["loc"] if part != "[key]"), 120)
+    message = cut(first["msg"].removeprefix("Value error, "), 300)
+    return f"{where}: {message} (given: {cut(repr(first['input']), 60)})" if where else message
+
+
+def cut(text: str, most: int) -> str:
+    """The text, or its beginning and three dots.
+
+    >>> cut("a long line", 8)
+    'a lon...'
+    """
+    return text if len(text) <= most else text[: most - 3] + "..."

@@ -1,0 +1,31 @@
+"""What a page shows when something goes wrong that it did not expect itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.errors import LabError
+from tests.pages.apptest import open_page
+
+
+def raising(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("frozenlab.ui.theme.question", fails)
+
+
+def test_what_people_can_mend_is_a_message(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raising(LabError("there is no board 7; boards go from 1 to 6"), monkeypatch)
+    app = open_page("studies")
+    assert not app.exception
+    assert [error.value for error in app.error] == ["there is no board 7; boards go from 1 to 6"]
+
+
+def test_a_fault_is_called_one_and_goes_to_the_log(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raising(KeyError("a list of ours"), monkeypatch)
+    app = open_page("studies")
+    assert "This is a fault of FrozenLab" in app.error[0].value
+    assert len(app.exception) == 1  # Streamlit's, which it also logs
