@@ -60,8 +60,8 @@ RECORDED = "recorded-"
 """What the names of replays begin with that came with the project."""
 KIND_WORDS = {
     "sections": "sections, in every combination",
-    "left-out": "sections, all but one",
-    "alone": "sections, one at a time",
+    "leave-one-out": "sections, all but one",
+    "one-at-a-time": "sections, one at a time",
     "engineers": "engineers",
 }
 LEGEND = (

@@ -40,8 +40,8 @@ IMAGES: tuple[Image, ...] = get_args(Image)
 VIEW_WORDS = {"effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "predictions": "Predictions"}
 KIND_WORDS = {
     "sections": "sections · every combination of the three that the paper names",
-    "left-out": "left out · all sections, and all but one",
-    "alone": "alone · no section, and each by itself",
+    "leave-one-out": "leave one out · all sections, and all but one",
+    "one-at-a-time": "one at a time · no section, and each by itself",
     "engineers": "engineers · who writes the configs",
     "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
     "guidance": "guidance · an engineer that is told the paper's two lessons, or not",
@@ -100,9 +100,7 @@ def start_form() -> None:
     given: dict[str, Any] = {}
     if kind == "engineers":
         given["engineers"] = engineers = tuple(
-            st.multiselect(
-                "Engineers", STUDY_ENGINEERS, PAPER_ENGINEERS, key="study-engineers", help="The others are held against the first one."
-            )
+            st.multiselect("Engineers", STUDY_ENGINEERS, PAPER_ENGINEERS, key="study-engineers", help="The first is the reference.")
         )
         if len(engineers) < 2:
             st.info("Choose two engineers or more.")

@@ -375,7 +375,7 @@ def test_a_replay_is_asked_then_told_again_by_its_id(
         (("built:1",), "the arm failures-statistics-preserved cannot be asked: the engineer policy needs the weights of stage 1"),
         (("built:9",), "built has not validated a stage 9"),
         (("built:1", "--engineers", "me"), "there is no engineer 'me'; there are policy, base"),
-        (("built:1", "--vary", "alone", "--engineers", "rules,fixed"), "--vary alone asks one engineer"),
+        (("built:1", "--vary", "one-at-a-time", "--engineers", "rules,fixed"), "--vary one-at-a-time asks one engineer"),
         (("built:1", "--vary", "engineers", "--sections", "failures"), "--sections is for what one engineer is shown"),
         (("built:1", "--engineers", "rules", "--samples", "0"), "samples: Input should be greater than or equal to 1"),
         (("built:1", "--engineers", "api"), "the arm failures-statistics-preserved cannot be asked"),
@@ -398,7 +398,7 @@ def test_an_api_is_not_paid_before_somebody_agrees(
     build_session(tmp_path)
     where = {"base_url": "http://127.0.0.1:9/v1", "model": "told", "input_price": 1, "output_price": 8, "timeout": 1}
     (tmp_path / "api.json").write_text(json.dumps(where))
-    asked = ["replay", "built:1", "--vary", "left-out", "--sections", "history", "--engineers", "api", "--samples", "1"]
+    asked = ["replay", "built:1", "--vary", "leave-one-out", "--sections", "history", "--engineers", "api", "--samples", "1"]
     asked += ["--api", str(tmp_path / "api.json")]
     assert main(asked) == 2
     estimate, refusal = capsys.readouterr().err.splitlines()

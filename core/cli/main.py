@@ -41,8 +41,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    options = parser(given[0] if given else None).parse_args(given)
+    options = parse(sys.argv[1:] if arguments is None else arguments)
     try:
         allow_hosts(getattr(options, "allow_host", []))
         return options.run(options) or 0
@@ -55,14 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OUR_FAULT
 
 
-def parser(chosen: str | None) -> argparse.ArgumentParser:
-    """The parser of the whole command line, with the options of the ``chosen`` command only."""
+def parse(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the command line; ``run`` of the result is the function to call. Only the chosen command's options are built."""
     top = Parser(prog="frozenlab", description="An interactive lab: a language model learns MAPF and engineers its environment.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         sub = commands.add_parser(command.name, help=command.help, description=command.help)
-        if command.name == chosen:
+        if command.name in arguments[:1]:
             sub.set_defaults(run=command.run)
             sub.add_argument("--json", action="store_true", help="print JSON")
             command.add_options(sub)
-    return top
+    return top.parse_args(arguments)

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 def add_replay(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.schema import ENGINEERS, SECTIONS
     from frozenlab.replays.task import KINDS
-    from frozenlab.studies.spec import PAPER_SECTIONS
+    from frozenlab.studies.spec import PAPER_SECTIONS, current_name
 
     parser.add_argument("what", metavar="SESSION:STAGE|ID", help="a validated stage of a session, or a replay to resume")
-    parser.add_argument("--vary", choices=KINDS, help=f"what differs between the arms (default: {KINDS[0]}, in all combinations)")
+    parser.add_argument(
+        "--vary", choices=KINDS, type=current_name, help=f"what differs between the arms (default: {KINDS[0]}, in all combinations)"
+    )
     parser.add_argument(
         "--sections", metavar="A,B,...",
         help=f"sections to switch on and off, of {', '.join(SECTIONS)} (default: {','.join(PAPER_SECTIONS)}, or all)",

@@ -76,26 +76,27 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     from pydantic import ValidationError
 
     from frozenlab.errors import one_line
-    from frozenlab.studies.spec import STUDIES, StudySpec
+    from frozenlab.studies.spec import STUDIES, StudySpec, current_name
 
-    if options.what not in STUDIES and not options.what.endswith(".json"):
+    kind = current_name(options.what)
+    if kind not in STUDIES and not options.what.endswith(".json"):
         raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(STUDIES)}, or a spec in a JSON file")
     if options.engineers is not None and options.what != "engineers":
         raise InputError("--engineers is for the study engineers")
-    if options.seeds is not None and options.what not in STUDIES:
+    if options.seeds is not None and kind not in STUDIES:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
     if options.seeds is not None and options.seeds < 1:
         raise InputError(f"--seeds is {options.seeds}; a study has at least one")
     written = {"smallest_effect": options.smallest_effect and options.smallest_effect / 100, "prediction": options.prediction}
     written = {name: value for name, value in written.items() if value is not None}
-    if written and options.what not in STUDIES:
+    if written and kind not in STUDIES:
         raise InputError("--smallest-effect and --prediction are for ready-made studies; a spec file has its own")
     if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
         raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it lies above 0 and at most at 50 points")
     try:
-        if options.what in STUDIES:
+        if kind in STUDIES:
             given = {} if options.seeds is None else {"seeds": options.seeds}
-            spec = STUDIES[options.what](**given, **named_engineers(options.engineers))
+            spec = STUDIES[kind](**given, **named_engineers(options.engineers))
             return StudySpec.model_validate(spec.model_dump() | written)
         return StudySpec.model_validate_json(read_text(options.what))
     except ValidationError as error:

@@ -59,7 +59,7 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
         ComparisonError: the reference has no answer.
     """
     if reference not in set(table["arm"]):
-        raise ComparisonError(f"the arm {reference}, which the others are held against, has no answer")
+        raise ComparisonError(f"the reference arm {reference} has no answer")
     knobs = list(KNOBS)
     means = table.groupby(["arm", "size"], sort=False)[knobs].mean()
     own = table.set_index(["arm", "size"])[knobs]

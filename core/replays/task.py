@@ -62,7 +62,7 @@ class ReplayTask(BaseModel):
     stage: Annotated[int, Field(ge=0)]
     """0-based; the proposal after it is what is asked for."""
     arms: Annotated[tuple[Arm, ...], Field(min_length=1)]
-    """Who is asked, with which sections; the others are held against the first."""
+    """Who is asked, with which sections; the first is the reference arm."""
     samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 16
     """Answers of each arm."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
@@ -78,7 +78,7 @@ class ReplayTask(BaseModel):
 
     @property
     def reference(self) -> str:
-        """The arm that the others are held against."""
+        """The reference arm."""
         return self.arms[0].name
 
     @property
@@ -135,15 +135,15 @@ def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
 
-def alone(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
+def one_at_a_time(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
     """All sections, no section, and each of the varied ones alone."""
     return (Arm(name="all", sections=SECTIONS), *only_one(varied))
 
 
 SECTION_KINDS: dict[str, Callable[[Sequence[Section]], tuple[Arm, ...]]] = {
     "sections": section_arms,
-    "left-out": without_one,
-    "alone": alone,
+    "leave-one-out": without_one,
+    "one-at-a-time": one_at_a_time,
 }
 """Ways to vary what one engineer is shown, by name; the first arm of each shows it everything."""
 KINDS = (*SECTION_KINDS, "engineers")
@@ -164,7 +164,7 @@ def arms_of_sections(
 
 
 def arms_of_engineers(engineers: Iterable[EngineerName], own: EngineerName, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """These engineers, all shown what the session's ``own`` is shown; that one first, as the others are held against it."""
+    """These engineers, all shown the sections of the session; its ``own`` engineer comes first, as the reference arm."""
     ordered = sorted(dict.fromkeys(engineers), key=lambda engineer: (engineer != own, ENGINEERS.index(engineer)))
     return engineer_arms(ordered, api)
 

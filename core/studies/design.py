@@ -11,7 +11,9 @@ import pandas as pd
 from frozenlab.studies.effects import Effect, against, leave_one_out, main_effects
 from frozenlab.studies.spec import StudySpec
 
-Kind = Literal["main effect", "interaction", "left out", "alone", "arm"]
+Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "arm"]
+FORMER_KINDS: dict[str, Kind] = {"left out": "leave-one-out", "alone": "one-at-a-time"}
+"""Earlier names of kinds, still read in reports."""
 Sections = Mapping[str, frozenset[str]]
 """Arm -> what its engineer sees."""
 
@@ -24,11 +26,11 @@ class Design:
     effects: Callable[[pd.DataFrame], dict[str, Effect]]
     """Of outcomes, as :mod:`frozenlab.studies.effects` has them; raises ValueError where they allow no comparison."""
     sides: dict[str, tuple[set[str], set[str]]]
-    """Which arms are held against which."""
+    """The arms on either side of each comparison."""
     pairs: dict[str, list[tuple[str, str]]]
     """The arms that differ in nothing else, of either side one."""
     reference: str
-    """The arm that others are held against."""
+    """The reference arm."""
 
     def name(self, key: str) -> str:
         return f"{key} instead of {self.reference}" if self.kind == "arm" else key
@@ -37,7 +39,7 @@ class Design:
         """What was done, as a sentence begins."""
         if self.kind == "arm":
             return self.name(key)
-        return f"Showing {key} alone" if self.kind == "alone" else f"Showing {key}"
+        return f"Showing {key} alone" if self.kind == "one-at-a-time" else f"Showing {key}"
 
 
 def design(spec: StudySpec) -> Design:
@@ -54,11 +56,13 @@ def design(spec: StudySpec) -> Design:
         if is_leave_one_out(sections):
             whole = max(arm_of, key=len)
             pairs = {section: [(arm_of[whole], arm)] for shown, arm in arm_of.items() for section in whole - shown}
-            return of_pairs("left out", lambda table: leave_one_out(table, sections), pairs, arm_of[whole])
+            return of_pairs("leave-one-out", lambda table: leave_one_out(table, sections), pairs, arm_of[whole])
         if is_one_at_a_time(sections):
             added = {arm: section for arm, shown in sections.items() for section in shown - sections[first]}
             pairs = {section: [(arm, first)] for arm, section in added.items()}
-            return of_pairs("alone", lambda table: {added[arm]: effect for arm, effect in against(table, first).items()}, pairs, first)
+            return of_pairs(
+                "one-at-a-time", lambda table: {added[arm]: effect for arm, effect in against(table, first).items()}, pairs, first
+            )
     return of_pairs("arm", lambda table: against(table, first), {arm.name: [(arm.name, first)] for arm in spec.arms[1:]}, first)
 
 

@@ -26,8 +26,8 @@ CURVES_NOTE = (
 SIZES_NOTE = "Mean change in points on the boards of each map size: {what}. {clear}"
 CHANGES = {
     "main effect": "arms that show the section less arms that do not",
-    "left out": "all sections less all but this one",
-    "alone": "this section alone less none",
+    "leave-one-out": "all sections less all but this one",
+    "one-at-a-time": "this section alone less none",
     "arm": "the arm less {reference}",
 }
 """What a difference on a map size is, by the kind of the study's comparisons."""

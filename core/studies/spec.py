@@ -31,8 +31,8 @@ PROMPT_TOKENS = 3000
 answer come to 11 000 characters, about four a token."""
 
 
-Told = TypeVar("Told", LanguageSettings, ApiSettings)
-"""What can be told lessons."""
+Model = TypeVar("Model", LanguageSettings, ApiSettings)
+"""Settings of an engineer whose prompt can include the paper's two lessons."""
 
 
 class StudyError(LabError, ValueError):
@@ -179,9 +179,9 @@ def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple
     Raises:
         StudyError: that one cannot be told anything in words.
     """
-    arms = {"told": {"guidance": True}, "untold": {"guidance": False}}
-    if told := api or session.api:
-        return tuple(Arm(name=name, engineer="api", api=told.model_copy(update=lessons)) for name, lessons in arms.items())
+    arms = {"guided": {"guidance": True}, "unguided": {"guidance": False}}
+    if server := api or session.api:
+        return tuple(Arm(name=name, engineer="api", api=server.model_copy(update=lessons)) for name, lessons in arms.items())
     if session.language is not None and session.engineer in ("policy", "base"):
         language = session.language
         return tuple(Arm(name=name, language=language.model_copy(update=lessons)) for name, lessons in arms.items())
@@ -190,14 +190,21 @@ def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple
     raise StudyError(f"{who} cannot be told anything in words: the study guidance needs {needed}")
 
 
+def current_name(name: str) -> str:
+    """The name of a study or of a way to vary the sections, given its current or its earlier name."""
+    return FORMER_NAMES.get(name, name)
+
+
 def ordered(sections: Sequence[Section]) -> tuple[Section, ...]:
     return tuple(section for section in SECTIONS if section in sections)
 
 
 # --- ready to run ----------------------------------------------------------------------------------------------------
 
-SEEDS = {"sections": 3, "left-out": 3, "alone": 3, "engineers": 5, "guard": 5, "guidance": 5}
-"""How many seeds a study has unless it is told."""
+SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5}
+"""Default number of seeds of each ready-made study."""
+FORMER_NAMES = {"left-out": "leave-one-out", "alone": "one-at-a-time"}
+"""Earlier names of ways to vary the sections, still read on the command line."""
 
 
 def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:
@@ -205,12 +212,12 @@ def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None =
     return _study("Which context helps the engineer?", section_arms(), seeds, session)
 
 
-def left_out_study(seeds: int = SEEDS["left-out"], session: SessionSpec | None = None) -> StudySpec:
+def leave_one_out_study(seeds: int = SEEDS["leave-one-out"], session: SessionSpec | None = None) -> StudySpec:
     """All sections, and all but one, for each of them."""
     return _study("Which section is missed?", without_one(), seeds, session)
 
 
-def alone_study(seeds: int = SEEDS["alone"], session: SessionSpec | None = None) -> StudySpec:
+def one_at_a_time_study(seeds: int = SEEDS["one-at-a-time"], session: SessionSpec | None = None) -> StudySpec:
     """No section, and one alone, for each of them."""
     return _study("What does a section tell by itself?", only_one(), seeds, session)
 
@@ -222,7 +229,7 @@ def engineers_study(
     api: ApiSettings | None = None,
 ) -> StudySpec:
     """Engineers side by side, by default the paper's; what the others are held against is the first. None is told lessons."""
-    return _study("Who is a good engineer?", engineer_arms(engineers, api and untold(api)), seeds, session)
+    return _study("Who is a good engineer?", engineer_arms(engineers, api and unguided(api)), seeds, session)
 
 
 def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
@@ -251,19 +258,19 @@ def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec |
         if arms[0].engineer is None:
             raise ValueError("a study runs by itself, so its engineer cannot be human")
         changes |= arms[0].changes
-    changes |= {name: untold(model) for name in ("language", "api") if (model := getattr(own, name)) is not None}
+    changes |= {name: unguided(model) for name in ("language", "api") if (model := getattr(own, name)) is not None}
     return StudySpec(title=title, session=own.changed(**changes), arms=arms, seeds=tuple(range(seeds)), suite_by_seed=True)
 
 
-def untold(model: Told) -> Told:
-    """The same model, not told the paper's two lessons."""
+def unguided(model: Model) -> Model:
+    """The same settings, without the paper's two lessons in the prompt."""
     return model.model_copy(update={"guidance": False})
 
 
 STUDIES: dict[str, Callable[..., StudySpec]] = {
     "sections": sections_study,
-    "left-out": left_out_study,
-    "alone": alone_study,
+    "leave-one-out": leave_one_out_study,
+    "one-at-a-time": one_at_a_time_study,
     "engineers": engineers_study,
     "guard": guard_study,
     "guidance": guidance_study,

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, field_validator, model_validator
 
 from frozenlab.loop.ledger import Changed, Score
-from frozenlab.studies.design import Kind, design
+from frozenlab.studies.design import FORMER_KINDS, Kind, design
 from frozenlab.studies.effects import (
     CLEAR,
     Effect,
@@ -61,6 +61,12 @@ class EffectRow(BaseModel):
     a map size, over stages and seeds; None where it was not kept, and of an interaction."""
     alike: bool = False
     """Both sides trained on identical configs in all seeds: no comparison."""
+
+    @field_validator("kind", mode="before")
+    @classmethod
+    def _current_kind(cls, given: Any) -> Any:
+        """Reads the kinds of earlier reports by their current names."""
+        return FORMER_KINDS.get(given, given)
 
     @property
     def clear(self) -> bool:

@@ -140,7 +140,7 @@ def test_the_form_is_filled_for_the_stage_of_the_address(started: list[ReplayTas
     assert "The engineer policy needs the weights of stage 2" in words(app)
     assert app.selectbox(key="replay-who-built-1").value == "base"
     assert "128 answers" in words(app)
-    app.selectbox(key="replay-kind").select("left-out").run()
+    app.selectbox(key="replay-kind").select("leave-one-out").run()
     app.selectbox(key="replay-who-built-1").select("rules").run()
     app.number_input(key="replay-samples").set_value(5).run()
     app.button(key="replay-start").click().run()

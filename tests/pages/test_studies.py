@@ -218,7 +218,7 @@ def test_a_study_is_started_from_the_form(started: list[tuple[StudySpec, int]]) 
     assert app.query_params["study"] == "made"
 
 
-@pytest.mark.parametrize(("kind", "arms"), [("sections", 8), ("left-out", 6), ("alone", 6), ("guard", 3)])
+@pytest.mark.parametrize(("kind", "arms"), [("sections", 8), ("leave-one-out", 6), ("one-at-a-time", 6), ("guard", 3)])
 def test_every_kind_can_be_started(kind: str, arms: int, started: list[tuple[StudySpec, int]]) -> None:
     app = form(kind=kind, base="example-quick")
     assert not app.exception

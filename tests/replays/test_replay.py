@@ -122,13 +122,13 @@ def test_what_cannot_be_asked_is_said(store: SessionStore) -> None:
 
 
 def test_the_arms_of_every_kind() -> None:
-    names = [[arm.name for arm in arms_of_sections(kind, SECTIONS[:2])] for kind in ("sections", "left-out", "alone")]
+    names = [[arm.name for arm in arms_of_sections(kind, SECTIONS[:2])] for kind in ("sections", "leave-one-out", "one-at-a-time")]
     assert names == [
         ["behaviour-failures", "behaviour", "failures", "none"],
         ["all", "no-behaviour", "no-failures"],
         ["all", "none", "only-behaviour", "only-failures"],
     ]
-    for kind in ("sections", "left-out", "alone"):
+    for kind in ("sections", "leave-one-out", "one-at-a-time"):
         first, *others = arms_of_sections(kind, SECTIONS, "api", API)
         assert first.sections == SECTIONS and {arm.api for arm in (first, *others)} == {API}
     assert [(arm.name, arm.api) for arm in arms_of_engineers(("api", "fixed", "rules"), "rules", API)] == [
@@ -260,7 +260,7 @@ def test_spread_and_distance_are_mean_absolute_differences_in_points() -> None:
     assert told["spread"].to_dict() == pytest.approx({"a": 10 / 3, "b": 0})  # one knob of three, 10 points from the mean
     assert told["distance"].to_dict() == pytest.approx({"a": 0, "b": 10})
     assert told["unusable"].to_dict() == {"a": 0, "b": 1}
-    with pytest.raises(ValueError, match="the arm c, which the others are held against, has no answer"):
+    with pytest.raises(ValueError, match="the reference arm c has no answer"):
         compared(answers, "c")
 
 

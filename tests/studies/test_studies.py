@@ -12,7 +12,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from frozenlab import cli, places
+from frozenlab import places
+from frozenlab.cli.main import main, parse
+from frozenlab.cli.study import study_spec
 from frozenlab.engineer.schema import SECTIONS, ApiSettings
 from frozenlab.jobs.launcher import spawn
 from frozenlab.loop.presets import preset_spec
@@ -21,6 +23,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.studies.noise import told_beforehand
 from frozenlab.studies.runner import Runner
 from frozenlab.studies.spec import (
+    FORMER_NAMES,
     PROMPT_TOKENS,
     SEEDS,
     STUDIES,
@@ -168,7 +171,7 @@ def test_arms_of_the_guard_differ_in_the_step_alone() -> None:
     spec = guard_study(1)
     cells = [spec.spec_of(arm, 0) for arm in spec.arms]
     assert [cell.guard.max_step for cell in cells] == [0.2, 0.05, 1.0]
-    assert cells[0].guard == spec.session.guard, "what the others are held against is the guard of every other session"
+    assert cells[0].guard == spec.session.guard, "the reference is the guard of every other session"
     assert len({cell.guard.min_share for cell in cells}) == 1
 
 
@@ -314,14 +317,17 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
         (["guard", "--seeds", "0"], "a study has at least one"),
         (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it lies above 0 and at most at 50 points"),
         (["study.json", "--prediction", "none"], "--smallest-effect and --prediction are for ready-made studies"),
-        (["nothing", "--seeds", "2"], "there is no study 'nothing'; new ones are sections, left-out, alone, engineers, guard, guidance"),
+        (
+            ["nothing", "--seeds", "2"],
+            "there is no study 'nothing'; new ones are sections, leave-one-out, one-at-a-time, engineers, guard, guidance",
+        ),
     ],
 )
 def test_the_command_line_says_what_is_wrong_with_a_study(
     words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    assert cli.main(["study", *words]) == 2
+    assert main(["study", *words]) == 2
     said = capsys.readouterr().err
     assert message in said and len(said.splitlines()) == 1 and not any(tmp_path.iterdir())
 
@@ -337,18 +343,20 @@ def test_the_command_line_says_first_what_a_study_can_see(
         return create(spec, store, "made")
 
     monkeypatch.setattr("frozenlab.jobs.launcher.start_study", start)
-    assert cli.main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
+    assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
     assert said == [told_beforehand(engineers_study(3)) + "\n"], "before anything runs"
 
 
 def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
-    for kind in ("sections", "left-out", "alone", "guard"):
-        assert cli.study_spec(cli.parser().parse_args(["study", kind, "--seeds", "2"])) == STUDIES[kind](2)
+    for kind in ("sections", "leave-one-out", "one-at-a-time", "guard"):
+        assert study_spec(parse(["study", kind, "--seeds", "2"])) == STUDIES[kind](2)
+    for former, kind in FORMER_NAMES.items():
+        assert study_spec(parse(["study", former])) == STUDIES[kind]()
     words = ["study", "guard", "--smallest-effect", "2.5", "--prediction", "loose helps"]
-    told = cli.study_spec(cli.parser().parse_args(words))
+    told = study_spec(parse(words))
     assert (told.smallest_effect, told.prediction) == (0.025, "loose helps")
-    options = cli.parser().parse_args(["study", "engineers", "--engineers", "bandit, random"])
-    assert cli.study_spec(options) == engineers_study(engineers=("bandit", "random"))
+    options = parse(["study", "engineers", "--engineers", "bandit, random"])
+    assert study_spec(options) == engineers_study(engineers=("bandit", "random"))
 
 
 def test_the_study_that_was_written_down_before_it_ran_is_one_of_today() -> None:

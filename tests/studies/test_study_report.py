@@ -24,7 +24,7 @@ from frozenlab.studies.report import measured, report_of, save_report
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.spec import Arm, StudySpec, engineers_study, guard_study, only_one, sections_study, without_one
 from frozenlab.studies.store import Configs, Study, StudyError, create, outcomes, shipped
-from frozenlab.studies.tables import MeasureReport, StudyReport
+from frozenlab.studies.tables import EffectRow, MeasureReport, StudyReport
 from tests.builders import build_session, small_spec
 
 
@@ -67,8 +67,8 @@ def test_a_factorial_study_tells_main_effects_and_interactions() -> None:
 def test_other_studies_are_told_by_what_they_are() -> None:
     base = sections_study(3)
     for arms, kind, begin in (
-        (without_one(), "left out", ["Showing behaviour changed", "Showing failures changed"]),
-        (only_one(), "alone", ["Showing behaviour alone changed", "Showing failures alone changed"]),
+        (without_one(), "leave-one-out", ["Showing behaviour changed", "Showing failures changed"]),
+        (only_one(), "one-at-a-time", ["Showing behaviour alone changed", "Showing failures alone changed"]),
         (engineers_study().arms, "arm", ["base instead of policy changed", "rules instead of policy changed"]),
         (guard_study().arms, "arm", ["strict instead of usual changed", "loose instead of usual changed"]),
     ):
@@ -79,7 +79,13 @@ def test_other_studies_are_told_by_what_they_are() -> None:
         assert all(sentence.startswith(words) for sentence, words in zip(report.sentences, begin, strict=False))
 
 
-def test_one_section_alone_is_held_against_none() -> None:
+@pytest.mark.parametrize(("former", "kind"), [("left out", "leave-one-out"), ("alone", "one-at-a-time")])
+def test_an_earlier_report_is_read_by_the_current_names(former: str, kind: str) -> None:
+    row = {"kind": former, "name": "failures", "mean": 0.0, "low": None, "high": None, "p": None, "p_holm": None, "n": 1}
+    assert EffectRow.model_validate(row).kind == kind
+
+
+def test_the_reference_of_one_section_at_a_time_shows_none() -> None:
     spec = sections_study(4).model_copy(update={"arms": only_one()})
     boards = imagined(spec, gain=0.3)
     found = {row.name: row for row in measured(boards, "valid", spec).effects}

@@ -52,7 +52,7 @@ def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Seque
 
     Args:
         table: of :func:`frozenlab.replays.report.proposals`.
-        arms: those that have answers, in the order of the lines; the first is what the others are held against.
+        arms: those that have answers, in the order of the lines; the first is the reference.
     """
     sizes = list(before.sizes)
     line = 20 if len(arms) <= 12 else 14
