@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from frozenlab import seeds
 from frozenlab.lake.board import FROZEN, HOLE, Agent, Board
-from frozenlab.ui.share import encode
+from frozenlab.tasks.lake.view.share import encode
 from tests.browser.conftest import App, _free_port
 
 PATIENCE = 120_000  # milliseconds

@@ -40,8 +40,8 @@ from frozenlab.files import append_line, write_text
 from frozenlab.jobs.state import own_process
 from frozenlab.lake.board import Board
 from frozenlab.lake.kernels import warm_up
+from frozenlab.tasks.lake.view.share import encode
 from frozenlab.ui.nav import PAGES
-from frozenlab.ui.share import encode
 from tests.browser.conftest import App, _free_port
 
 CROSSING = Board.from_text("S F F\nF F F\ns F g\nF F G")

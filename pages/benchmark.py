@@ -35,8 +35,8 @@ from frozenlab.benchmark.report import Report, Result, results
 from frozenlab.lake.suites import SUITES
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.chart import Chart
+from frozenlab.ui.components.scoreboard import scoreboard
 from frozenlab.ui.figures import percent
-from frozenlab.ui.scoreboard import scoreboard
 
 state = st.session_state
 

@@ -9,15 +9,16 @@ import streamlit as st
 
 from frozenlab.jobs.state import PHASE_WORDS
 from frozenlab.lake.board import Board
-from frozenlab.loop.page.loop import loop_picture, told_stage
+from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.loop.page.loop_picture import loop_picture, told_stage
 from frozenlab.loop.store import Session
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of, showcase
 from frozenlab.training.settings import Method
 from frozenlab.ui import markup, nav, sessions, theme
-from frozenlab.ui.board import board_player
+from frozenlab.ui.components.timeline import rates_by_stage
 from frozenlab.ui.figures import overall, percent
 from frozenlab.ui.glossary import glossary
-from frozenlab.ui.story import answer_of, board_by_board, showcase
-from frozenlab.ui.timeline import rates_by_stage
 
 LEARNED: dict[Method, str] = {
     "grpo": "It was trained by reinforcement learning (GRPO)",

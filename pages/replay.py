@@ -21,6 +21,10 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.answers import raw_answers, repairs
+from frozenlab.loop.page.claim_outcomes import claim_outcomes
+from frozenlab.loop.page.claims_table import claims_table
+from frozenlab.loop.page.config_rows import knob_rows, what_changed
+from frozenlab.loop.page.config_tables import config_table
 from frozenlab.loop.store import OFFERED, Session, SessionError
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.page.figures import proposals_figure
@@ -47,10 +51,11 @@ from frozenlab.replays.task import (
 )
 from frozenlab.studies.spec import STUDY_ENGINEERS, Arm
 from frozenlab.ui import api_form, markup, nav, sessions, theme
+from frozenlab.ui.components.cited import cited
+from frozenlab.ui.components.timeline import marks, timeline
+from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import overall_by_size
 from frozenlab.ui.once import once
-from frozenlab.ui.story import WHO, claim_outcomes, knob_rows, what_changed
-from frozenlab.ui.timeline import marks, timeline
 
 TICK = 1.0
 """Seconds between looks at a replay that runs."""
@@ -477,15 +482,15 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
     if record.proposal is not None:
         st.html(markup.quote(record.proposal.summary, WHO[record.engineer]))
         after = session.validation(stage) if session else None
-        st.html(markup.config_table(knob_rows(record), {} if after is None else overall_by_size(after)))
+        st.html(config_table(knob_rows(record), {} if after is None else overall_by_size(after)))
         repairs(record.guard)
         if record.proposal.claims:
             with st.expander(
                 f"{len(record.proposal.claims)} claims; none was tested, as no stage was trained on this config", expanded=True
             ):
-                claims = markup.claims_table(claim_outcomes(record.proposal.claims, after, None), seen)
+                claims = claims_table(claim_outcomes(record.proposal.claims, after, None), seen)
                 if session is not None and context is not None:
-                    evidence.cited(claims, key="replay-claims")
+                    cited(claims, key="replay-claims", on_pick=evidence.follow)
                     evidence.open_boards(session, stage, context)
                 else:
                     st.html(claims)
@@ -503,7 +508,7 @@ def what_it_saw(context: Context, record: ProposalRecord) -> None:
         for section in context.sections:
             if lines[section]:
                 st.markdown(f"**{section}** · {markup.SECTION_HELP[section]}")
-                evidence.cited(lines[section], key=f"replay-saw-{section}")
+                cited(lines[section], key=f"replay-saw-{section}", on_pick=evidence.follow)
 
 
 def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.DataFrame) -> None:

@@ -15,15 +15,24 @@ from frozenlab.jobs.state import State
 from frozenlab.loop.forks import trains_anew
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.answers import raw_answers, repairs
+from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.branches import Branch, branches_figure, family, parted
-from frozenlab.loop.page.claims import changes_figure, facts
+from frozenlab.loop.page.claim_outcomes import ClaimOutcome, claim_outcomes, judgement, was_it_right
+from frozenlab.loop.page.claims_figure import changes_figure, facts
+from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, map_figure, stops
-from frozenlab.loop.page.contents import Contents
+from frozenlab.loop.page.config_rows import knob_rows, what_changed
+from frozenlab.loop.page.config_tables import config_table, layouts_table
 from frozenlab.loop.page.decide import Desk, decide
 from frozenlab.loop.page.ledger import LEDGER_ANCHOR, show_ledger
 from frozenlab.loop.store import OFFERED, Session, SessionError
+from frozenlab.tasks.lake.view.board_list import pick_board, show_board
+from frozenlab.tasks.lake.view.recorded import showcase
 from frozenlab.ui import api_form, markup, nav, sessions, theme
-from frozenlab.ui.board_list import pick_board, show_board
+from frozenlab.ui.components.cited import cited
+from frozenlab.ui.components.contents import Contents
+from frozenlab.ui.components.timeline import marks, rates_by_stage, stage_name, timeline
+from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import (
     Series,
     faults_by_size,
@@ -35,18 +44,6 @@ from frozenlab.ui.figures import (
     size_label,
 )
 from frozenlab.ui.once import once
-from frozenlab.ui.story import (
-    WHO,
-    ClaimOutcome,
-    board_by_board,
-    claim_outcomes,
-    judgement,
-    knob_rows,
-    showcase,
-    was_it_right,
-    what_changed,
-)
-from frozenlab.ui.timeline import marks, rates_by_stage, stage_name, timeline
 
 OFFLINE = tuple(name for name in ENGINEERS if name != "api")
 """Engineers that a fork can have without being told where they are."""
@@ -203,7 +200,7 @@ def what_it_saw(session: Session, context: Context, record: ProposalRecord | Non
                 st.caption(f"It was on, and had nothing to say {when}.")
             else:
                 with st.container(height=320 if len(context.sections[section]) > 9 else "content", border=False):
-                    evidence.cited(lines[section], key=f"saw-{section}")
+                    cited(lines[section], key=f"saw-{section}", on_pick=evidence.follow)
     if context.prompt is not None:
         with st.expander("The exact prompt"):
             st.code(context.prompt, language=None, wrap_lines=True)
@@ -236,7 +233,7 @@ def what_it_said(
         )
         if outcomes:
             seen = None if context is None else {line.id for line in context.lines}
-            evidence.cited(markup.claims_table(outcomes, seen), key="claims")
+            cited(claims_table(outcomes, seen), key="claims", on_pick=evidence.follow)
     raw_answers(record)
 
 
@@ -246,8 +243,8 @@ def what_it_changed(record: ProposalRecord, after: pd.DataFrame, last: bool) -> 
     else:
         contents.heading("What changed in the config", "changed", short="What changed")
     rows = knob_rows(record)
-    st.html(markup.config_table(rows, overall_by_size(after)))
-    if layouts := markup.layouts_table(rows):
+    st.html(config_table(rows, overall_by_size(after)))
+    if layouts := layouts_table(rows):
         st.markdown("**Layouts of its boards**")
         st.html(layouts)
     guard = record.guard

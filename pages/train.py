@@ -20,18 +20,20 @@ from frozenlab.lake.presets import preset
 from frozenlab.loop.events import event_words
 from frozenlab.loop.footprint import shape_of
 from frozenlab.loop.page import language_form
+from frozenlab.loop.page.config_tables import config_list
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.presets import PRESETS as SESSION_PRESETS
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import OFFERED, Session
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of
 from frozenlab.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
 from frozenlab.ui import api_form, markup, nav, sessions, theme
-from frozenlab.ui.board import board_player
+from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
+from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import StageCurve, percent, training_curves, valid_by_size
 from frozenlab.ui.once import once
-from frozenlab.ui.story import WHO, answer_of
-from frozenlab.ui.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 
 TICK = 2.0
 """Seconds between looks at a live session."""
@@ -259,7 +261,7 @@ def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig |
         st.error(markup.plain(f"This is not a config: {error}"))
         return None
     if config is not None:
-        st.html(markup.config_list(config))
+        st.html(config_list(config))
     return config
 
 

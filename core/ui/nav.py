@@ -10,14 +10,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from frozenlab.errors import LabError
-from frozenlab.places import ASSETS
 from frozenlab.ui.plain import plain
-
-
-def asset(name: str) -> str:
-    """The text of a file in ``assets``."""
-    return (ASSETS / name).read_text(encoding="utf-8")
-
 
 PAGES = {
     "home": ("Home", "What FrozenLab is, and the sessions on this machine"),

@@ -15,7 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.places import ASSETS
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.nav import asset
+from frozenlab.ui.components import beside
+from frozenlab.ui.components.connection import connection
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
@@ -127,15 +128,6 @@ def palette() -> Palette:
     return DARK if st.context.theme.type == "dark" else LIGHT
 
 
-_connection = st.components.v2.component("frozenlab_connection", html="<span></span>", js=asset("connection.js"))
-UNREACHABLE = {
-    "title": "The lab's server does not answer",
-    "text": "Sessions that are training go on without it, and nothing is lost. This page connects again by itself as soon as the server is "
-    "back. If it has ended, start it again with frozenlab app.",
-}
-"""What a page says while it has no connection, in place of Streamlit's question about the internet."""
-
-
 def frame() -> None:
     """Page config, logo, and the presenter toggle: what every page stands in. Called once by the entry point."""
     st.set_page_config(
@@ -153,10 +145,9 @@ def frame() -> None:
             bind="query-params",
             help="Larger letters and boards, for a projector. Part of the address. The menu comes back at the upper edge of the window.",
         )
-    with st.container(key="connection"):
-        _connection(key="connection-words", data=UNREACHABLE)
+    connection()
     variables = "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(palette()).items())
-    st.html(f"<style>:root{{{variables}}}{asset('app.css')}{asset('presenter.css') if presenting else ''}</style>")
+    st.html(f"<style>:root{{{variables}}}{beside(__file__, 'app.css')}{beside(__file__, 'presenter.css') if presenting else ''}</style>")
 
 
 def question(text: str, lead: str = "") -> None:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from frozenlab.lake.board import read_board
-from frozenlab.ui.share import decode, encode
+from frozenlab.tasks.lake.view.share import decode, encode
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App, Watch

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from frozenlab.lake.config import KNOBS, LAYOUTS, EnvironmentConfig
 from frozenlab.loop.store import SessionStore
-from frozenlab.ui import drafts
+from frozenlab.tasks.lake.page.design import drafts
 from tests.pages.apptest import shown
 
 PAGE = str(Path(__file__).parents[2] / "pages" / "design.py")

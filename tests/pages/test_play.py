@@ -14,8 +14,8 @@ from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solve.solver import Solution, solve_all
 from frozenlab.loop.planner import PlannedAnswer, Planner, PlannerError
-from frozenlab.ui import choices
-from frozenlab.ui.share import encode
+from frozenlab.tasks.lake.page.play import choices
+from frozenlab.tasks.lake.view.share import encode
 from frozenlab.ui.theme import OUTCOME_WORDS
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
@@ -326,7 +326,7 @@ def test_where_nobody_meets_there_is_a_board_on_which_they_do(page: AppTest) -> 
 def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the page has shown by the time the model is asked."""
     seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.ui.board._player", lambda *, data, key: seen.append(data))
+    monkeypatch.setattr("frozenlab.tasks.lake.view.player._player", lambda *, data, key: seen.append(data))
     answers = Planner.plan
 
     def plan(self: Planner, checkpoint: Path, board: Board, **settings: Any) -> list[PlannedAnswer]:
@@ -350,7 +350,7 @@ def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict],
 
 def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.ui.board._player", lambda *, data, key: seen.append(data))
+    monkeypatch.setattr("frozenlab.tasks.lake.view.player._player", lambda *, data, key: seen.append(data))
     page.query_params["board"] = encode(Board(("F" * 12,) * 12, (Agent((0, 0), (11, 11)),)))
     page.run()
     assert not page.exception
@@ -358,7 +358,9 @@ def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, monkeypatch: 
 
 
 def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.lake.solve.solver.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL")))
+    monkeypatch.setattr(
+        "frozenlab.tasks.lake.page.play.optimum.solve", lambda board, **how: Solution("solved", makespan=2, plan=("RR", "LL"))
+    )
     page.query_params["board"] = encode(read_board("S F G\nH F F\ng F s"))
     page.run()
     assert not page.exception and any("gave up on this one" in caption.value for caption in page.caption)

@@ -11,7 +11,7 @@ import pytest
 
 import frozenlab.benchmark.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
 from frozenlab.lake.kernels.cache import Group, Progress
-from frozenlab.ui import preparing
+from frozenlab.tasks.lake.view import preparing
 from tests.builders import build_session
 from tests.pages.apptest import open_page, words
 

@@ -8,9 +8,11 @@ from PIL import Image
 
 from frozenlab.lake.board import read_board
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
-from frozenlab.ui import board as ui
-from frozenlab.ui.gif import board_gif
-from frozenlab.ui.theme import DARK, LIGHT, OUTCOME_COLORS, OUTCOME_WORDS
+from frozenlab.tasks.lake.view import tracks
+from frozenlab.tasks.lake.view.editor import _read_edit
+from frozenlab.tasks.lake.view.gif import board_gif
+from frozenlab.tasks.lake.view.pictures import board_svg
+from frozenlab.ui.theme import DARK, LIGHT, OUTCOME_COLORS, OUTCOME_WORDS, Palette
 
 BOARD = read_board("S F F\nH F F\ng s G")
 
@@ -18,13 +20,13 @@ BOARD = read_board("S F F\nH F F\ng s G")
 def marked(*motions: str) -> tuple[Verdict, dict | None]:
     paths = walk(BOARD, motions)
     verdict = judge_paths(BOARD, paths)
-    return verdict, ui._mark(BOARD, ui.complete(BOARD, paths), verdict)
+    return verdict, tracks._mark(BOARD, tracks.complete(BOARD, paths), verdict)
 
 
 def test_a_valid_plan_has_no_mark() -> None:
     verdict, mark = marked("RRDD", "L")
     assert verdict.valid and mark is None
-    assert "after 4 steps" in ui.fault_sentence(verdict)
+    assert "after 4 steps" in tracks.fault_sentence(verdict)
 
 
 @pytest.mark.parametrize(
@@ -45,21 +47,21 @@ def test_the_first_fault_is_marked_where_it_happens(motions: tuple[str, ...], ti
 
 def test_an_agent_without_a_path_stands_on_its_start() -> None:
     paths: Paths = (((0, 0), (0, 1)), ())
-    assert ui.complete(BOARD, paths) == (((0, 0), (0, 1)), ((2, 1),))
+    assert tracks.complete(BOARD, paths) == (((0, 0), (0, 1)), ((2, 1),))
     verdict = judge_paths(BOARD, paths)
-    assert ui._mark(BOARD, ui.complete(BOARD, paths), verdict) == {"time": 0, "marks": [(2, 1)]}
-    assert ui.fault_sentence(verdict) == "The answer gives agent 1 no path."
-    assert ui.fault_sentence(Verdict("missing_agent")) == "The answer does not give every agent a path.", "a reader does not say which"
+    assert tracks._mark(BOARD, tracks.complete(BOARD, paths), verdict) == {"time": 0, "marks": [(2, 1)]}
+    assert tracks.fault_sentence(verdict) == "The answer gives agent 1 no path."
+    assert tracks.fault_sentence(Verdict("missing_agent")) == "The answer does not give every agent a path.", "a reader does not say which"
 
 
 def test_a_path_far_off_the_board_is_held_beside_it() -> None:
-    paths = ui.complete(BOARD, (((0, 0), (-1, 0), (-7, 0)), ((2, 1),)))
+    paths = tracks.complete(BOARD, (((0, 0), (-1, 0), (-7, 0)), ((2, 1),)))
     assert paths is not None and paths[0] == ((0, 0), (-1, 0), (-1, 0))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_fault_has_words_and_a_colour(fault: str) -> None:
-    sentence = ui.fault_sentence(Verdict(fault, 3, (0, 1), (1, 2)))  # type: ignore[arg-type]
+    sentence = tracks.fault_sentence(Verdict(fault, 3, (0, 1), (1, 2)))  # type: ignore[arg-type]
     assert sentence.endswith(".") and "None" not in sentence
     assert fault in OUTCOME_WORDS and fault in OUTCOME_COLORS
 
@@ -69,7 +71,7 @@ def edit(**changes: object) -> dict:
 
 
 def test_an_edit_of_the_same_base_is_read() -> None:
-    board = ui._read_edit(edit(), "x")
+    board = _read_edit(edit(), "x")
     assert board is not None and board.holes == ((1, 1),)
 
 
@@ -85,12 +87,12 @@ def test_an_edit_of_the_same_base_is_read() -> None:
     ],
 )
 def test_an_edit_that_is_no_board_is_not_taken(broken: dict) -> None:
-    assert ui._read_edit(broken, "x") is None
+    assert _read_edit(broken, "x") is None
 
 
 @pytest.mark.parametrize("colors", [LIGHT, DARK])
-def test_the_picture_is_well_formed_and_shows_everything(colors: ui.Palette) -> None:
-    svg = ElementTree.fromstring(ui.board_svg(BOARD, walk(BOARD, ("RRDD", "L")), colors=colors))
+def test_the_picture_is_well_formed_and_shows_everything(colors: Palette) -> None:
+    svg = ElementTree.fromstring(board_svg(BOARD, walk(BOARD, ("RRDD", "L")), colors=colors))
     space = "{http://www.w3.org/2000/svg}"
     assert len(svg.findall(f"{space}circle")) == BOARD.num_agents
     assert len(svg.findall(f"{space}polyline")) == 2 * BOARD.num_agents  # each path on its outline
@@ -99,26 +101,26 @@ def test_the_picture_is_well_formed_and_shows_everything(colors: ui.Palette) -> 
 
 
 def test_paths_of_a_table_are_read() -> None:
-    assert ui.paths_from_json("[[[0, 0], [0, 1]]]") == (((0, 0), (0, 1)),)
-    assert ui.paths_from_json("null") is ui.paths_from_json(None) is None
+    assert tracks.paths_from_json("[[[0, 0], [0, 1]]]") == (((0, 0), (0, 1)),)
+    assert tracks.paths_from_json("null") is tracks.paths_from_json(None) is None
 
 
 def test_the_gif_moves_and_loops() -> None:
     paths = walk(BOARD, ("RRDD", "L"))
-    tracks = [ui.Track("Model", paths, judge_paths(BOARD, paths)), ui.Track("No plan", None)]
-    image = Image.open(BytesIO(board_gif(BOARD, tracks, LIGHT, side=120)))
+    shown = [tracks.Track("Model", paths, judge_paths(BOARD, paths)), tracks.Track("No plan", None)]
+    image = Image.open(BytesIO(board_gif(BOARD, shown, LIGHT, side=120)))
     assert image.format == "GIF" and image.n_frames == 4 * 4 + 1 and image.info["loop"] == 0
     assert image.width > 2 * 120
 
 
 def test_boards_of_any_shape_are_drawn() -> None:
-    svg = ui.board_svg(read_board("S G\nF F\nF F\nF F"), colors=LIGHT)
+    svg = board_svg(read_board("S G\nF F\nF F\nF F"), colors=LIGHT)
     assert 'width="60" height="120"' in svg
 
 
 def test_the_gif_rings_the_fault_in_the_accent_colour() -> None:
     paths = walk(BOARD, ("D", "L"))
-    image = Image.open(BytesIO(board_gif(BOARD, [ui.Track("Model", paths, judge_paths(BOARD, paths))], LIGHT, side=240)))
+    image = Image.open(BytesIO(board_gif(BOARD, [tracks.Track("Model", paths, judge_paths(BOARD, paths))], LIGHT, side=240)))
     image.seek(image.n_frames - 1)
     accent = tuple(int(LIGHT.accent[i : i + 2], 16) for i in (1, 3, 5))
     assert any(max(abs(a - b) for a, b in zip(color, accent, strict=True)) < 12 for _, color in image.convert("RGB").getcolors(1 << 16))

@@ -11,7 +11,7 @@ import pytest
 from frozenlab.lake.board import Agent, Board, BoardError, read_board
 from frozenlab.lake.formats import Source, read
 from frozenlab.lake.rules import judge_paths, walk
-from frozenlab.ui import choices
+from frozenlab.tasks.lake.page.play import choices
 
 GOLDEN = Path(__file__).parents[1] / "lake" / "golden"
 SMALL = read_board("S F G\nF F F\ng F s")

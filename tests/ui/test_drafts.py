@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from frozenlab.lake.config import ConfigError, EnvironmentConfig
 from frozenlab.lake.draw.generator import infeasible
 from frozenlab.loop.store import SessionStore
-from frozenlab.ui import drafts
+from frozenlab.tasks.lake.page.design import drafts
 
 CONFIG = EnvironmentConfig.uniform((4, 6, 9), agents=3)
 

@@ -8,6 +8,7 @@ import pytest
 from frozenlab.lake.rules import FAULTS
 from frozenlab.loop.store import Session
 from frozenlab.places import ROOT
+from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import (
     OUTCOME_ORDER,
     Rate,
@@ -21,7 +22,6 @@ from frozenlab.ui.figures import (
     valid_by_size,
 )
 from frozenlab.ui.theme import OUTCOME_WORDS
-from frozenlab.ui.timeline import stage_name
 from tests.builders import build_session
 
 

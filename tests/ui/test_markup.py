@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from frozenlab.engineer.schema import Claim, Context, Evidence, Repair
 from frozenlab.lake.config import EnvironmentConfig, SizeConfig
+from frozenlab.loop.page.claim_outcomes import Change, ClaimOutcome
+from frozenlab.loop.page.claims_table import claims_table
+from frozenlab.loop.page.config_rows import KnobRow, config_rows
+from frozenlab.loop.page.config_tables import config_list, config_table, layouts_table, repairs_table
 from frozenlab.ui import markup
-from frozenlab.ui.story import Change, ClaimOutcome, KnobRow, config_rows
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
 
@@ -14,9 +17,9 @@ def test_no_text_becomes_markup() -> None:
     pieces = [
         markup.quote(EVIL, EVIL),
         markup.evidence_sections(context, {"F4"})["failures"],
-        markup.claims_table([ClaimOutcome(Claim(size=4, knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)]),
-        markup.config_table([KnobRow(4, knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}),
-        markup.repairs_table([repair]),
+        claims_table([ClaimOutcome(Claim(size=4, knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)]),
+        config_table([KnobRow(4, knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}),
+        repairs_table([repair]),
         markup.log([(0.0, EVIL)]),
     ]
     for piece in pieces:
@@ -38,23 +41,23 @@ def test_cited_lines_are_marked_in_words() -> None:
 
 def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -> None:
     plain = EnvironmentConfig.uniform((4, 6))
-    assert "layouts" not in markup.config_list(plain) and "WAIT" not in markup.config_list(plain)
+    assert "layouts" not in config_list(plain) and "WAIT" not in config_list(plain)
     mixed = plain.model_copy(
         update={
             "wait_definition": "sum_of_costs",
             "sizes": plain.sizes | {6: SizeConfig(share=0.5, layouts={"maze": 0.25, "open": 0.75})},
         }
     )
-    html = markup.config_list(mixed)
+    html = config_list(mixed)
     assert "<td>scatter</td>" in html and "<td>25 % maze, 75 % open</td>" in html and "every cheapest plan has a WAIT" in html
-    assert markup.layouts_table(config_rows(plain, plain)) == ""
-    table = markup.layouts_table(config_rows(plain, mixed))
+    assert layouts_table(config_rows(plain, plain)) == ""
+    table = layouts_table(config_rows(plain, mixed))
     assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table
 
 
 def test_no_claim_earns_a_tick_and_the_measured_change_stands_beside_the_predicted_one() -> None:
     claim = Claim(size=4, knob=None, before=None, after=None, expected=0.9)
-    untested, tested = (markup.claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Change(0.025, -0.06, 0.11, 40)))
+    untested, tested = (claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Change(0.025, -0.06, 0.11, 40)))
     assert "+5.0" in untested and "measured" not in untested
     assert "<b>+2.5</b> <small>\N{MINUS SIGN}6.0 to +11.0, n = 40</small>" in tested
     assert "<b>2.5</b> <small>no change: 2.5</small>" in tested and "✓" not in tested
@@ -62,10 +65,10 @@ def test_no_claim_earns_a_tick_and_the_measured_change_stands_beside_the_predict
 
 def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -> None:
     claims = [Claim(size=4, knob=None, before=None, after=None, evidence=cited) for cited in ((), ("F4", "F9"))]
-    nothing, invented = (markup.claims_table([ClaimOutcome(claim, None)], {"F4"}) for claim in claims)
+    nothing, invented = (claims_table([ClaimOutcome(claim, None)], {"F4"}) for claim in claims)
     assert "cites nothing" in nothing and "not seen" not in nothing
     assert '<code class="fl-chip">F4</code>' in invented and "F9: not seen" in invented
-    assert "not seen" not in markup.claims_table([ClaimOutcome(claims[1], None)]), "what it saw is not known here"
+    assert "not seen" not in claims_table([ClaimOutcome(claims[1], None)]), "what it saw is not known here"
 
 
 def test_an_address_in_plain_text_is_no_link() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board, BoardError
-from frozenlab.ui.share import decode, encode
+from frozenlab.tasks.lake.view.share import decode, encode
 
 
 @st.composite

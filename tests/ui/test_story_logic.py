@@ -5,17 +5,10 @@ import pytest
 
 from frozenlab.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
 from frozenlab.lake.config import EnvironmentConfig, SizeConfig, diff
-from frozenlab.ui.story import (
-    board_by_board,
-    claim_outcomes,
-    config_rows,
-    judgement,
-    showcase,
-    sign_test,
-    signed,
-    was_it_right,
-    what_changed,
-)
+from frozenlab.loop.page.board_by_board import board_by_board, sign_test
+from frozenlab.loop.page.claim_outcomes import claim_outcomes, judgement, signed, was_it_right
+from frozenlab.loop.page.config_rows import config_rows, what_changed
+from frozenlab.tasks.lake.view.recorded import showcase
 
 
 def table(valid: list[bool], size: int = 4, outcomes: list[str] | None = None) -> pd.DataFrame:

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from frozenlab.loop.page.loop import told_stage, turn
-from frozenlab.ui.timeline import marks
+from frozenlab.loop.page.loop_picture import told_stage, turn
+from frozenlab.ui.components.timeline import marks
 from tests.builders import build_session, small_spec
 
 

@@ -5,7 +5,7 @@ import pytest
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.solve.cbs import Constraint
 from frozenlab.lake.solve.solver import Solution, solve
-from frozenlab.ui.tree import MAX_NODES, Search, ending, forbids, told
+from frozenlab.tasks.lake.view.search import MAX_NODES, Search, ending, forbids, told
 
 HEAD_ON = read_board("S g F G s\nH H F H H")
 NO_WAY_PAST = read_board("S g F F s F F G")

@@ -17,12 +17,15 @@ from frozenlab.benchmark.page.comparison import ALL, FAILED, FILTER_WORDS, GAINE
 from frozenlab.benchmark.page.tables import team_title
 from frozenlab.benchmark.report import Result
 from frozenlab.lake.board import Board
-from frozenlab.ui import markup, nav, share, theme
-from frozenlab.ui.board import board_gallery, board_player, optimal_paths
+from frozenlab.tasks.lake.view import share
+from frozenlab.tasks.lake.view.gallery import board_gallery
+from frozenlab.tasks.lake.view.optimum import optimal_paths
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of
+from frozenlab.ui import markup, nav, theme
+from frozenlab.ui.components.scoreboard import Cell, Head, Row, Table, scoreboard
 from frozenlab.ui.figures import Rate, percent, size_label
-from frozenlab.ui.scoreboard import Cell, Head, Row, Table, scoreboard
 from frozenlab.ui.scripts import TO_THE_TOP
-from frozenlab.ui.story import answer_of
 
 A_PAGE = 12
 """Boards in the gallery at a time."""

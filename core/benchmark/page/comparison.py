@@ -15,8 +15,8 @@ import pandas as pd
 from frozenlab.benchmark.paper_results import PaperResults
 from frozenlab.benchmark.report import Report, TeamResult, cells_table
 from frozenlab.intervals import ComparisonError, mean_of_rates, paired_change
+from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.ui.figures import OUTCOME_ORDER, Rate
-from frozenlab.ui.story import board_by_board
 from frozenlab.ui.theme import OUTCOME_WORDS
 
 Metric = Literal["valid", "optimal"]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from frozenlab.benchmark.page.address import Boards
 from frozenlab.benchmark.page.comparison import ALL, GAINED, LOST, METRICS, Change, Line, Metric, points, ranked, signed
+from frozenlab.ui.components.scoreboard import Cell, Head, Row, Table
 from frozenlab.ui.figures import Rate, percent, size_label
-from frozenlab.ui.scoreboard import Cell, Head, Row, Table
 
 METRIC_HINTS = {
     "valid": "Plans that break no rule and bring every agent to its goal: the mean over the map sizes (the paper's Sum).",

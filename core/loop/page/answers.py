@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.engineer.schema import GuardReport, ProposalRecord
-from frozenlab.ui import markup
+from frozenlab.loop.page.config_tables import repairs_table
 
 
 def raw_answers(record: ProposalRecord) -> None:
@@ -26,4 +26,4 @@ def repairs(guard: GuardReport) -> None:
     """What the guard repaired, folded away; nothing if it did not."""
     if guard.repairs:
         with st.expander(f"The guard repaired {len(guard.repairs)} value{'s' if len(guard.repairs) > 1 else ''}"):
-            st.html(markup.repairs_table(guard.repairs))
+            st.html(repairs_table(guard.repairs))

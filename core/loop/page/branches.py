@@ -8,8 +8,11 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from frozenlab.jobs.state import State
+from frozenlab.loop.page.config_rows import config_rows
 from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.tasks.lake.view.words import KNOB_LABELS
 from frozenlab.ui.chart import Chart
+from frozenlab.ui.components.timeline import rates_by_stage
 from frozenlab.ui.figures import (
     AFTER_COLOR,
     BEFORE_COLOR,
@@ -20,8 +23,6 @@ from frozenlab.ui.figures import (
     percent,
     size_label,
 )
-from frozenlab.ui.story import KNOB_LABELS, config_rows
-from frozenlab.ui.timeline import rates_by_stage
 
 COLORS = (BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, "#8E5BC0", "#B08900")
 

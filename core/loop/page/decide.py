@@ -13,9 +13,9 @@ from frozenlab.engineer.engineers.human import decided, proposal_of
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig, diff
-from frozenlab.ui import markup
+from frozenlab.loop.page.config_tables import repairs_table
+from frozenlab.tasks.lake.view.words import KNOB_HELP, KNOB_LABELS
 from frozenlab.ui.figures import overall, overall_by_size, percent, size_label
-from frozenlab.ui.story import KNOB_HELP, KNOB_LABELS
 
 Verdict = Literal["accept", "edit", "reject"]
 VERDICTS: tuple[Verdict, ...] = ("accept", "edit", "reject")
@@ -173,4 +173,4 @@ def tell_guard(desk: Desk, after: EnvironmentConfig, report: GuardReport) -> Non
         st.caption(f"The shares sum to {total:.0f} %; they are scaled to 100 %.")
     if report.repairs:
         st.warning(f"The guard will repair {len(report.repairs)} value{'s' if len(report.repairs) > 1 else ''}:", icon=":material/shield:")
-        st.html(markup.repairs_table(report.repairs))
+        st.html(repairs_table(report.repairs))

@@ -12,26 +12,11 @@ from frozenlab.engineer.dialects.lab import LINE_WORDS, render_context
 from frozenlab.engineer.evidence import thirds
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord, Section
 from frozenlab.loop.store import Session
+from frozenlab.tasks.lake.view.board_list import pick_board, show_board
 from frozenlab.ui import markup
-from frozenlab.ui.board_list import pick_board, show_board
-from frozenlab.ui.nav import asset
 
 ASKED = "evidence"
 """The part of the address that names the line whose boards are open."""
-
-_cited = st.components.v2.component(
-    "frozenlab_cited", html='<div class="cited"></div>', css=asset("records.css") + asset("cited.css"), js=asset("cited.js")
-)
-
-
-def cited(html: str, *, key: str) -> None:
-    """Shows a piece of :mod:`frozenlab.ui.markup`, in which every evidence id opens the boards behind its line."""
-
-    def picked() -> None:
-        st.query_params[ASKED] = str(st.session_state[key].picked)
-
-    _cited(key=key, data={"html": html}, on_picked_change=picked, height="content")
-
 
 # --- the boards behind a line ----------------------------------------------------------------------------------------
 
@@ -107,6 +92,11 @@ def behind_dialog(session: Session, stage: int | None, line: Evidence) -> None:
         row = pick_board(found.rows, f"{found.what}: {len(found.rows)}", key=f"behind-{session.id}-{stage}-{line.id}", height=330)
     with player:
         show_board(row, found.label, found.before, "before the stage", key="behind-board", height=330, autoplay=True)
+
+
+def follow(name: str) -> None:
+    """Opens the boards behind a line; for callbacks."""
+    st.query_params[ASKED] = name
 
 
 def close() -> None:

@@ -13,9 +13,9 @@ import streamlit as st
 from frozenlab.jobs.state import Phase, State
 from frozenlab.lake.board import Board
 from frozenlab.loop.store import Session
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of, showcase
 from frozenlab.ui import markup, sessions
-from frozenlab.ui.board import board_player
-from frozenlab.ui.story import answer_of, showcase
 
 PHASES: tuple[Phase, ...] = ("starting", "baseline", "asking", "generating")
 """Before the first training step, in their order."""

@@ -14,10 +14,10 @@ from frozenlab.loop.store import Session, SessionStore
 from frozenlab.studies.effects import points
 from frozenlab.studies.page.figures import changes_figure
 from frozenlab.ui import theme
+from frozenlab.ui.components.timeline import stage_name
+from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import size_label
 from frozenlab.ui.once import once
-from frozenlab.ui.story import WHO
-from frozenlab.ui.timeline import stage_name
 
 HELP = (
     "Predicted change: the valid rate that the engineer expects of a map size after the next stage, less the one on the validation boards "

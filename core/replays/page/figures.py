@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.lake.config import KNOBS, EnvironmentConfig
+from frozenlab.tasks.lake.view.words import KNOB_LABELS
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import (
     AFTER_COLOR,
@@ -21,7 +22,6 @@ from frozenlab.ui.figures import (
     percent,
     size_label,
 )
-from frozenlab.ui.story import KNOB_LABELS
 
 HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84
 """Pixels above the panels (the map sizes), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left

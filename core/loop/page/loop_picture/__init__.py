@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.store import Session
 from frozenlab.training.settings import METHOD_NAMES, Method
+from frozenlab.ui.components import NODES, beside
+from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import OUTCOME_ORDER, overall, percent
-from frozenlab.ui.nav import asset
-from frozenlab.ui.story import what_changed
 from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
-from frozenlab.ui.timeline import stage_name
 
 FAULTS_SHOWN = 4
 CURVE_POINTS = 60
@@ -27,8 +27,8 @@ TRAINED: dict[Method, str] = {
 _loop = st.components.v2.component(
     "frozenlab_loop",
     html='<div class="loop" role="group"></div>',
-    css=asset("loop.css"),
-    js=asset("nodes.js") + asset("loop.js"),
+    css=beside(__file__, "loop_picture.css"),
+    js=NODES + beside(__file__, "loop_picture.js"),
 )
 
 
@@ -52,7 +52,7 @@ def told_stage(session: Session) -> int | None:
 
 
 def turn(session: Session, stage: int) -> dict[str, Any]:
-    """What ``assets/loop.js`` draws: config, training, validation, evidence and engineer of one stage, and the way back."""
+    """What ``loop_picture.js`` draws: config, training, validation, evidence and engineer of one stage, and the way back."""
     record, after, read = session.proposal(stage), session.results(stage), session.validation(stage)
     if record is None or after is None or read is None:
         raise ValueError(f"stage {stage} of {session.id} is not complete")

@@ -14,14 +14,14 @@ import streamlit as st
 
 from frozenlab.jobs.state import BEFORE_TRAINING, State
 from frozenlab.loop.store import Session
+from frozenlab.ui.components import beside
 from frozenlab.ui.figures import Rate, percent
-from frozenlab.ui.nav import asset
 
 _thread = st.components.v2.component(
     "frozenlab_timeline",
     html='<div class="thread" role="tablist"></div>',
-    css=asset("timeline.css"),
-    js=asset("timeline.js"),
+    css=beside(__file__, "timeline.css"),
+    js=beside(__file__, "timeline.js"),
 )
 
 

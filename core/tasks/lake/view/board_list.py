@@ -9,10 +9,13 @@ import streamlit as st
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge_paths
-from frozenlab.ui import markup, nav, share, theme
-from frozenlab.ui.board import Track, board_player, optimal_paths
+from frozenlab.tasks.lake.view import share
+from frozenlab.tasks.lake.view.optimum import optimal_paths
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of
+from frozenlab.tasks.lake.view.tracks import Track
+from frozenlab.ui import markup, nav, theme
 from frozenlab.ui.figures import size_label
-from frozenlab.ui.story import answer_of
 
 MOST_BOARDS = 60
 """Rows of a list; a filter narrows it down further than scrolling would."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from frozenlab.ui.nav import asset
+from frozenlab.ui.components import FOCUS, beside
 
-_keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=asset("focus.js") + asset("keys.js"))
+_keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=FOCUS + beside(__file__, "keys.js"))
 
 
 def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:

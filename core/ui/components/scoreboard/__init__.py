@@ -1,4 +1,4 @@
-"""Tables of figures in which every figure can lead to the boards behind it (browser side: ``assets/scoreboard.js``)."""
+"""Tables of figures in which every figure can lead to the boards behind it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from frozenlab.ui.nav import asset
+from frozenlab.ui.components import NODES, beside
 
 _scoreboard = st.components.v2.component(
     "frozenlab_scoreboard",
     html='<div class="scoreboard" role="group"></div>',
-    css=asset("scoreboard.css"),
-    js=asset("nodes.js") + asset("scoreboard.js"),
+    css=beside(__file__, "scoreboard.css"),
+    js=NODES + beside(__file__, "scoreboard.js"),
 )
 
 

@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from frozenlab.lake.board import Board
 from frozenlab.lake.picture import draw_agent, draw_disc, draw_floor, font
 from frozenlab.lake.rules import Path
-from frozenlab.ui.board import Track, complete
+from frozenlab.tasks.lake.view.tracks import Track, complete
 from frozenlab.ui.theme import Palette
 
 FRAMES_A_STEP = 4

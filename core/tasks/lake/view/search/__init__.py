@@ -15,9 +15,10 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.solve.cbs import Constraint, Node, Objective, Step, search
 from frozenlab.lake.solve.solver import Solution
-from frozenlab.ui.board import COLORS, PLAYER_CODE, Track, fault_sentence, plain_board, plain_track
+from frozenlab.tasks.lake.view import drawing, player
+from frozenlab.tasks.lake.view.tracks import Track, fault_sentence, plain_track
+from frozenlab.ui.components import beside
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
-from frozenlab.ui.nav import asset
 
 MAX_NODES = 300
 """Nodes after which the search gives up on the page: a tree that can still be looked at, in under a second on any board."""
@@ -34,9 +35,9 @@ WORTH_WATCHING = range(7, 26)
 
 _search = st.components.v2.component(
     "frozenlab_search",
-    html=asset("search.html").replace("PLAYER", asset("player.html")),
-    css=asset("board.css") + asset("search.css"),
-    js=PLAYER_CODE + asset("search.js"),
+    html=beside(__file__, "search.html").replace("PLAYER", player.HTML),
+    css=drawing.STYLE + beside(__file__, "search.css"),
+    js=player.CODE + beside(__file__, "search.js"),
 )
 
 
@@ -99,7 +100,7 @@ def search_player(found: Search, solution: Solution, *, key: str, reveal: bool =
     _search(
         key=key,
         data={
-            "board": plain_board(found.board),
+            "board": drawing.plain_board(found.board),
             "nodes": [_plain_node(node, place, found) for node, place in zip(found.nodes, found.places, strict=True)],
             "steps": [
                 {"action": step.action, "node": step.node.id, "open": step.open, "told": words}
@@ -108,7 +109,7 @@ def search_player(found: Search, solution: Solution, *, key: str, reveal: bool =
             "measure": COSTS[found.objective],
             "names": STATES,
             "reveal": reveal,
-            "colors": COLORS,
+            "colors": drawing.COLORS,
             "tree": _TREE_COLORS,
         },
     )

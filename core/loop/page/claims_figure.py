@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from frozenlab.loop.ledger import Accuracy
+from frozenlab.loop.page.claim_outcomes import ClaimOutcome, predictions_of, signed
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, size_label
-from frozenlab.ui.story import ClaimOutcome, predictions_of, signed
 
 SKILL_HELP = (
     "1 less the squared error of its predictions, divided by that of predicting that nothing changes. 1 is perfect, 0 is as good as "

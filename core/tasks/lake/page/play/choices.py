@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -18,11 +16,11 @@ from frozenlab.lake.draw.generator import GenerationError, generate, infeasible,
 from frozenlab.lake.formats import FORMATS, Entry, Source
 from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.instance import Instance
-from frozenlab.lake.rules import Paths, Verdict, walk
+from frozenlab.lake.rules import Paths, walk
 from frozenlab.loop.store import OFFERED, Checkpoint, Session, SessionStore
 from frozenlab.policy.folders import policy_folder, weights_file
+from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.training.settings import METHOD_NAMES
-from frozenlab.ui.board import paths_from_json
 
 FIRST_BOARD = read_board("""
 S F F F H F
@@ -48,43 +46,6 @@ def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | N
         return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed))
     config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait))
     return generate(config, 1, seed)[0]
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """One answer that a session wrote down while it validated, or the plan of a file."""
-
-    board_id: str
-    label: str
-    board: Board
-    paths: Paths | None
-    verdict: Verdict | None = None
-    """As recorded; None for the plan of a file, which nobody has judged yet."""
-    completion: str | None = None
-
-    @property
-    def origin(self) -> str:
-        """Where it is from, in a sentence."""
-        if self.verdict is None:
-            return f"The plan of {self.label}, judged here."
-        return f"The answer of {self.label}, as it was recorded, to board {self.board_id}."
-
-
-def recorded(row: pd.Series, label: str) -> Recorded:
-    """The answer of one row of a validation table. Its verdict is the one on record."""
-    fault = row["fault"] if isinstance(row["fault"], str) else None
-    cell = json.loads(row["cell"]) if isinstance(row["cell"], str) else None
-    verdict = Verdict(
-        fault=fault,  # type: ignore[arg-type]
-        step=_whole(row["step"]),
-        agents=tuple(json.loads(row["fault_agents"])) if isinstance(row["fault_agents"], str) else (),
-        cell=tuple(cell) if cell else None,
-        makespan=_whole(row["makespan"]),
-        sum_of_costs=_whole(row["sum_of_costs"]),
-        optimal=bool(row["optimal"]),
-    )
-    board = Board.from_dict(json.loads(row["board"]))
-    return Recorded(row["board_id"], label, board, paths_from_json(row["paths"]), verdict, row["completion"])
 
 
 UPLOADS = sorted({form.suffix for form in FORMATS.values()} | {".map"})
@@ -152,10 +113,6 @@ def export(board: Board, paths: Paths | None, name: str) -> tuple[str, bytes]:
         for file_name, text in files.items():
             packed.writestr(zipfile.ZipInfo(file_name), text)
     return f"board-{name}.zip", archive.getvalue()
-
-
-def _whole(value: object) -> int | None:
-    return None if pd.isna(value) else int(value)  # type: ignore[call-overload]
 
 
 def validations(session: Session) -> dict[str, pd.DataFrame]:

@@ -1,0 +1,82 @@
+"""Two configs side by side, a row for each knob of each map size, and what a proposal changed in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from frozenlab.engineer.schema import ProposalRecord, Repair
+from frozenlab.engineer.sentences import listed
+from frozenlab.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
+from frozenlab.tasks.lake.view.words import KNOB_LABELS
+
+
+@dataclass(frozen=True)
+class KnobRow:
+    """One knob of one map size, or the part of its boards that have a layout, before and after a proposal."""
+
+    size: int
+    knob: str
+    before: float | None
+    after: float | None
+    repair: Repair | None
+
+    @property
+    def change(self) -> float:
+        return 0.0 if self.before is None or self.after is None else self.after - self.before
+
+    @property
+    def words(self) -> str:
+        """The change as a sign and a word, never a colour alone: ``+10 up``."""
+        if self.before is None or self.after is None:
+            return "new" if self.before is None else "gone"
+        rounded = round(100 * self.change, 1)
+        if rounded == 0:
+            return "same"
+        amount = f"{rounded:+g}".replace("-", "\N{MINUS SIGN}")
+        return f"{amount} {'up' if rounded > 0 else 'down'}"
+
+
+def knob_rows(record: ProposalRecord) -> list[KnobRow]:
+    """Every knob of every size in both configs, and its layouts where they are not all scatter, ordered by size; the guard's last repair
+    of a knob stands with it."""
+    return config_rows(record.config_before, record.config_after, record.guard.repairs)
+
+
+def config_rows(before: EnvironmentConfig, after: EnvironmentConfig, repairs: Sequence[Repair] = ()) -> list[KnobRow]:
+    mended: dict[tuple[int, str], Repair] = {(repair.size, repair.knob): repair for repair in repairs}
+    rows = []
+    for size in sorted({*before.sizes, *after.sizes}):
+        old, new = ({} if size not in config.sizes else config.sizes[size].settings() for config in (before, after))
+        told = {layout for layout in LAYOUTS if layout in old or layout in new or (size, layout) in mended}
+        layouts = [layout for layout in LAYOUTS if layout in told] if told != set(SCATTER) else []
+        rows += [KnobRow(size, knob, old.get(knob), new.get(knob), mended.get((size, knob))) for knob in KNOBS]
+        rows += [KnobRow(size, layout, old.get(layout, 0.0), new.get(layout, 0.0), mended.get((size, layout))) for layout in layouts]
+    return rows
+
+
+def what_changed(record: ProposalRecord) -> str:
+    """The proposal's effect in one sentence of the app: which ratios of which sizes moved, and whether shares did."""
+    if record.kept_because is not None:
+        return "gave no answer that could be used, and the previous config was kept"
+    rows = knob_rows(record)
+    parts = []
+    for knob in ("hole_ratio", "wait_ratio"):
+        for word, sign in (("raised", 1), ("lowered", -1)):
+            sizes = [row.size for row in rows if row.knob == knob and round(row.change * sign, 4) > 0]
+            if sizes:
+                parts.append(f"{word} the {KNOB_LABELS[knob]} of {_sizes(sizes)}")
+    for layout in LAYOUTS:
+        sizes = [row.size for row in rows if row.knob == layout and row.change > 0.005]
+        if sizes:
+            parts.append(f"put more boards of {_sizes(sizes)} in the layout {layout}")
+    shares = sorted((row for row in rows if row.knob == "share"), key=lambda row: row.change)
+    if shares and shares[-1].change > 0.005:
+        parts.append(f"gave more boards to {_sizes([row.size for row in shares if row.change > 0.005])}")
+    if not parts:
+        return "kept the config as it was"
+    return listed(parts)
+
+
+def _sizes(sizes: Sequence[int]) -> str:
+    return listed([f"{size}×{size}" for size in sizes])

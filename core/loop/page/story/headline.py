@@ -1,0 +1,60 @@
+"""The answer at the top of the page: what the stage did, what was proposed after it, and whether that was right."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.loop.page.claim_outcomes import judgement, was_it_right
+from frozenlab.loop.page.claims_figure import changes_figure, facts
+from frozenlab.loop.page.config_rows import what_changed
+from frozenlab.loop.page.story.moment import Moment
+from frozenlab.ui import theme
+from frozenlab.ui.components.contents import Contents
+from frozenlab.ui.components.timeline import stage_name
+from frozenlab.ui.engineers import WHO
+from frozenlab.ui.figures import overall, percent
+from frozenlab.ui.once import once
+
+
+def headline(moment: Moment) -> None:
+    now, record = overall(moment.after), moment.record
+    if moment.stage is None or moment.before is None:
+        result = f"Before training, <b>{percent(now.value)}</b> of its plans are valid."
+        note = f"95 % interval {now.interval}, n = {now.n} held-out boards. {percent(overall(moment.after, 'optimal').value)} are optimal."
+    else:
+        change = board_by_board(moment.before, moment.after)
+        result = f"{stage_name(moment.stage)} took valid plans from {percent(change.before)} to <b>{percent(change.after)}</b>."
+        note = f"{change.sentence} Now {now.interval} of all boards like these would be valid (95 % interval)."
+    if record is None:
+        answer(result, note)
+    elif moment.is_last:
+        answer(result, f"{note} It was the last stage: what {WHO[record.engineer]} proposed after it was never trained on.")
+    else:
+        said = f" Then {WHO[record.engineer]} {escape(what_changed(record))}."
+        if moment.outcomes:
+            said += f" <b>{was_it_right(moment.outcomes)}</b>"
+        answer(result + said, note)
+
+
+def answer(html: str, note: str) -> None:
+    """The largest thing on the page. ``html`` is the page's own words, with nothing unescaped in it."""
+    st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{escape(note)}</p>')
+
+
+def was_right(moment: Moment, contents: Contents) -> None:
+    """Predicted and measured changes; nothing where no stage has tested the proposal."""
+    accuracy = judgement(moment.outcomes)
+    if accuracy is None:
+        return
+    contents.heading(
+        "Was it right?", "right",
+        help="The predicted change of the valid rate on each map size, and the change that the next stage brought on the same boards.",
+    )  # fmt: skip
+    drawn, figures = st.columns([1.9, 1], gap="large", vertical_alignment="center")
+    with drawn:
+        theme.chart(once(lambda: changes_figure(moment.outcomes), "story changes", *moment.key), "changes")
+    with figures:
+        theme.facts(facts(accuracy))

@@ -1,0 +1,91 @@
+"""The session as a whole: its forks, its path through the config space, and its rates over all stages."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.loop.page import evidence
+from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.loop.page.branches import Branch, branches_figure, family, parted
+from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, map_figure, stops
+from frozenlab.loop.page.story.moment import Moment
+from frozenlab.loop.store import Session
+from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.components.contents import Contents
+from frozenlab.ui.components.timeline import stage_name
+from frozenlab.ui.figures import Series, percent, rates_over_stages
+from frozenlab.ui.once import once
+
+MOST_DIFFERENCES = 6
+"""Differences between a fork's config and its parent's that are listed."""
+
+
+def show_branches(session: Session, contents: Contents) -> None:
+    """The session beside those that it was forked from and that were forked from it."""
+    branches = family(session, sessions.store())
+    if len(branches) == 1:
+        return
+    contents.heading(
+        "Branches", "branches", help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards."
+    )
+    drawn, listed = st.columns([1.5, 1], gap="large")
+    with drawn:
+        theme.chart(branches_figure(branches, session.id), "branches")
+    with listed:
+        for branch in branches:
+            parts = "the first session" if branch.stage is None else f"parts after {stage_name(branch.stage).lower()}"
+            here = " · shown here" if branch.session.id == session.id else ""
+            address = {"session": branch.session.id} | ({} if branch.stage is None else {"stage": str(branch.stage + 1)})
+            st.page_link(nav.path("story"), label=f"{markup.plain(branch.name)} · {parts}{here}", query_params=address)
+            if branch.stage is not None:
+                compare_branch(branch, next(known.session for known in branches if known.session.id == branch.parent))
+
+
+def compare_branch(branch: Branch, parent: Session) -> None:
+    """How a fork went on from its parent, and what came of it on the same boards."""
+    if differences := parted(branch, parent):
+        st.caption(f"Then it trained with {', '.join(differences[:MOST_DIFFERENCES])}{', ...' if differences[MOST_DIFFERENCES:] else '.'}")
+    there, here = (session.results(branch.session.spec.stages - 1) for session in (parent, branch.session))
+    if there is not None and here is not None:
+        change = board_by_board(there, here)
+        st.caption(f"At the end {percent(change.after)} are valid instead of {percent(change.before)}. {change.sentence}")
+
+
+def show_map(moment: Moment, contents: Contents) -> None:
+    """Where the engineer has led the session."""
+    path = once(lambda: stops(moment.session), "story stops", moment.revision)
+    if len({stop.stage for stop in path}) < 2:
+        return
+    contents.heading(
+        "The path through the config space", "path", short="Config space",
+        help="A point is a stage; arrows lead from stage to stage, and this stage is ringed. Click a point for its boards. " + SHADE_HELP,
+    )  # fmt: skip
+    asked = st.query_params.get("shade")
+    shade = st.segmented_control(
+        "Colour", SHADES, default=asked if asked in SHADES else SHADES[0], required=True, key="map-shade", label_visibility="collapsed"
+    )
+    if shade != SHADES[0] or asked is not None:
+        st.query_params["shade"] = shade
+    drawn = once(lambda: map_figure(path, shade, moment.stage), "story map", *moment.key, shade)
+    theme.chart(drawn, "config-map", on_select=follow_point, selection_mode="points")
+
+
+def follow_point() -> None:
+    """A click on a point opens the boards that were drawn there."""
+    points = st.session_state["config-map"]["selection"]["points"]
+    if points:
+        stage, size, *_ = points[0]["customdata"]
+        st.query_params["stage"], st.query_params[evidence.ASKED] = str(int(stage) + 1), f"S{int(size)}"
+
+
+def show_stages(moment: Moment, contents: Contents) -> None:
+    """Valid rates of each map size over all stages."""
+    session = moment.session
+    measured = ((stage, session.results(stage)) for stage in (None, *range(session.spec.stages)))
+    moments = [Series(stage_name(stage), table) for stage, table in measured if table is not None]
+    if len(moments) > 1:
+        contents.heading(
+            "The whole session, size by size", "session", short="Whole session",
+            help="Valid rate before training (0) and after each stage, with 95 % intervals.",
+        )  # fmt: skip
+        theme.chart(once(lambda: rates_over_stages(moments), "story stages", moment.revision), "over-stages")

@@ -1,0 +1,1 @@
+"""Task families: what the loop trains on, a folder each."""

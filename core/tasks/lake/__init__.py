@@ -1,0 +1,1 @@
+"""MAPF-FrozenLake as a task family: what the loop and the app need of :mod:`frozenlab.lake`."""

@@ -1,0 +1,1 @@
+"""The pages about boards themselves: Design and Play."""

@@ -1,0 +1,1 @@
+"""The Design page: a config, and boards drawn from it."""

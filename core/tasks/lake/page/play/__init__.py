@@ -1,0 +1,1 @@
+"""The Play page: one board, the plans of a model, and the optimal plan."""

@@ -1,0 +1,57 @@
+"""Play: how does the model plan on this board, and what is optimal?"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.lake.page.play.board_controls import choose_board
+from frozenlab.tasks.lake.page.play.optimum import known_solution, show_facts, show_warnings, solve_now, solver_track
+from frozenlab.tasks.lake.page.play.planner import ask, choose_planner
+from frozenlab.tasks.lake.page.play.player import broken_rule, play, raw_answer, take_along
+from frozenlab.tasks.lake.page.play.search import search_toggle, show_search
+from frozenlab.tasks.lake.page.play.state import lay_out, take_address, write_address
+from frozenlab.ui import theme
+from frozenlab.ui.components import beside
+from frozenlab.ui.components.keys import shortcuts
+from frozenlab.ui.plain import plain
+
+
+def page() -> None:
+    """Draws all that is known, and only then solves or plans what takes its time."""
+    problem = take_address()
+    theme.question(
+        "How does the model plan on this board?", "Choose or draw a board, let a model plan it, and watch it beside the optimal plan."
+    )
+    if problem:
+        st.warning(plain(problem))
+    st.html(f"<style>{beside(__file__, 'play.css')}</style>")
+    places, store = lay_out(), SessionStore()
+
+    source, board = choose_board(store, places)
+    write_address(board)
+    solution = known_solution(board)
+    optimum = solution.makespan if solution else None
+    with places.facts:
+        show_facts(board, solution)
+    with places.stage:
+        show_warnings(solution)
+
+    planned = choose_planner(board, source, optimum, store, places)
+    tracks = [*planned.tracks, *([] if planned.hides_solver else solver_track(board, solution))]
+    if source != "Draw" or tracks:
+        with places.stage:
+            play(board, tracks, planned, solution)
+    with places.below:
+        broken_rule(tracks)
+        row = st.container(horizontal=True, vertical_alignment="center")
+        take_along(board, tracks, row)
+        raw_answer(planned.completion)
+    if search_toggle(row) and solution is not None:
+        show_search(board, solution)
+    shortcuts({"n": "play_another", "m": "play_plan"}, key="play_keys")
+
+    if solution is None:
+        solve_now(board, places.waiting)
+    if planned.request is not None:
+        ask(planned.request, board, optimum)

@@ -1,0 +1,75 @@
+"""The board on the Play page, which the browser session keeps, and the places of the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.lake.board import Board, BoardError
+from frozenlab.tasks.lake.page.play import choices
+from frozenlab.tasks.lake.view.recorded import Recorded
+from frozenlab.tasks.lake.view.share import decode, encode
+from frozenlab.ui import nav, theme
+
+state = st.session_state
+
+
+def load(board: Board) -> None:
+    """Makes ``board`` the one on the page, and the one that the editor starts from."""
+    state.play_board = state.play_base = board
+    state.play_revision = state.get("play_revision", 0) + 1
+
+
+def show(answer: Recorded) -> None:
+    """Puts a recorded answer and its board on the page."""
+    load(answer.board)
+    state.play_recorded = answer
+    state.play_planner = "Recorded"
+
+
+def take_address() -> str:
+    """Loads the board of the address, or the first board where nothing else is on the page. Returns what is wrong with the address."""
+    problem = ""
+    code = st.query_params.get("board")
+    if (nav.arrived() or "play_board" not in state) and code:
+        try:
+            load(decode(code))
+        except BoardError as error:
+            problem = f"The address holds no board: {error}. Here is another one."
+    if "play_board" not in state:
+        load(choices.FIRST_BOARD)
+    return problem
+
+
+def write_address(board: Board) -> None:
+    code = encode(board)
+    if st.query_params.get("board") != code:
+        st.query_params["board"] = code
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the parts of the page go."""
+
+    facts: DeltaGenerator
+    actions: DeltaGenerator
+    """Buttons that ask for another board or another plan."""
+    waiting: DeltaGenerator
+    stage: DeltaGenerator
+    below: DeltaGenerator
+    """Under the player."""
+    board: DeltaGenerator
+    plan: DeltaGenerator
+
+
+def lay_out() -> Places:
+    presenting = state.get("presenter")
+    with st.container(key="play_presented" if presenting else "play_bench"):
+        controls, hero = theme.bench(1, 2.6)
+    top = hero.container(horizontal=True, vertical_alignment="center", key="play_top")
+    facts, actions = top.container(), top.container(horizontal=True, width="content")
+    waiting, stage = hero.empty(), hero.container()
+    board, plan = controls.columns(2, gap="large") if presenting else (controls, controls)
+    return Places(facts, actions, waiting, stage, hero, board, plan)

@@ -1,0 +1,58 @@
+"""Small pictures of boards to choose from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+
+import streamlit as st
+
+from frozenlab.lake.board import Board
+from frozenlab.tasks.lake.view import drawing
+from frozenlab.tasks.lake.view.share import encode
+from frozenlab.ui.components import beside
+
+_gallery = st.components.v2.component(
+    "frozenlab_gallery",
+    html=beside(__file__, "gallery.html"),
+    css=beside(__file__, "gallery.css"),
+    js=drawing.CODE + beside(__file__, "gallery.js"),
+)
+
+
+def board_gallery(
+    boards: Sequence[tuple[Board, str]], *, key: str, size: int = 104, default: int = 0, on_pick: Callable[[int], None] | None = None
+) -> int:
+    """Small pictures of boards, each with a caption, to choose one from; returns the index of the chosen one.
+
+    Args:
+        boards: at least one board, with its caption.
+        size: of each picture, in CSS pixels at a root size of 16 px.
+        default: the board that is chosen at first, and again when other boards are shown.
+        on_pick: is told the index of a board that was clicked, for a page that keeps the choice itself: it is always ``default`` then.
+    """
+    codes = [[encode(board), caption] for board, caption in boards]
+    batch = sha256(json.dumps(codes).encode()).hexdigest()[:16]
+    picked = (st.session_state.get(key) or {}).get("picked") or {}
+    index = picked.get("index") if picked.get("batch") == batch else None
+    selected = index if on_pick is None and isinstance(index, int) and 0 <= index < len(boards) else default
+
+    def picked_one() -> None:
+        chosen = st.session_state[key]["picked"]
+        if on_pick is not None and chosen["batch"] == batch and 0 <= int(chosen["index"]) < len(boards):
+            on_pick(int(chosen["index"]))
+
+    _gallery(
+        key=key,
+        data={
+            "batch": batch,
+            "items": [{"board": drawing.plain_board(board), "caption": caption} for board, caption in boards],
+            "selected": selected,
+            "size": size,
+            "colors": drawing.COLORS,
+        },
+        default={"picked": None},
+        on_picked_change=picked_one,
+    )
+    return selected

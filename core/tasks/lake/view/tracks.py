@@ -1,0 +1,102 @@
+"""Plans on a board, with their verdicts in words: what the player, the search and animations draw."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from frozenlab.lake.board import Board, Cell
+from frozenlab.lake.rules import Paths, Verdict
+from frozenlab.ui.theme import OUTCOME_WORDS
+
+
+@dataclass(frozen=True)
+class Track:
+    """One plan on the board."""
+
+    label: str
+    paths: Paths | None
+    """The cells of every agent at time 0, 1, 2, ..., illegal ones included; None where there is no plan to show."""
+    verdict: Verdict | None = None
+
+
+def plain_track(board: Board, track: Track) -> dict[str, Any]:
+    """A track as the player takes it."""
+    paths, verdict = complete(board, track.paths), track.verdict
+    return {
+        "label": track.label,
+        "badge": OUTCOME_WORDS[verdict.outcome] if verdict else None,
+        "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
+        "caption": fault_sentence(verdict) if verdict else "",
+        "paths": paths,
+        "fault": _mark(board, paths, verdict),
+    }
+
+
+def fault_sentence(verdict: Verdict) -> str:
+    """The verdict as one plain sentence."""
+    if verdict.valid:
+        figures = f"All on goal after {_steps(verdict.makespan)}, sum of costs {verdict.sum_of_costs}."
+        return figures + {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
+    step, cell = verdict.step, verdict.cell
+    who = _names(verdict.agents)
+    return {
+        "parse_error": "The answer cannot be read as a plan.",
+        "truncated": "The answer was cut off before the plan was complete.",
+        "missing_agent": f"The answer gives {who} no path." if verdict.agents else "The answer does not give every agent a path.",
+        "out_of_bounds": f"Step {step}: {who} leaves the board at {cell}.",
+        "hole": f"Step {step}: {who} falls into the hole at {cell}.",
+        "illegal_jump": f"Step {step}: {who} jumps to {cell}, which is no neighbouring cell."
+        if step
+        else f"{who.capitalize()} does not begin at its start but at {cell}.",
+        "vertex_conflict": f"Step {step}: {who} are both on {cell}.",
+        "edge_conflict": f"Step {step}: {who} swap cells and meet on the edge of {cell}.",
+        "goal_not_reached": f"After the last step ({step}), {who} {'is' if len(verdict.agents) == 1 else 'are'} not on the goal.",
+    }[verdict.outcome]
+
+
+def _steps(n: int | None) -> str:
+    return f"{n} step" if n == 1 else f"{n} steps"
+
+
+def _names(agents: Sequence[int]) -> str:
+    numbers = [str(i) for i in agents]
+    return f"agent {numbers[0]}" if len(numbers) == 1 else f"agents {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers else "no agent"
+
+
+def complete(board: Board, paths: Paths | None) -> Paths | None:
+    """``paths`` with one path an agent (one without a path stands on its start), held near the board where they leave it."""
+    if paths is None:
+        return None
+    filled = [*paths, *[()] * (board.num_agents - len(paths))][: board.num_agents]
+    return tuple(
+        tuple((max(-1, min(r, board.height)), max(-1, min(c, board.width))) for r, c in path or (agent.start,))
+        for path, agent in zip(filled, board.agents, strict=True)
+    )
+
+
+def _mark(board: Board, paths: Paths | None, verdict: Verdict | None) -> dict[str, Any] | None:
+    """When and where the player shows the fault. A swap of cells is met halfway, in time and place."""
+    if verdict is None or verdict.valid or paths is None:
+        return None
+
+    def at(agent: int, step: int) -> Cell:
+        return paths[agent][min(step, len(paths[agent]) - 1)]
+
+    step = verdict.step if verdict.step is not None else 0
+    if verdict.fault == "edge_conflict":
+        i, j = verdict.agents
+        (r1, c1), (r2, c2) = at(i, step), at(j, step)
+        return {"time": step - 0.5, "marks": [((r1 + r2) / 2, (c1 + c2) / 2)]}
+    cells = [at(i, step) for i in verdict.agents if i < len(paths)]
+    return {"time": step, "marks": list(dict.fromkeys(cells))}
+
+
+def paths_from_json(text: str | None) -> Paths | None:
+    """Reads the ``paths`` column of a session's tables: per agent a list of ``[row, col]``."""
+    if not isinstance(text, str):
+        return None
+    data = json.loads(text)
+    return None if data is None else tuple(tuple((r, c) for r, c in path) for path in data)

@@ -1,0 +1,23 @@
+"""Pieces of HTML in which evidence ids can be clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from frozenlab.ui.components import beside
+from frozenlab.ui.markup import RECORDS
+
+_cited = st.components.v2.component(
+    "frozenlab_cited", html='<div class="cited"></div>', css=RECORDS + beside(__file__, "cited.css"), js=beside(__file__, "cited.js")
+)
+
+
+def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
+    """Shows a piece of :mod:`frozenlab.ui.markup`; ``on_pick`` is called with the evidence id that was clicked."""
+
+    def picked() -> None:
+        on_pick(str(st.session_state[key].picked))
+
+    _cited(key=key, data={"html": html}, on_picked_change=picked, height="content")

@@ -1,0 +1,22 @@
+"""What a page says while it has no connection to the server."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.ui.components import beside
+
+UNREACHABLE = {
+    "title": "The lab's server does not answer",
+    "text": "Sessions that are training go on without it, and nothing is lost. This page connects again by itself as soon as the server is "
+    "back. If it has ended, start it again with frozenlab app.",
+}
+"""Shown in place of Streamlit's question about the internet."""
+
+_connection = st.components.v2.component("frozenlab_connection", html="<span></span>", js=beside(__file__, "connection.js"))
+
+
+def connection() -> None:
+    """Watches the connection. Called once a page, by its frame."""
+    with st.container(key="connection"):
+        _connection(key="connection-words", data=UNREACHABLE)
