@@ -1,0 +1,151 @@
+"""Home: what FrozenLab is, and the sessions on this machine."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+
+import streamlit as st
+
+from frozenlab.jobs.state import PHASE_WORDS
+from frozenlab.lake.board import Board
+from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.loop.page.loop_picture import loop_picture, told_stage
+from frozenlab.loop.store import Session
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of, showcase
+from frozenlab.training.settings import Method
+from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.components.timeline import rates_by_stage
+from frozenlab.ui.figures import overall, percent
+from frozenlab.ui.glossary import glossary
+
+LEARNED: dict[Method, str] = {
+    "grpo": "It was trained by reinforcement learning (GRPO)",
+    "imitation": "It was trained by imitating an exact solver",
+    "expert-iteration": "It was trained by imitating the best of its own plans (expert iteration)",
+}
+LEAD = (
+    "FrozenLab trains a small language model at multi-agent path finding (MAPF): several agents cross a board at once and never meet. "
+    "After each stage the same model redesigns the environment it trains on."
+)
+LISTED = 12
+"""Sessions shown before the reader asks for more."""
+MORE = 24
+SHOWN = "sessions_shown"
+"""Session-state entry: how many sessions the reader has asked for."""
+
+
+def page() -> None:
+    """What the lab is, a session that shows it, and all sessions."""
+    head, action = st.columns([3.4, 0.9], vertical_alignment="bottom")
+    with head:
+        theme.question("Can a model design what it learns from?", LEAD)
+    markup.styles()
+    with action:
+        sessions.start_quick_button(width="stretch")
+    store = sessions.store()
+    known = store.listed()
+    found = store.sessions(st.session_state.get(SHOWN, LISTED), known)
+    running = store.running(known)
+    if running is not None:
+        under_way(running)
+    done = (session for session in found if session.state().status == "done")
+    hero = next((session for session in chain(done, found) if told_stage(session) is not None), None)
+    if hero is not None:
+        what_training_did(hero)
+        st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
+        loop_picture(hero, key="loop")
+    if found:
+        session_list(found, len(known))
+    else:
+        st.info("No session has run here yet. The quick session takes under ten minutes on two cores and fills this page.")
+    if hero is not None:
+        sessions.problems(hero)
+    sessions.unreadable(store)
+    glossary()
+
+
+def under_way(session: Session) -> None:
+    """A line about the session that runs now."""
+    state = session.state()
+    with st.container(border=True, horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{markup.plain(session.title)}** is running: {PHASE_WORDS[state.phase]}, {percent(state.progress)} done.")
+        st.page_link(nav.path("train"), label="Watch its curves", query_params={"session": session.id})
+
+
+def what_training_did(session: Session) -> None:
+    """What training did, as one large number, beside a board that shows it."""
+    stages = [stage for stage in range(session.spec.stages) if session.results(stage) is not None]
+    before, after = session.results(None), session.results(stages[-1]) if stages else None
+    if before is None or after is None:
+        return
+    was, now, change = overall(before), overall(after), board_by_board(before, after)
+    plural = f"{len(stages)} stage{'s' if len(stages) > 1 else ''} of training"
+    intervals = f"95 % intervals {was.interval} and {now.interval}, n = {now.n} {session.results_from}."
+    words, boards = st.columns([1, 1.5], gap="large", vertical_alignment="center")
+    with words:
+        st.html(
+            f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'
+            f'<p class="fl-big">{percent(was.value)}<span class="arrow">→</span><span class="to">{percent(now.value)}</span></p>'
+            f'<p class="fl-note">{intervals} {change.sentence}</p>'
+        )
+        took = ""
+        state = session.state()
+        if state.started and state.finished:
+            took = f" in {sessions.duration(state.finished - state.started)}"
+        proposals = [proposal for stage in stages if (proposal := session.proposal(stage)) is not None]
+        rewrites = sum(bool(proposal.changes) for proposal in proposals)
+        engineer = "it" if session.spec.engineer == "policy" else f"the {session.spec.engineer} engineer"
+        st.markdown(
+            f"A small language model plans paths for a team on a frozen lake. {LEARNED[session.spec.training.method]}{took}, "
+            f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."
+        )
+        with st.container(horizontal=True):
+            if st.button("Read its story", key="story", icon=":material/menu_book:"):
+                st.switch_page(nav.path("story"), query_params={"session": session.id})
+            if st.button("Watch the curves", key="curves", icon=":material/show_chart:"):
+                st.switch_page(nav.path("train"), query_params={"session": session.id})
+    with boards:
+        board_id = showcase(before, after)
+        if board_id is not None:
+            rows = [table[table["board_id"] == board_id].iloc[0] for table in (before, after)]
+            tracks = [answer_of(row, label) for row, label in zip(rows, ("before training", f"after stage {stages[-1] + 1}"), strict=True)]
+            board_player(Board.from_dict(json.loads(rows[0]["board"])), tracks, key="home-board", height=330, autoplay=True)
+
+
+def session_list(found: list[Session], total: int) -> None:
+    """Those of ``found``, the newest, and a button for more of the ``total``."""
+    st.subheader("Sessions on this machine", anchor=False)
+    shown = found[: st.session_state.get(SHOWN, LISTED)]
+    for session in shown:
+        session_row(session)
+    if total > len(shown) and st.button(f"Show {min(MORE, total - len(shown))} more of {total:,}", key="show-more"):
+        st.session_state[SHOWN] = len(shown) + MORE
+        st.rerun()
+
+
+def session_row(session: Session) -> None:
+    state = session.state()
+    rates = rates_by_stage(state)
+    last = max((stage for stage in rates if stage is not None), default=None)
+    with st.container(border=True):
+        name, result, status, links = st.columns([2.2, 1.8, 1.2, 1.3], vertical_alignment="center")
+        name.markdown(f"**{markup.plain(session.title)}**")
+        name.caption(f"{markup.plain(sessions.set_up(session.spec))} · {sessions.ago(session.created)} · `{session.id}`")
+        if last is not None and None in rates:
+            result.markdown(f"**{percent(rates[None].value)} → {percent(rates[last].value)}** valid")
+            result.caption(f"now {rates[last].interval}, n = {rates[last].n}")
+        elif None in rates:
+            result.markdown(f"**{percent(rates[None].value)}** valid before training")
+            result.caption(f"{rates[None].interval}, n = {rates[None].n}")
+        else:
+            result.caption("no results yet")
+        with status:
+            sessions.status_badge(session, state)
+            if state.live:
+                st.caption(f"{PHASE_WORDS[state.phase]}, {percent(state.progress)}")
+        with links, st.container(horizontal=True, horizontal_alignment="right"):
+            st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
+            if rates:
+                st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
