@@ -21,6 +21,7 @@ PAGES = {
     "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
     "replay": ("Replay", "What would others have proposed from the same evidence?"),
     "benchmark": ("Benchmark", "How good is a checkpoint, beside others and beside the paper?"),
+    "help": ("Help", "How does the lab work? The loop, the rules of a board, and the words"),
 }
 """File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""
 
