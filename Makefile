@@ -3,7 +3,7 @@
 # make test-faults  kills, fills the disk of and damages a session in 200 ways, and prints what came of it
 # make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
 PYTHON ?= python3
-# Where pip finds PyTorch, if not where it finds everything else (its CPU builds are much smaller; see README).
+# Where pip finds PyTorch, if not where it finds everything else (its CPU builds are much smaller; see docs/install.md).
 TORCH_INDEX ?=
 BIN := .venv/bin
 

@@ -1,16 +1,35 @@
-"""What the README shows to others runs as it stands there, and prints what it says."""
+"""The documentation is true: its snippets run and print what they say, and what it names exists."""
 
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from frozenlab.cli.main import parse
+
 ROOT = Path(__file__).parents[1]
-SNIPPETS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+PAGES = [
+    *(path for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md") if (path := ROOT / name).exists()),
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "assets" / "lab-model" / "README.md",
+    ROOT / "assets" / "preset_seeds" / "README.md",
+]
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / "lake.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+FOLDERS = ("core/", "assets/", "tests/", "benchmarks/", "constraints/", "docs/", "pages/", "sessions/example")
+
+
+def ids(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 130
 
 
 def test_there_are_three_snippets() -> None:
@@ -24,3 +43,28 @@ def test_a_snippet_runs_and_prints_what_it_says(snippet: str) -> None:
     printed = done.stdout.splitlines()
     for line in re.findall(r"# -> (.*)$", snippet, re.MULTILINE):
         assert line in printed, f"{line!r} is not in what it printed:\n{done.stdout}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_links_and_paths_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = [link for link in re.findall(r"\]\(([^)#]+)", text) if "://" not in link]
+    missing = [link for link in links if not (page.parent / link).exists()]
+    named = [name for name in re.findall(r"`([\w./*-]+/[\w./*-]*)`", text) if name.startswith(FOLDERS)]
+    missing += [name for name in named if not list(ROOT.glob(name.rstrip("/")))]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_modules_exist(page: Path) -> None:
+    modules = re.findall(r"python -m ((?:frozenlab|benchmarks|tests)[\w.]*)", page.read_text(encoding="utf-8"))
+    assert not [module for module in modules if find_spec(module) is None]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=ids)
+def test_command_lines_can_be_parsed(page: Path) -> None:
+    """Those that stand on a line of their own and name no alternatives."""
+    for line in re.findall(r"^    frozenlab (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+        command = re.split(r"\s{2,}|\s#", re.sub(r"\[[^]]*\]", "", line))[0]
+        if "|" not in command:
+            parse(shlex.split(re.sub(r"\b[NSPK]\b", "1", command)))
