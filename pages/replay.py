@@ -15,7 +15,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.schema import SECTIONS, ApiSettings, Context, EngineerName, ProposalRecord
-from frozenlab.errors import one_line
+from frozenlab.errors import LabError, one_line
 from frozenlab.intervals import wilson
 from frozenlab.jobs import launcher
 from frozenlab.jobs.kept import Signature, signature
@@ -26,6 +26,7 @@ from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_rows import knob_rows, what_changed
 from frozenlab.loop.page.config_tables import config_table
 from frozenlab.loop.store import OFFERED, Session, SessionError
+from frozenlab.replays import task as replay_task
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.page.figures import proposals_figure
 from frozenlab.replays.report import compared, proposals, sentences
@@ -119,15 +120,15 @@ def suitable() -> list[Session]:
 def start(task: ReplayTask) -> None:
     """Starts a replay and goes to it, or keeps the reason why not."""
     try:
-        go_to(launcher.start_replay(task, sessions.store()).id)
-    except (launcher.LaunchError, ReplayError, SessionError) as error:
+        go_to(replay_task.start(task, sessions.store()).id)
+    except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 
 
 def resume(replay: Replay) -> None:
     try:
-        launcher.resume_replay(replay, sessions.store())
-    except (launcher.LaunchError, SessionError) as error:
+        replay_task.resume(replay, sessions.store())
+    except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 
 

@@ -13,20 +13,21 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.engineer.schema import ApiSettings
-from frozenlab.errors import one_line
+from frozenlab.errors import LabError, one_line
 from frozenlab.jobs import launcher
 from frozenlab.loop.ledger import source
 from frozenlab.loop.page.ledger import HELP, scores_table
 from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import OFFERED
+from frozenlab.studies import store as study_store
 from frozenlab.studies.effects import margin_words, points
 from frozenlab.studies.noise import told_beforehand
 from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
 from frozenlab.studies.report import report_of
 from frozenlab.studies.report_page import CURVES_NOTE, dose_told, html_page, interval, seen, sizes_note
 from frozenlab.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
-from frozenlab.studies.store import Study, StudyError, shipped, studies
+from frozenlab.studies.store import RunSettings, Study, StudyError, shipped, studies
 from frozenlab.studies.tables import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport
 from frozenlab.ui import api_form, markup, nav, sessions, theme
 from frozenlab.ui.theme import Image
@@ -186,15 +187,15 @@ def paid(spec: StudySpec) -> str:
 def start(spec: StudySpec, jobs: int) -> None:
     """Starts a study and goes to it, or keeps the reason why not."""
     try:
-        st.query_params["study"] = launcher.start_study(spec, sessions.store(), jobs).id
-    except (launcher.LaunchError, StudyError) as error:
+        st.query_params["study"] = study_store.start(spec, sessions.store(), RunSettings(jobs=jobs)).id
+    except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 
 
 def resume(study: Study) -> None:
     try:
-        launcher.resume_study(study, sessions.store(), os.cpu_count() or 1)
-    except launcher.LaunchError as error:
+        study_store.resume(study, sessions.store(), RunSettings(jobs=os.cpu_count() or 1))
+    except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 
 

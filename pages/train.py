@@ -10,13 +10,13 @@ import streamlit as st
 from pydantic import ValidationError
 
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName
-from frozenlab.errors import one_line
+from frozenlab.errors import LabError, one_line
 from frozenlab.jobs import launcher
-from frozenlab.jobs.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import LAYOUTS, ConfigError, EnvironmentConfig
 from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
 from frozenlab.lake.presets import preset
+from frozenlab.loop import launch
 from frozenlab.loop.events import event_words
 from frozenlab.loop.footprint import shape_of
 from frozenlab.loop.page import language_form
@@ -25,6 +25,7 @@ from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.presets import PRESETS as SESSION_PRESETS
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.loop.store import OFFERED, Session
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
@@ -296,7 +297,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     wrong = sessions.obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
-    busy = launcher.running(sessions.store())
+    busy = launcher.running(sessions.store().root)
     if busy is not None:
         st.warning(
             f"{markup.plain(busy.title)} is running on this machine, which does one job at a time. Stop it or wait until it is done.",
@@ -513,8 +514,8 @@ def try_stop(session: Session) -> None:
 
 def try_resume(session: Session) -> None:
     try:
-        launcher.resume(session, sessions.store())
-    except launcher.LaunchError as error:
+        launch.resume(session, sessions.store())
+    except LabError as error:
         st.session_state["train_error"] = str(error)
 
 

@@ -16,7 +16,7 @@ from frozenlab.engineer.evidence import StageMeasurements, describe
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section, Written
 from frozenlab.files import append_line, write_parquet, write_text
-from frozenlab.jobs.state import State, Status, ValidRate
+from frozenlab.jobs.state import Status
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
@@ -24,6 +24,7 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.state import State, ValidRate
 from frozenlab.loop.store import EnvironmentRecord, Session, SessionStore
 from frozenlab.policy.evaluation import COLUMNS, answer_row, frame
 from frozenlab.policy.lab.plan_dialect import parse_plan, render_plan

@@ -5,9 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.worker import run_job
 from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import STOP_FILE, Session
-from frozenlab.loop.worker import run_recorded
+from frozenlab.loop.store import Session
+from frozenlab.loop.worker import work
 
 
 def finish(session: Session, when: Callable[[dict], bool] = lambda event: False) -> int:
@@ -18,7 +20,7 @@ def finish(session: Session, when: Callable[[dict], bool] = lambda event: False)
         if when(event):
             (session.dir / STOP_FILE).touch()
 
-    return run_recorded(session, Recorder(session, on_event))
+    return run_job(Recorder(session, on_event), work)
 
 
 def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:

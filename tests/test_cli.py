@@ -18,7 +18,6 @@ from frozenlab.cli.words import FAULT_WORDS
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
 from frozenlab.files import write_text
-from frozenlab.jobs.state import State
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import canonical_hashes
 from frozenlab.lake.formats import FORMATS
@@ -29,6 +28,7 @@ from frozenlab.lake.suites import SUITES, held_out
 from frozenlab.loop.events import event_words
 from frozenlab.loop.footprint import gpus
 from frozenlab.loop.presets import PRESETS, preset_spec
+from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.replays.task import KINDS
 from frozenlab.studies.spec import STUDIES, STUDY_ENGINEERS, engineer_arms, engineers_study

@@ -14,12 +14,15 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FLOORS = (
     ("errors", "seeds", "places", "files", "intervals"),
+    ("jobs",),
     ("lake",),
     ("tasks",),
     ("policy",),
     ("engineer",),
     ("training",),
-    ("jobs", "loop", "lab_model", "benchmark", "studies", "replays"),
+    ("loop",),
+    ("benchmark", "studies", "replays"),
+    ("lab_model",),
     ("ui",),
     ("tasks.lake.view",),
     ("loop.page", "benchmark.page", "studies.page", "replays.page"),

@@ -15,8 +15,8 @@ from trl.import_utils import is_vllm_available
 
 from frozenlab.benchmark.report import Measured, Report, report_of
 from frozenlab.benchmark.task import Task
+from frozenlab.jobs.environment import THREADS
 from frozenlab.lake.suite_sources import open_suite
-from frozenlab.loop.store import THREADS
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import on_hub, policy_folder, weights_file
 from frozenlab.policy.language.policy import HFPolicy

@@ -18,9 +18,10 @@ from frozenlab import places
 from frozenlab.errors import one_line
 from frozenlab.files import write_files, write_parquet
 from frozenlab.intervals import ComparisonError, mean_of_rates, wilson
+from frozenlab.jobs.folders import JOB_ID
 from frozenlab.lake.rules import FAULTS, Fault
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.store import SESSION_ID, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.loop.tables import checked
 from frozenlab.policy.evaluation import COLUMNS
 from frozenlab.training.settings import Method
@@ -274,5 +275,5 @@ def results_folder(store: SessionStore) -> Path:
 def results(store: SessionStore) -> list[Result]:
     """All finished results: those that come with the project by name, then the user's own, newest first."""
     shipped = [Result(path.parent) for path in sorted(SHIPPED.glob("*/report.json"))]
-    own = [Result(path.parent) for path in results_folder(store).glob("*/report.json") if SESSION_ID.fullmatch(path.parent.name)]
+    own = [Result(path.parent) for path in results_folder(store).glob("*/report.json") if JOB_ID.fullmatch(path.parent.name)]
     return shipped + sorted(own, key=lambda result: result.report.created if result.report else 0.0, reverse=True)

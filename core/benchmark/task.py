@@ -15,12 +15,13 @@ from pydantic import ValidationError
 
 from frozenlab.benchmark.report import SHIPPED, Measured, results_folder
 from frozenlab.errors import LabError, one_line
-from frozenlab.jobs.folders import make_folder, readable
-from frozenlab.jobs.state import WorkerState, read_state
+from frozenlab.jobs.folders import JOB_ID, fresh_name, make_folder, readable
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 from frozenlab.lake.suite_sources import PREFIX, check_suite
 from frozenlab.lake.suites import SUITES
-from frozenlab.loop.listing import SESSION_ID
-from frozenlab.loop.store import SessionStore, fresh_name
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
 
@@ -108,8 +109,10 @@ def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, A
     }
 
 
-class Evaluation:
+class Evaluation(Job):
     """The folder of an evaluation in the background."""
+
+    kind = "evaluation"
 
     def __init__(self, folder: Path) -> None:
         """Raises EvaluationError if the folder has no readable ``task.json``."""
@@ -125,13 +128,29 @@ class Evaluation:
     def title(self) -> str:
         return f"{self.task.title} on {Path(self.task.suite).name}"
 
+    @property
+    def patience(self) -> float:
+        return SLOW_STALLED_AFTER if self.task.language else STALLED_AFTER
+
+    @property
+    def online(self) -> bool:
+        return self.task.online
+
     def state(self) -> WorkerState:
         return read_state(self.dir)
 
 
 def create(task: Task, store: SessionStore) -> Evaluation:
     """A new folder with ``task.json`` and a queued state."""
-    return Evaluation(make_folder(results_folder(store), None, "task.json", task, title=task.title, kind="result"))
+    return Evaluation(make_folder(results_folder(store), None, "task.json", task, title=task.title, kind="result", error=EvaluationError))
+
+
+def start(task: Task, store: SessionStore) -> Evaluation:
+    """Starts to measure a checkpoint, as ``frozenlab evaluate`` does in the foreground. Raises LaunchError while another job runs."""
+    with launching(store.root):
+        evaluation = create(task, store)
+        spawn(evaluation)
+    return evaluation
 
 
 def fresh_id(task: Task, store: SessionStore) -> str:
@@ -148,8 +167,8 @@ def evaluations(store: SessionStore) -> list[Evaluation]:
 def throw_away(result_id: str, store: SessionStore) -> None:
     """Deletes one of the user's own results, or an evaluation that ended without one. Raises EvaluationError if it runs or is not there."""
     folder = results_folder(store) / result_id
-    if not SESSION_ID.fullmatch(result_id) or not folder.is_dir():
-        shipped = SESSION_ID.fullmatch(result_id) and (SHIPPED / result_id).is_dir()
+    if not JOB_ID.fullmatch(result_id) or not folder.is_dir():
+        shipped = JOB_ID.fullmatch(result_id) and (SHIPPED / result_id).is_dir()
         raise EvaluationError(f"{result_id} came with the project and stays" if shipped else f"there is no result {result_id!r}")
     if (folder / "task.json").exists() and not (folder / "report.json").exists() and Evaluation(folder).state().live:
         raise EvaluationError(f"{result_id} is running; stop it first")

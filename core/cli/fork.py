@@ -36,7 +36,7 @@ def add_fork(parser: argparse.ArgumentParser) -> None:
 
 
 def run_propose(options: argparse.Namespace) -> None:
-    from frozenlab.jobs.launcher import propose
+    from frozenlab.loop.launch import propose
     from frozenlab.loop.store import SessionStore
 
     session = find_session(options.id)
@@ -60,7 +60,7 @@ def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Prop
 
 
 def run_fork(options: argparse.Namespace) -> int:
-    from frozenlab.jobs.launcher import claim_fork
+    from frozenlab.loop.launch import claim_fork
     from frozenlab.loop.store import SessionStore
 
     name, _, number = options.stage.rpartition(":")

@@ -40,7 +40,8 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
     from frozenlab.benchmark.report import results_folder, save_result
     from frozenlab.benchmark.task import fresh_id, task_for
-    from frozenlab.loop.store import SessionStore, worker_environment
+    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.loop.store import SessionStore
 
     store = SessionStore()
     fields = {"temperature": options.temperature, "seed": options.seed} | ({"title": options.title} if options.title else {})
@@ -66,7 +67,8 @@ def run_export(options: argparse.Namespace) -> None:
     import tempfile
 
     from frozenlab.benchmark.task import checkpoint_of
-    from frozenlab.loop.store import SessionStore, worker_environment
+    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.loop.store import SessionStore
     from frozenlab.policy.folders import on_hub
 
     known = checkpoint_of(options.model, SessionStore())

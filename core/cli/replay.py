@@ -46,7 +46,9 @@ def run_replay(options: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
-    from frozenlab.loop.store import STOP_FILE, SessionStore, worker_environment
+    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.job import STOP_FILE
+    from frozenlab.loop.store import SessionStore
     from frozenlab.replays.cost import estimate
     from frozenlab.replays.task import create, open_replay, replays_folder, servers
 

@@ -37,8 +37,8 @@ def run_session(options: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
     from frozenlab.errors import one_line
-    from frozenlab.jobs.launcher import claim
     from frozenlab.loop.footprint import shortfalls
+    from frozenlab.loop.launch import claim
     from frozenlab.loop.presets import PRESETS, preset_spec
     from frozenlab.loop.spec import SessionSpec
     from frozenlab.loop.store import SessionStore
@@ -75,7 +75,7 @@ def run_session(options: argparse.Namespace) -> int:
 
 
 def run_resume(options: argparse.Namespace) -> int:
-    from frozenlab.jobs.launcher import reclaim
+    from frozenlab.loop.launch import reclaim
 
     session = find_session(options.id)
     reclaim(session)
@@ -89,14 +89,15 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
     import subprocess
 
     from frozenlab import places
-    from frozenlab.jobs.launcher import worker_command
+    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.job import STOP_FILE
+    from frozenlab.jobs.worker import run_job, sole_worker
     from frozenlab.loop.recorder import Recorder
-    from frozenlab.loop.store import STOP_FILE, worker_environment
-    from frozenlab.loop.worker import run_recorded, sole_worker
+    from frozenlab.loop.worker import work
 
     os.environ.update(worker_environment(session.spec.online))
     if session.spec.processes > 1:
-        status = subprocess.call(worker_command(session), cwd=places.workplace())
+        status = subprocess.call(session.command(), cwd=places.workplace())
         print_status(session, as_json)
         return status
     with sole_worker(session):
@@ -105,7 +106,7 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
             signal.signal(stop_signal, lambda *_: (session.dir / STOP_FILE).touch())
         if not as_json:
             print(f"session {session.id} in {session.dir}", flush=True)
-        status = run_recorded(session, recorder)
+        status = run_job(recorder, work)
     print_status(session, as_json)
     return status
 

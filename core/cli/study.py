@@ -34,29 +34,28 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 def run_study(options: argparse.Namespace) -> int:
     import time
 
-    from frozenlab.jobs.launcher import resume_study, start_study
     from frozenlab.loop.store import SessionStore
     from frozenlab.studies.cluster import require_ray
     from frozenlab.studies.noise import told_beforehand
-    from frozenlab.studies.store import open_study, studies_folder
+    from frozenlab.studies.store import RunSettings, open_study, resume, start, studies_folder
 
     if options.jobs is not None and options.jobs < 1:
         raise InputError(f"--jobs is {options.jobs}; at least one session runs at a time")
     if options.cluster:
         require_ray()
-    store = SessionStore()
+    store, run = SessionStore(), RunSettings(jobs=options.jobs, cluster=options.cluster)
     if (studies_folder(store) / options.what).is_dir():
         if any(value is not None for value in (options.seeds, options.id, options.engineers, options.smallest_effect, options.prediction)):
             raise InputError(f"{options.what} is a study that is there: only --jobs, --cluster and --background go with it")
         study = open_study(options.what, store)
         if study.state().status != "done" and not study.state().live:
-            resume_study(study, store, options.jobs, options.cluster)
+            resume(study, store, run)
     else:
         spec = study_spec(options)
         refuse_unknown(spec.servers)
         if not options.json:
             print(told_beforehand(spec), flush=True)
-        study = start_study(spec, store, options.jobs, options.id, options.cluster)
+        study = start(spec, store, run, options.id)
     if not options.background:
         try:
             while study.state().live:

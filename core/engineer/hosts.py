@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -70,6 +71,13 @@ def hosts() -> set[str]:
     path = remembered()
     named = [*os.environ.get(VARIABLE, "").split(","), *(path.read_text(encoding="utf-8").splitlines() if path.is_file() else [])]
     return {name.strip().lower() for name in named if name.strip()}
+
+
+def check(servers: Iterable[ApiSettings | None]) -> None:
+    """Raises HostError if one of the servers is not allowed on this machine; the message says how to allow it."""
+    for server in filter(None, servers):
+        if reason := refusal(server):
+            raise HostError(reason)
 
 
 def allow(host: str) -> None:

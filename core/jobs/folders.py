@@ -1,8 +1,9 @@
-"""The folders of jobs that run in the background beside sessions: evaluations, studies and replays. Each has a file that says what is to be
-done, written once, and ``state.json``."""
+"""The folders of jobs: their ids, how one is made, found and listed, and why one with links in it is not worked in."""
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,30 +11,34 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
+from frozenlab.errors import LabError
 from frozenlab.files import write_text
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.listing import SESSION_ID
-from frozenlab.loop.store import fresh_name
 
-Job = TypeVar("Job")
+JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+
+Opened = TypeVar("Opened")
+
+
+class LinkError(LabError, ValueError):
+    """A folder that is to be worked in holds a link; the message says which."""
 
 
 def make_folder(
-    root: Path, job_id: str | None, file: str, task: BaseModel, *, title: str, kind: str, error: type[ValueError] = ValueError
+    root: Path, job_id: str | None, file: str, task: BaseModel, *, title: str, kind: str, error: type[LabError] = LabError
 ) -> Path:
-    """A new folder in ``root`` with the ``task`` in ``file`` and a queued state.
+    """Make a folder in ``root`` with the ``task`` in ``file`` and a queued state.
 
     Args:
         job_id: None: date and title.
         kind: what a job of the sort is called.
 
     Raises:
-        error: the id is none or taken.
+        error: the id is not valid or taken.
     """
     root.mkdir(parents=True, exist_ok=True)
     job_id = job_id or fresh_name(root, title, otherwise=kind)
-    if not SESSION_ID.fullmatch(job_id):
-        raise error(f"{job_id!r} is no {kind} id: lower-case letters, digits and hyphens, at most 63")
+    check_id(job_id, kind, error)
     folder = root / job_id
     if folder.exists():
         raise error(f"a {kind} {job_id!r} already exists in {root}")
@@ -43,22 +48,48 @@ def make_folder(
     return folder
 
 
-def find_folder(root: Path, job_id: str, *, kind: str, error: type[ValueError]) -> Path:
+def check_id(job_id: str, kind: str, error: type[LabError]) -> None:
+    """Raises ``error`` if no job can have this id."""
+    if not JOB_ID.fullmatch(job_id):
+        raise error(f"{job_id!r} is no {kind} id: lower-case letters, digits and hyphens, at most 63")
+
+
+def find_folder(root: Path, job_id: str, *, kind: str, error: type[LabError]) -> Path:
     """The folder of a job by its id. Raises ``error`` where there is none."""
     folder = root / job_id
-    if not SESSION_ID.fullmatch(job_id) or not folder.is_dir():
+    if not JOB_ID.fullmatch(job_id) or not folder.is_dir():
         raise error(f"there is no {kind} {job_id!r} in {root}")
     return folder
 
 
-def readable(files: Iterable[Path], read: Callable[[Path], Job], error: type[ValueError]) -> list[Job]:
+def readable(files: Iterable[Path], read: Callable[[Path], Opened], error: type[LabError]) -> list[Opened]:
     """The jobs whose folders hold these files, without those that cannot be read, or whose folder is called as no job is."""
     found = []
     for file in files:
-        if not SESSION_ID.fullmatch(file.parent.name):
+        if not JOB_ID.fullmatch(file.parent.name):
             continue
         try:
             found.append(read(file.parent))
         except error:
             continue
     return found
+
+
+def fresh_name(folder: Path, title: str, otherwise: str) -> str:
+    """Date, time and the title's words (``otherwise`` if it has none); with a number, if anything in ``folder`` is called so."""
+    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:30].strip("-") or otherwise
+    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{words}"
+    taken = {path.name for path in folder.glob(f"{stem}*")}
+    return next(name for name in [stem, *(f"{stem}-{i}" for i in range(2, 1000))] if name not in taken)
+
+
+def refuse_links(folder: Path) -> None:
+    """Raises LinkError if there is a symbolic link in ``folder``, which may be somebody else's: what is written there has to stay there."""
+    for parent, folders, files in os.walk(folder):
+        for name in (*folders, *files):
+            path = Path(parent) / name
+            if path.is_symlink():
+                raise LinkError(
+                    f"{folder.name} holds a link, {path.relative_to(folder)}: nothing is run in a folder that leads elsewhere. "
+                    "Put what it leads to in its place, or delete it"
+                )

@@ -1,31 +1,20 @@
-"""What a session or an evaluation is doing right now (``state.json``), and whether its worker is alive."""
+"""What a job is doing right now (``state.json``), and whether its worker is alive."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import time
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-import pandas as pd
 import psutil
 from pydantic import BaseModel, Field, FiniteFloat
 
+from frozenlab.jobs.kept import Kept
+
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
-Phase = Literal["starting", "baseline", "asking", "generating", "training", "validating", "testing", "proposing", "done"]
-BEFORE_TRAINING: tuple[Phase, ...] = ("starting", "baseline", "asking")
-PHASE_WORDS: dict[str, str] = {
-    "starting": "loading the model",
-    "baseline": "validating the base",
-    "asking": "asking the engineer about the initial config",
-    "generating": "drawing boards",
-    "training": "training",
-    "validating": "validating",
-    "testing": "measuring on the test boards",
-    "proposing": "asking the engineer",
-    "done": "done",
-}
 STALLED_AFTER = 120.0
 """Seconds without a heartbeat after which a live worker counts as stalled; the slowest training step of a lab model takes a fraction of
 that."""
@@ -41,20 +30,6 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Moment = Annotated[float, Field(ge=0, lt=2**40)]
 """Unix seconds."""
 Seconds = Annotated[float, Field(gt=-(2**40), lt=2**40)]
-
-
-class ValidRate(BaseModel):
-    """Valid rate on the boards that results are told from, after a stage; stage None is the base, before training."""
-
-    stage: Count | None
-    valid: Share
-    optimal: Share
-    n: Count
-
-    @classmethod
-    def of(cls, stage: int | None, rows: pd.DataFrame) -> Self:
-        """Counted from a validation table."""
-        return cls(stage=stage, valid=float(rows["valid"].mean()), optimal=float(rows["optimal"].mean()), n=len(rows))
 
 
 class WorkerState(BaseModel):
@@ -82,25 +57,15 @@ class WorkerState(BaseModel):
         """Something will still happen by itself."""
         return self.status in ("queued", "running", "stalled")
 
+    def queued(self) -> Self:
+        """The same for a job that now waits for a worker."""
+        fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
+        return self.model_copy(update=fresh)
+
     @property
     def elsewhere(self) -> bool:
         """The worker runs on another machine, whose processes cannot be seen from here."""
         return self.host is not None and self.host != socket.gethostname()
-
-
-class State(WorkerState):
-    """``state.json`` of a session."""
-
-    phase: Phase = "starting"
-    phase_done: FiniteFloat = 0.0
-    """Of the present phase, 0..1."""
-    phase_since: Moment | None = None
-    """When it began; None if a FrozenLab wrote the state that did not note it."""
-    stage: Annotated[int, Field(ge=0, lt=50)] = 0
-    step: Count = 0
-    """Training steps done in this stage."""
-    steps: Count = 0
-    rates: list[ValidRate] = []
 
 
 AnyState = TypeVar("AnyState", bound=WorkerState)
@@ -112,6 +77,24 @@ def read_state(folder: Path) -> WorkerState:
         return as_observed(WorkerState.model_validate_json((folder / "state.json").read_text(encoding="utf-8")))
     except Exception:  # whatever is called state.json
         return WorkerState(status="failed", error="state.json is missing or damaged")
+
+
+def _read_live(path: Path) -> bool:
+    return json.loads(path.read_bytes()).get("status") in ("queued", "running")
+
+
+_live = Kept(_read_live, 100_000)
+
+
+def says_live(path: Path) -> bool:
+    """Whether a ``state.json`` says that a worker has the job, or will. Only :func:`as_observed` knows whether that worker lives.
+
+    A file that has not changed is not opened again.
+    """
+    try:
+        return _live(path)
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return False
 
 
 def own_process() -> dict[str, Any]:

@@ -1,90 +1,109 @@
-"""The frame of a worker process that does one job in a folder, an evaluation or a replay: its state, how it is asked to stop, how it ends.
-
-Such a process outlives the page and the server that started it. It ends by itself, or soon after it is asked to, by the stop file or by
-SIGTERM.
-"""
+"""The frame of every worker: one worker a job, its state kept, its end written down, however it ends."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
-from typing import NoReturn, Protocol
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
-from frozenlab.errors import Stopped
-from frozenlab.files import sweep, write_text
-from frozenlab.jobs.disk import free_reserve, in_words, reserve
-from frozenlab.jobs.state import STALLED_AFTER, Status, WorkerState, own_process, read_state
-from frozenlab.loop.soundness import refuse_links
-from frozenlab.loop.store import STOP_FILE
+import psutil
+
+from frozenlab.errors import AwaitsProposal, LabError, Stopped
+from frozenlab.files import open_to_append
+from frozenlab.jobs.folders import refuse_links
+from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.recorder import AnyJob, JobRecorder
+
+DONE, FAILED, HELD, STOPPED, WAITING = 0, 1, 2, 3, 4
+"""Exit statuses. HELD: another worker is on the job. WAITING: a person is asked for a proposal."""
+LOCK_FILE = ".worker.lock"
+LOCK_WAIT = 20.0
+"""Seconds that a worker waits for the lock of another one, which may have just been killed, with its machine perhaps."""
+KEEPER = "FROZENLAB_KEEPER"
+"""Environment variable: the pid of a process that a worker must not outlive. Without it a worker outlives whoever started it."""
 
 
-class Tell(Protocol):
-    """How a job says how far it is."""
-
-    def __call__(self, progress: float, seconds_left: float | None = None) -> None:
-        """``progress`` is the part that is done, 0..1. Raises Stopped if the job was asked to stop."""
+class JobHeldError(LabError, RuntimeError):
+    """Another worker is on the job; the message says which."""
 
 
-def run_job(folder: Path, work: Callable[[Tell], None], *, patience: float = STALLED_AFTER) -> int:
-    """Has the ``work`` done that belongs to ``folder``, with its ``state.json`` kept; returns the exit status: 0 done, 3 stopped, 1 failed.
+AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])
+
+
+def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder]) -> int:
+    """Does the ``work`` of a job that no other worker is on, until SIGTERM or the stop file asks it to stop; returns the exit status.
 
     Args:
-        patience: seconds without a word that mean nothing.
+        recorder: makes the one that the work is given, once the job's lock is held.
 
-    Raises:
-        LinkError: there is a link in the folder.
+    Raises LinkError if there is a link in the job's folder.
     """
-    refuse_links(folder)
-    fresh = {"status": "running", "patience": patience, "error": None, "started": time.time()}
-    state = read_state(folder).model_copy(update=fresh | own_process())
-    signal.signal(signal.SIGTERM, lambda *_: (folder / STOP_FILE).touch())
-
-    def tell(progress: float, seconds_left: float | None = None) -> None:
-        if (folder / STOP_FILE).exists():
-            raise Stopped
-        state.progress, state.seconds_left = progress, seconds_left
-        _write(folder, state)
-
+    refuse_links(job.dir)
     try:
-        reserve(folder)
-        sweep(folder)
-        _write(folder, state)
+        with sole_worker(job):
+            if job.state().status == "done":  # the worker that this one has waited for came to the end
+                return DONE
+            signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())
+            return run_job(recorder(job), work)
+    except JobHeldError as error:
+        print(error, file=sys.stderr)
+        return HELD
+
+
+def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:
+    """Does the ``work`` and writes down how it ends; returns the exit status."""
+    try:
+        recorder.begin()
         try:
-            work(tell)
+            work(recorder)
         except Stopped:
-            return _end(folder, state, "stopped", 3)
-        return _end(folder, state, "done", 0)
+            recorder.end("stopped")
+            return STOPPED
+        except AwaitsProposal:
+            recorder.end("waiting")
+            return WAITING
+        recorder.end("done")
+        return DONE
     except Exception as error:  # whatever it is belongs in the job's record
-        state.error = in_words(error, folder)
-        with suppress(OSError):  # on a disk that is full
-            _end(folder, state, "failed", 1)
-        with suppress(OSError):
+        recorder.failed(error)
+        with suppress(OSError):  # the log may lie on a full disk
             traceback.print_exc()
-        return 1
+        return FAILED
 
 
-def detached(main: Callable[[Path], int]) -> NoReturn:
-    """Runs ``main`` for the folder named on the command line, as a process that Ctrl+C and a closed terminal do not reach."""
-    for nuisance in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(nuisance, signal.SIG_IGN)
-    os.nice(5)  # the page stays quick
-    sys.exit(main(Path(sys.argv[1]).resolve()))
+@contextmanager
+def sole_worker(job: Job, wait: float = LOCK_WAIT) -> Iterator[None]:
+    """Keeps all other workers from the job, over all machines that see its folder. Raises JobHeldError if one is on it and does not end
+    within ``wait`` seconds."""
+    deadline = time.monotonic() + wait
+    with open_to_append(job.dir / LOCK_FILE) as lock:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    state = job.state()
+                    raise JobHeldError(f"{job.id} has a worker already, process {state.pid} on {state.host}") from None
+                time.sleep(0.1)
+        yield
 
 
-def _end(folder: Path, state: WorkerState, status: Status, exit_status: int) -> int:
-    state.status, state.finished, state.seconds_left = status, time.time(), None
-    free_reserve(folder)
-    _write(folder, state)
-    return exit_status
+def end_with(keeper: int) -> None:
+    """Ends this process and its whole group by force as soon as the process with the pid ``keeper`` is gone, in whatever way."""
 
+    def watch() -> None:
+        with suppress(psutil.NoSuchProcess):
+            kept_by = psutil.Process(keeper)
+            while kept_by.is_running() and kept_by.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.2)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
 
-def _write(folder: Path, state: WorkerState) -> None:
-    """Replaces ``state.json``; every write is a heartbeat."""
-    state.heartbeat = time.time()
-    write_text(folder / "state.json", state.model_dump_json(indent=1))
+    threading.Thread(target=watch, daemon=True).start()

@@ -35,6 +35,8 @@ from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.schema import Context
 from frozenlab.files import write_parquet, write_text
+from frozenlab.jobs.environment import THREADS
+from frozenlab.jobs.worker import run_job
 from frozenlab.lab_model.teaching import FEATURES, TeachSettings, centred, fit, teach, worded
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import random_config
@@ -43,8 +45,8 @@ from frozenlab.loop.forks import fork
 from frozenlab.loop.loop import PROPOSAL_TEMPERATURE, proposal_seed
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import THREADS, Session, SessionError, SessionStore
-from frozenlab.loop.worker import run_recorded
+from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.loop.worker import work
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.lab.vocabulary import CONFIG
 from frozenlab.policy.loading import load_policy
@@ -102,7 +104,7 @@ def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
     session = Session(store.root / name) if (store.root / name).is_dir() else store.create(spec, name)
     if session.spec != spec:
         raise SessionError(f"{session.dir} is an evidence of another setting: name another folder")
-    if session.validation(0) is None and run_recorded(session, Recorder(session)) == 1:
+    if session.validation(0) is None and run_job(Recorder(session), work) == 1:
         raise SessionError(f"{name} failed: {session.state().error}")
     return session
 
@@ -167,7 +169,7 @@ def measure(parent: Session, completion: str, store: SessionStore, name: str, re
         spec = forked.spec.changed(seed=other)  # no fork of the app's may do that: its first stage had another
         write_text(folder / "session.json", spec.model_dump_json(indent=2))
         forked = Session(folder)
-    if run_recorded(forked, Recorder(forked)):
+    if run_job(Recorder(forked), work):
         raise SessionError(f"{name} did not end: {forked.state().error}")
     drawn, before, after = forked.environment(1), parent.validation(0), forked.validation(1)
     assert drawn is not None and before is not None and after is not None

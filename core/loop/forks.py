@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from frozenlab.engineer.schema import Proposal
 from frozenlab.errors import one_line
 from frozenlab.files import write_text
-from frozenlab.loop.soundness import refuse_links
+from frozenlab.jobs.folders import refuse_links
 from frozenlab.loop.spec import Parent, SessionSpec
 from frozenlab.loop.store import GIVEN_FILE, Session, SessionError, SessionStore
 from frozenlab.training.checkpoints import damage

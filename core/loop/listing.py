@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.kept import Kept, signature
 
-SESSION_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 RECORDED = "example-"
 """Sessions that ship with the project begin so, and open read-only."""
 
@@ -50,7 +49,7 @@ def parent_of(folder: Path) -> str | None:
 def _folders(root: Path) -> Iterator[tuple[str, Path]]:
     try:
         with os.scandir(root) as entries:
-            yield from ((entry.name, root / entry.name) for entry in entries if SESSION_ID.fullmatch(entry.name))
+            yield from ((entry.name, root / entry.name) for entry in entries if JOB_ID.fullmatch(entry.name))
     except OSError:
         return
 

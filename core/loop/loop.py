@@ -21,6 +21,7 @@ from frozenlab.engineer.engineers.human import person
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord, Written
 from frozenlab.jobs.disk import check_room, size_of
+from frozenlab.jobs.environment import THREADS
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import GenerationError, canonical_hashes, generate, realised
 from frozenlab.lake.instance import Instance
@@ -28,7 +29,7 @@ from frozenlab.lake.suites import build_suite, held_out
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.soundness import stages_to_train
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import GIVEN_FILE, THREADS, EnvironmentRecord, Session, SessionError
+from frozenlab.loop.store import GIVEN_FILE, EnvironmentRecord, Session, SessionError
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
@@ -74,7 +75,6 @@ def run(session: Session, recorder: Recorder) -> None:
         config = propose(engineer, context, config, session, recorder).config_after
     if spec.heavy:
         drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
-    recorder.done()
 
 
 def make_engineer(spec: SessionSpec, policy: Policy | None) -> Engineer:

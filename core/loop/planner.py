@@ -14,9 +14,9 @@ from typing import Any
 
 from frozenlab import places
 from frozenlab.errors import LabError
+from frozenlab.jobs.environment import worker_environment
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths, Verdict
-from frozenlab.loop.store import worker_environment
 from frozenlab.policy.answer import Answer, judge_answer
 from frozenlab.policy.settings import LanguageSettings
 

@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
-from frozenlab.loop.store import Session, SessionError
+from frozenlab.loop.store import Session
 from frozenlab.training.checkpoints import damage
-
-
-class LinkError(SessionError):
-    """A folder that is to be worked in holds a link; the message says which."""
-
-
-def refuse_links(folder: Path) -> None:
-    """Raises LinkError if there is a symbolic link in ``folder``, which may be somebody else's: what is written there has to stay there."""
-    for parent, folders, files in os.walk(folder):
-        for name in (*folders, *files):
-            path = Path(parent) / name
-            if path.is_symlink():
-                raise LinkError(
-                    f"{folder.name} holds a link, {path.relative_to(folder)}: nothing is run in a folder that leads elsewhere. "
-                    "Put what it leads to in its place, or delete it"
-                )
 
 
 def stages_to_train(session: Session) -> dict[int, str | None]:

@@ -7,8 +7,8 @@ shown. Whatever lies in a folder, reading it raises nothing but SessionError, an
 from __future__ import annotations
 
 import os
-import re
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -26,12 +26,15 @@ from frozenlab.engineer.evidence import StageMeasurements
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.errors import LabError, one_line
 from frozenlab.files import read_lines, write_text
+from frozenlab.jobs.folders import check_id, fresh_name
+from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Kept, Signature, signature
-from frozenlab.jobs.state import Moment, State, ValidRate, as_observed
+from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, Moment, as_observed
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import Realised
-from frozenlab.loop.listing import RECORDED, SESSION_ID, Listed, listed, parent_of
+from frozenlab.loop.listing import RECORDED, Listed, listed, parent_of
 from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.state import State, ValidRate
 from frozenlab.loop.tables import checked
 from frozenlab.policy.evaluation import COLUMNS
 from frozenlab.policy.folders import policy_folder, weights_file
@@ -39,9 +42,6 @@ from frozenlab.policy.settings import LanguageSettings
 
 OFFERED = 60
 """Sessions that a page offers to choose from; older ones open by their id."""
-STOP_FILE = "stop"
-"""Put into a session folder to ask its worker to stop at the next step."""
-
 SCRATCH, SCRATCH_AGE = ".new-", 86400.0
 """How the folder is called in which a new session is put together, and for how many seconds at most."""
 GIVEN_FILE = "given.json"
@@ -104,8 +104,10 @@ class Checkpoint(BaseModel):
     """How it is asked if it is a Hugging Face language model; None: it is a lab model."""
 
 
-class Session:
+class Session(Job):
     """One session folder, opened for reading. ``problems`` grows as damaged files are met."""
+
+    kind = "session"
 
     def __init__(self, folder: Path) -> None:
         self.dir = folder
@@ -139,6 +141,24 @@ class Session:
     @property
     def title(self) -> str:
         return self.spec.title or self.id
+
+    @property
+    def patience(self) -> float:
+        return SLOW_STALLED_AFTER if self.spec.language else STALLED_AFTER
+
+    @property
+    def online(self) -> bool:
+        return self.spec.online
+
+    def command(self) -> list[str]:
+        """What runs the session: one process, or as many as its spec has, by its launcher."""
+        language, n = self.spec.language, str(self.spec.processes)
+        if language is None or self.spec.processes == 1:
+            return super().command()
+        each = ["-m", "frozenlab.loop.processes", str(self.dir)]
+        if language.launcher.program == "accelerate":
+            return [sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_machines", "1", "--num_processes", n, *each]
+        return [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", n, *each]
 
     @property
     def created(self) -> float:
@@ -418,8 +438,7 @@ class SessionStore:
 
     def open(self, session_id: str) -> Session:
         """Raises SessionError where there is no such session."""
-        if not SESSION_ID.fullmatch(session_id):
-            raise SessionError(f"{session_id!r} is no session id: lower-case letters, digits and hyphens, at most 63")
+        check_id(session_id, "session", SessionError)
         for root in (self.root, places.SESSIONS):
             folder = root / session_id
             recorded_elsewhere = root != self.root and not session_id.startswith(RECORDED)
@@ -433,8 +452,7 @@ class SessionStore:
         Raises SessionError if the id is taken.
         """
         session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer)
-        if not SESSION_ID.fullmatch(session_id):
-            raise SessionError(f"{session_id!r} is no session id: lower-case letters, digits and hyphens, at most 63")
+        check_id(session_id, "session", SessionError)
         folder = self.root / session_id
         self.root.mkdir(parents=True, exist_ok=True)
         for left in self.root.glob(f"{SCRATCH}*"):
@@ -451,23 +469,3 @@ class SessionStore:
             except OSError:
                 raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
         return Session(folder)
-
-
-def fresh_name(folder: Path, title: str, otherwise: str) -> str:
-    """Date, time and the title's words (``otherwise`` if it has none); with a number, if anything in ``folder`` is called so."""
-    words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:30].strip("-") or otherwise
-    stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{words}"
-    taken = {path.name for path in folder.glob(f"{stem}*")}
-    return next(name for name in [stem, *(f"{stem}-{i}" for i in range(2, 1000))] if name not in taken)
-
-
-THREADS = max(1, (os.cpu_count() or 1) // 2)
-"""For processes that import torch: half the cores. Torch's threads wait for each other by spinning: on two cores, with two threads and
-anything else running, a training step of 2.5 s took 30; with one thread it takes 4, whatever runs beside it."""
-
-
-def worker_environment(online: bool = False) -> dict[str, str]:
-    """The environment of processes that import torch: nothing is looked up on a hub (unless ``online``), nothing is reported, and TRL does
-    not warn of the extension point that sampling uses."""
-    quiet = {"HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
-    return os.environ | quiet | ({} if online else {"HF_HUB_OFFLINE": "1"})

@@ -11,8 +11,9 @@ from frozenlab import seeds
 from frozenlab.engineer.ask import Engineer, ask
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.schema import ApiSettings
+from frozenlab.jobs.environment import THREADS
 from frozenlab.loop.loop import make_engineer
-from frozenlab.loop.store import THREADS, Session
+from frozenlab.loop.store import Session
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
 from frozenlab.replays.task import Answer, ReplayError, ReplayTask, needs_weights, obstacle, spec_of

@@ -19,11 +19,14 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from frozenlab import places
+from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, ProposalRecord, Section
 from frozenlab.errors import LabError, one_line
 from frozenlab.files import write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder, readable
-from frozenlab.jobs.state import WorkerState, read_state
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.policy.folders import weights_file
@@ -87,8 +90,10 @@ class ReplayTask(BaseModel):
         return len(self.arms) * self.samples
 
 
-class Replay:
+class Replay(Job):
     """One replay folder, opened for reading."""
+
+    kind = "replay"
 
     def __init__(self, folder: Path) -> None:
         """Raises ReplayError if there is no readable ``task.json``."""
@@ -107,6 +112,17 @@ class Replay:
     def session(self) -> Session:
         """The session that is asked about. Raises SessionError if it is not there any more."""
         return session_of(self.task, SessionStore(self.dir.parents[1]))
+
+    @property
+    def patience(self) -> float:
+        """Language models take their time, here or behind an API."""
+        specs = [spec_of(arm, self.session) for arm in self.task.arms]
+        slow = any(spec.api is not None or (spec.language is not None and spec.engineer in ("policy", "base")) for spec in specs)
+        return SLOW_STALLED_AFTER if slow else STALLED_AFTER
+
+    @property
+    def online(self) -> bool:
+        return self.session.spec.online
 
     def state(self) -> WorkerState:
         return read_state(self.dir)
@@ -247,6 +263,25 @@ def create(task: ReplayTask, store: SessionStore, replay_id: str | None = None) 
     """A new folder with ``task.json`` and a queued state. Raises ReplayError if the id is none or taken."""
     root = replays_folder(store)
     return Replay(make_folder(root, replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
+
+
+def start(task: ReplayTask, store: SessionStore) -> Replay:
+    """Starts to ask, as ``frozenlab replay`` does in the foreground. Raises LaunchError while another job runs, HostError if an engineer's
+    server is not allowed on this machine."""
+    hosts.check(servers(task, session_of(task, store)))
+    with launching(store.root):
+        replay = create(task, store)
+        spawn(replay)
+    return replay
+
+
+def resume(replay: Replay, store: SessionStore) -> None:
+    """Starts a worker that asks for the answers that a replay lacks. Raises what :func:`start` raises, and SessionError if the stage that
+    it asks about is gone."""
+    hosts.check(servers(replay.task, replay.session))
+    with launching(store.root):
+        replay.session.measurements(replay.task.stage)  # before the replay is called queued
+        spawn(replay)
 
 
 def replays(store: SessionStore) -> list[Replay]:

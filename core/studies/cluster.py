@@ -22,17 +22,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from frozenlab.errors import LabError
+from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import launch
-from frozenlab.loop.store import STOP_FILE, Session
-from frozenlab.loop.worker import HELD, KEEPER, SessionHeldError, sole_worker
+from frozenlab.jobs.worker import HELD, KEEPER, STOPPED, JobHeldError, sole_worker
+from frozenlab.loop.store import Session
 from frozenlab.studies.store import Study
 
 CONNECTS_WITHIN = 10.0
 """Seconds within which a cluster takes a connection; Ray itself tries for a quarter of an hour."""
 ANSWERS_WITHIN = 120.0
 """Seconds within which every node has said whether it sees the study's folder."""
-STOPPED = 3
-"""Exit status of a worker that was asked to stop, and of a task that was before it had one."""
 
 
 class ClusterError(LabError, RuntimeError):
@@ -137,7 +136,7 @@ class RayWorkers:
         try:
             with sole_worker(session, wait=0.0):
                 ray.cancel(self.tasks[session.id], force=True)
-        except SessionHeldError:
+        except JobHeldError:
             pass
 
 

@@ -11,13 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import Popen
+from typing import Annotated, Literal
 
 import pandas as pd
+from pydantic import BaseModel, Field
 
 from frozenlab import places
+from frozenlab.engineer import hosts
 from frozenlab.errors import one_line
+from frozenlab.files import write_text
 from frozenlab.jobs.folders import find_folder, make_folder, readable
-from frozenlab.jobs.state import WorkerState, read_state
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.launcher import check_folder, launching, spawn
+from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.studies.spec import Arm, StudyError, StudySpec
@@ -39,8 +46,20 @@ class Cell:
         return f"{self.arm.name}-s{self.seed}"
 
 
-class Study:
+class RunSettings(BaseModel):
+    """``run.json``: how a study's worker runs its cells; written whenever one is started."""
+
+    schema_version: Literal[1] = 1
+    jobs: Annotated[int, Field(ge=1)] | None = None
+    """Sessions that run at a time; None: as many as there is room for."""
+    cluster: str | None = None
+    """The address of a Ray cluster that they run on; None: they run here."""
+
+
+class Study(Job):
     """One study folder, opened for reading."""
+
+    kind = "study"
 
     def __init__(self, folder: Path) -> None:
         """Raises StudyError if there is no readable ``study.json``."""
@@ -54,6 +73,19 @@ class Study:
     @property
     def title(self) -> str:
         return self.spec.title
+
+    @property
+    def patience(self) -> float:
+        return SLOW_STALLED_AFTER if self.spec.session.language else STALLED_AFTER
+
+    @property
+    def run(self) -> RunSettings:
+        """Those it was last started with. Raises StudyError if they cannot be read."""
+        path = self.dir / "run.json"
+        try:
+            return RunSettings.model_validate_json(path.read_bytes()) if path.exists() else RunSettings()
+        except (OSError, ValueError) as error:
+            raise StudyError(f"study {self.id!r}: run.json cannot be read: {one_line(error)}") from None
 
     @property
     def cells(self) -> list[Cell]:
@@ -125,6 +157,29 @@ def create(spec: StudySpec, store: SessionStore, study_id: str | None = None) ->
     """A new folder with ``study.json``. Raises StudyError if the id is none or taken."""
     root = studies_folder(store)
     return Study(make_folder(root, study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
+
+
+def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Study:
+    """Creates a study and starts its worker. Raises LaunchError while another job runs, HostError if an engineer's server is not allowed
+    on this machine, StudyError if the id is not valid or taken."""
+    hosts.check(spec.servers)
+    with launching(store.root):
+        study = create(spec, store, study_id)
+        spawn_with(run, study)
+    return study
+
+
+def resume(study: Study, store: SessionStore, run: RunSettings) -> None:
+    """Starts a study's worker again, which goes on where the study stands. Raises what :func:`start` raises."""
+    hosts.check(study.spec.servers)
+    with launching(store.root):
+        spawn_with(run, study)
+
+
+def spawn_with(run: RunSettings, study: Study) -> Popen[bytes]:
+    check_folder(study)
+    write_text(study.dir / "run.json", run.model_dump_json(indent=1))
+    return spawn(study)
 
 
 def studies(store: SessionStore) -> list[Study]:

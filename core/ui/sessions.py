@@ -9,13 +9,14 @@ from typing import Literal
 
 import streamlit as st
 
-from frozenlab.jobs import launcher
-from frozenlab.jobs.state import State
+from frozenlab.errors import LabError
+from frozenlab.jobs.folders import JOB_ID
 from frozenlab.lake.draw.generator import undrawable
+from frozenlab.loop import launch
 from frozenlab.loop.footprint import shortfalls
-from frozenlab.loop.listing import SESSION_ID
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED, Session, SessionError, SessionStore
 from frozenlab.policy.lab.vocabulary import MAX_SIDE
 from frozenlab.training.settings import METHOD_NAMES
@@ -49,7 +50,7 @@ def session_picker(sessions: Sequence[Session], suits: Callable[[Session], objec
     if asked is not None and asked not in by_id and (older := _older(asked)) is not None and suits(older):
         by_id[asked] = older
     if asked is not None and asked not in by_id:
-        named = f"`{asked}`" if SESSION_ID.fullmatch(asked) else "of that name"
+        named = f"`{asked}`" if JOB_ID.fullmatch(asked) else "of that name"
         st.warning(f"There is no session {named} here. This is the newest one instead.")
     current = asked if asked in by_id else sessions[0].id
     st.session_state[PICKER] = current
@@ -135,8 +136,8 @@ def obstacles(spec: SessionSpec) -> list[str]:
 def start(spec: SessionSpec) -> None:
     """Starts a session in the background and goes to Train, or says why it cannot."""
     try:
-        session = launcher.start(spec, store())
-    except (launcher.LaunchError, SessionError) as error:
+        session = launch.start(spec, store())
+    except LabError as error:
         st.error(markup.plain(f"Not started: {error}."))
         return
     st.session_state[CHOSEN] = session.id

@@ -13,7 +13,8 @@ import pytest
 
 from frozenlab.benchmark.report import SHIPPED, Result, results, results_folder
 from frozenlab.benchmark.task import Evaluation, EvaluationError, Task, create, evaluations, task_for, throw_away
-from frozenlab.jobs.launcher import LaunchError, launching, start_evaluation, stop
+from frozenlab.benchmark.task import start as start_evaluation
+from frozenlab.jobs.launcher import LaunchError, launching, stop
 from frozenlab.jobs.state import WorkerState, worker_alive
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
@@ -105,7 +106,7 @@ def test_what_cannot_be_measured(store: SessionStore, model: str, suite: str, te
 def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
     evaluation = start_evaluation(task_for(policy, boards(tmp_path, 20), store), store)
     assert [known.id for known in evaluations(store)] == [evaluation.id]
-    with pytest.raises(LaunchError, match=r"tiny on boards-20.jsonl \(.*\) is running; stop it or wait"), launching(store):
+    with pytest.raises(LaunchError, match=r"tiny \(.*\) is running; stop it or wait"), launching(store.root):
         pass
     with pytest.raises(EvaluationError, match="is running; stop it first"):
         throw_away(evaluation.id, store)
@@ -130,7 +131,7 @@ def test_an_evaluation_that_is_stopped_leaves_no_result(store: SessionStore, pol
     wait_for(lambda: not evaluation.state().live, "the stop")
     assert evaluation.state().status == "stopped"
     assert not own(store) and not (evaluation.dir / "boards.parquet").exists()
-    with launching(store):
+    with launching(store.root):
         pass
     throw_away(evaluation.id, store)
     assert not evaluations(store)
@@ -143,7 +144,7 @@ def test_an_evaluation_that_fails_says_why(store: SessionStore, policy: str, tmp
     evaluation = start_evaluation(task_for(policy, str(path), store), store)
     wait_for(lambda: not evaluation.state().live, "the end")
     assert evaluation.state().status == "failed"
-    assert evaluation.state().error == "SuiteError: board 'wall' has no solution, so no model can be measured on it"
+    assert evaluation.state().error == "board 'wall' has no solution, so no model can be measured on it"
 
 
 def test_an_evaluation_whose_worker_is_gone_has_crashed(store: SessionStore) -> None:
@@ -153,7 +154,7 @@ def test_an_evaluation_whose_worker_is_gone_has_crashed(store: SessionStore) -> 
     (evaluation.dir / "state.json").write_text(running.model_dump_json())
     assert evaluation.state().status == "crashed"
     assert [known.id for known in evaluations(store)] == [evaluation.id]
-    with launching(store):
+    with launching(store.root):
         pass
 
 

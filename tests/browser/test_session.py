@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from frozenlab.jobs.state import State, worker_alive
+from frozenlab.jobs.state import worker_alive
+from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionStore
 from tests.builders import build_session, small_spec
 

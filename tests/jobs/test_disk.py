@@ -11,13 +11,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from frozenlab.benchmark.task import Task, create
 from frozenlab.jobs import disk, launcher
-from frozenlab.jobs.state import read_state
+from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
-from frozenlab.loop import recorder
+from frozenlab.loop import launch, recorder
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.store import Session, SessionStore
-from frozenlab.loop.worker import run_recorded
+from frozenlab.loop.worker import work
 from tests.builders import small_spec
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -35,7 +36,7 @@ def test_a_session_that_meets_a_full_disk_says_so_and_how_to_go_on(session: Sess
         raise RuntimeError("PytorchStreamWriter failed writing file") from FULL
 
     monkeypatch.setitem(sys.modules, "frozenlab.loop.loop", SimpleNamespace(run=run))  # the real one imports torch
-    assert run_recorded(session, Recorder(session)) == 1
+    assert run_job(Recorder(session), work) == 1
     state = Session(session.dir).state()
     assert state.status == "failed"
     assert state.error == f"The disk is full, in {session.dir}. Make room, then resume: what was done until now is kept."
@@ -47,16 +48,18 @@ def test_the_state_is_written_where_nothing_else_can_be(session: Session, monkey
         raise FULL
 
     monkeypatch.setattr(recorder, "append_line", append)
-    assert run_recorded(session, Recorder(session)) == 1
+    assert run_job(Recorder(session), work) == 1
     assert "The disk is full" in (Session(session.dir).state().error or "")
 
 
-def test_a_job_in_the_background_says_so_too(tmp_path: Path) -> None:
-    def work(tell: object) -> None:
+def test_other_jobs_say_so_too(tmp_path: Path) -> None:
+    def fill(recorder: object) -> None:
         raise FULL
 
-    assert run_job(tmp_path, work) == 1
-    assert (read_state(tmp_path).status, "The disk is full" in (read_state(tmp_path).error or "")) == ("failed", True)
+    evaluation = create(Task(title="any", model="lab-model", policy="lab-model", suite="quick"), SessionStore(tmp_path))
+    assert run_job(JobRecorder(evaluation), fill) == 1
+    state = evaluation.state()
+    assert (state.status, "The disk is full" in (state.error or "")) == ("failed", True)
 
 
 def test_a_stage_for_which_there_is_no_room_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,7 +74,7 @@ def test_a_stage_for_which_there_is_no_room_is_not_begun(tmp_path: Path, monkeyp
 def test_nothing_is_launched_on_a_full_disk(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(100e6, 100e6, 0))
     with pytest.raises(launcher.LaunchError, match="The disk is too full for anything new"):
-        launcher.start(session.spec, SessionStore(session.dir.parent))
+        launch.start(session.spec, SessionStore(session.dir.parent))
 
 
 def test_other_errors_keep_their_words(tmp_path: Path) -> None:

@@ -15,10 +15,12 @@ import pytest
 
 from frozenlab import places
 from frozenlab.files import write_text
-from frozenlab.jobs.launcher import LaunchError, claim, end_after_grace, reclaim, resume, start, stop, worker_command
-from frozenlab.jobs.state import State, own_process, worker_alive
+from frozenlab.jobs.launcher import LaunchError, end_after_grace, stop
+from frozenlab.jobs.state import own_process, worker_alive
+from frozenlab.loop.launch import claim, reclaim, resume, start
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import wait_for
@@ -105,7 +107,7 @@ def test_a_session_is_not_resumed_in_a_terminal_beside_one_that_runs(tmp_path: P
 
 def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> None:
     script = (
-        "import sys; from pathlib import Path; from frozenlab.jobs.launcher import start; from frozenlab.loop.store import SessionStore;"
+        "import sys; from pathlib import Path; from frozenlab.loop.launch import start; from frozenlab.loop.store import SessionStore;"
         "from frozenlab.loop.spec import SessionSpec; spec = SessionSpec.model_validate_json(sys.stdin.read());"
         "print(start(spec, SessionStore(Path(sys.argv[1]))).id)"
     )
@@ -147,6 +149,7 @@ def test_the_spec_names_what_starts_its_processes(launcher: dict | None, words: 
     if launcher:
         paper = preset_spec("paper")
         spec = SessionSpec.model_validate(paper.model_dump() | {"language": {"rows": 1, "launcher": launcher}})
-    command = worker_command(SessionStore(tmp_path).create(spec, "told"))
-    assert command[0] == sys.executable and command[-3:] == ["-m", "frozenlab.loop.worker", str(tmp_path / "told")]
-    assert all(word in command for word in words) and (len(words) > 0) == (len(command) > 4)
+    command = SessionStore(tmp_path).create(spec, "told").command()
+    module = ["frozenlab.loop.processes"] if words else ["frozenlab.jobs", "session"]
+    assert command[0] == sys.executable and command[-len(module) - 2 :] == ["-m", *module, str(tmp_path / "told")]
+    assert all(word in command for word in words) and (len(words) > 0) == (len(command) > 5)

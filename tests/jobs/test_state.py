@@ -10,7 +10,8 @@ import time
 
 import psutil
 
-from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, State, as_observed, own_process
+from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, as_observed, own_process
+from frozenlab.loop.state import State
 
 
 def mine(**fields: object) -> State:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from frozenlab.engineer.schema import ApiSettings
-from frozenlab.jobs import launcher
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop import launch
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.training.settings import TrainingSettings
@@ -45,7 +45,7 @@ def test_it_goes_on_after_a_refusal_and_the_key_is_written_nowhere(tmp_path: Pat
     refusal = fails(401, f"Incorrect API key provided: {KEY}")
     with serving(refusal, refusal, fills_in_the_schema) as server:
         monkeypatch.setenv("FROZENLAB_API_HOSTS", server.url.split("/")[2])
-        session = finished(launcher.start(spec(server.url), SessionStore(tmp_path)))
+        session = finished(launch.start(spec(server.url), SessionStore(tmp_path)))
     assert session.state().status == "done", (session.dir / "worker.log").read_text()
     assert set(server.keys) == {f"Bearer {KEY}"}
     refused, answered = session.proposal(0), session.proposal(1)

@@ -11,10 +11,11 @@ import torch
 from safetensors.torch import load_file
 
 from frozenlab.engineer.engineers.human import proposal_of
+from frozenlab.jobs.worker import run_job
 from frozenlab.loop.forks import DECIDED, fork
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.store import Session, SessionError, SessionStore
-from frozenlab.loop.worker import run_recorded
+from frozenlab.loop.worker import work
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.training.checkpoints import drop_resume_files
 from tests.builders import build_session
@@ -22,7 +23,7 @@ from tests.loop.test_loop import small_spec
 
 
 def run(session: Session) -> Session:
-    assert run_recorded(session, Recorder(session)) == 0, session.state().error
+    assert run_job(Recorder(session), work) == 0, session.state().error
     return session
 
 

@@ -8,11 +8,13 @@ import pytest
 
 from frozenlab.engineer.engineers.human import person, proposal_of
 from frozenlab.jobs import launcher
+from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop import launch
 from frozenlab.loop.ledger import predictions
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.store import Session, SessionStore
-from frozenlab.loop.worker import run_recorded
+from frozenlab.loop.worker import work
 from tests.builders import build_session
 from tests.loop.test_loop import small_spec
 from tests.running import wait_for
@@ -27,16 +29,16 @@ def harder(config: EnvironmentConfig, size: int, hole_ratio: float) -> Environme
 def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     session = store.create(small_spec("human"), "asked")
-    assert run_recorded(session, Recorder(session)) == 4
+    assert run_job(Recorder(session), work) == 4
     state = session.state()
     assert (state.status, state.phase, state.stage, state.live) == ("waiting", "proposing", 0, False)
     assert session.context(0) is not None and session.proposal(0) is None, "what a person decides by is there"
     with pytest.raises(launcher.LaunchError, match="waits for your proposal"):
-        launcher.resume(session, store)
+        launch.resume(session, store)
     before = session.spec.initial_config
     size = next(iter(before.sizes))
     given = proposal_of(before, harder(before, size, 0.9), why="Break the ice.", expected={size: 0.25}, cited={size: (f"F{size}",)})
-    launcher.propose(session, given, store)
+    launch.propose(session, given, store)
     wait_for(lambda: not session.state().live, "the rest of the session")
     assert session.state().status == "done", session.state().error
     record = session.proposal(0)
@@ -47,14 +49,14 @@ def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_p
     ledger = predictions(session)
     assert list(ledger["engineer"]) == ["human"] and list(ledger["expected"]) == [0.25]
     with pytest.raises(launcher.LaunchError, match="does not wait for a proposal, it is done"):
-        launcher.propose(session, given, store)
+        launch.propose(session, given, store)
 
 
 def test_a_proposal_is_not_taken_by_a_session_that_does_not_wait(tmp_path: Path) -> None:
     built: Session = build_session(tmp_path, session_id="built")
     config = built.spec.initial_config
     with pytest.raises(launcher.LaunchError, match="does not wait"):
-        launcher.propose(built, proposal_of(config, config), SessionStore(tmp_path))
+        launch.propose(built, proposal_of(config, config), SessionStore(tmp_path))
     assert not list(tmp_path.rglob("given.json"))
 
 

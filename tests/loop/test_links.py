@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -10,11 +11,13 @@ import pytest
 
 from frozenlab.files import append_line, write_parquet
 from frozenlab.jobs import launcher
-from frozenlab.jobs.worker import run_job
+from frozenlab.jobs.folders import LinkError
+from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.worker import sole_worker, work_alone
+from frozenlab.loop import launch
 from frozenlab.loop.forks import fork
-from frozenlab.loop.soundness import LinkError
 from frozenlab.loop.store import Session, SessionStore
-from frozenlab.loop.worker import main, sole_worker
+from frozenlab.loop.worker import main
 from tests.builders import build_session, small_spec
 
 
@@ -36,11 +39,12 @@ def test_a_folder_with_a_link_is_not_worked_in(session: Session, victim: Path, n
     (session.dir / name).unlink(missing_ok=True)
     (session.dir / name).symlink_to(victim)
     before = sorted(path.name for path in session.dir.rglob("*"))
-    for work in (lambda: main(session.dir), lambda: run_job(session.dir, lambda tell: None), lambda: fork(session, 0, store_of(session))):
+    forking = partial(fork, session, 0, store_of(session))
+    for work in (partial(main, session.dir), partial(work_alone, session, print, JobRecorder), forking):
         with pytest.raises(LinkError, match="lent holds a link"):
             work()
     with pytest.raises(launcher.LaunchError, match=f"lent holds a link, {name}: nothing is run in a folder that leads elsewhere"):
-        launcher.resume(session, store_of(session))
+        launch.resume(session, store_of(session))
     assert victim.read_text() == "mine"
     assert sorted(path.name for path in session.dir.rglob("*")) == before
 
@@ -59,7 +63,7 @@ def test_a_link_among_the_sessions_is_read_and_never_changed(session: Session) -
     linked = store.open("linked")
     assert linked.read_only and linked.metrics(0).equals(session.metrics(0))
     with pytest.raises(launcher.LaunchError, match="linked is a link to another folder, it cannot be changed"):
-        launcher.resume(linked, store)
+        launch.resume(linked, store)
 
 
 @pytest.mark.parametrize("write", [lambda path: append_line(path, {}), lambda path: sole_worker(Session(path.parent)).__enter__()])

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from frozenlab.jobs import launcher
+from frozenlab.loop import launch
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.policy.settings import Launcher
@@ -37,7 +38,7 @@ def log(session: Session) -> str:
 
 @pytest.fixture(scope="module")
 def whole(spec: SessionSpec, tmp_path_factory: pytest.TempPathFactory) -> Session:
-    session = launcher.start(spec, SessionStore(tmp_path_factory.mktemp("several")))
+    session = launch.start(spec, SessionStore(tmp_path_factory.mktemp("several")))
     wait(session)
     assert session.state().status == "done", log(session)
     return session
@@ -58,12 +59,12 @@ def test_they_share_each_steps_boards(whole: Session, spec: SessionSpec) -> None
 
 def test_stopped_and_resumed_they_end_with_the_same_weights(whole: Session, spec: SessionSpec, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    session = launcher.start(spec, store)
+    session = launch.start(spec, store)
     wait(session, until="step")
     launcher.stop(session)
     wait(session)
     assert session.state().status == "stopped", log(session)
-    launcher.resume(session, store)
+    launch.resume(session, store)
     wait(session)
     assert session.state().status == "done", log(session)
     for stage in range(2):

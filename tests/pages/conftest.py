@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.jobs import launcher
+from frozenlab.loop import launch
 from frozenlab.loop.planner import Planner
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore
@@ -34,5 +34,5 @@ def launched(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Ses
         specs.append(spec)
         return store.create(spec, f"launched-{len(specs)}")
 
-    monkeypatch.setattr(launcher, "start", start)
+    monkeypatch.setattr(launch, "start", start)
     return specs

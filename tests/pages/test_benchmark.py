@@ -313,7 +313,7 @@ def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
 def test_an_empty_lab_offers_to_measure_the_lab_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(tmp_path, monkeypatch)
     started: list[Task] = []
-    monkeypatch.setattr(launcher, "start_evaluation", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.benchmark.page.measure.start_evaluation", lambda task, store: started.append(task))
     app = open_page("benchmark")
     assert not app.exception
     assert any("No checkpoint has been measured yet" in info.value for info in app.info)
@@ -367,7 +367,7 @@ def lab(suite: list[Instance], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_checkpoint_of_a_session_can_be_measured(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Task] = []
-    monkeypatch.setattr(launcher, "start_evaluation", lambda task, store: started.append(task))
+    monkeypatch.setattr("frozenlab.benchmark.page.measure.start_evaluation", lambda task, store: started.append(task))
     app = open_page("benchmark")
     app.session_state["measure-model"], app.session_state["measure-suite"] = "told:2", "quick"
     app.button(key="measure").click().run()
@@ -380,7 +380,7 @@ def test_a_refusal_is_said(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -
     def refuse(task: Task, store: SessionStore) -> Evaluation:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr(launcher, "start_evaluation", refuse)
+    monkeypatch.setattr("frozenlab.benchmark.page.measure.start_evaluation", refuse)
     app = open_page("benchmark").button(key="measure").click().run()
     app.button(key="measure-start").click().run()
     assert "a session is running" in app.error[0].value

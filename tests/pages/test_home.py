@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.jobs import launcher
+from frozenlab.loop import launch
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore
@@ -30,7 +31,7 @@ def test_a_launch_that_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(spec: SessionSpec, store: SessionStore) -> Session:
         raise launcher.LaunchError("another session is running")
 
-    monkeypatch.setattr(launcher, "start", refuse)
+    monkeypatch.setattr(launch, "start", refuse)
     app = open_page("home").button(key="start-quick").click().run()
     assert "Not started: another session is running." in shown(app.error[0].value)
     assert app.title[0].value == "Can a model design what it learns from?"

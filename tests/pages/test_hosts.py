@@ -10,13 +10,15 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ApiSettings
 from frozenlab.files import write_text
-from frozenlab.jobs import launcher
-from frozenlab.jobs.launcher import LaunchError
 from frozenlab.jobs.state import WorkerState
+from frozenlab.loop import launch
 from frozenlab.loop.store import SessionStore
+from frozenlab.replays import task as replay_task
 from frozenlab.replays import task as replays
 from frozenlab.replays.task import arms_of_engineers, task_for
+from frozenlab.studies import store as study_store
 from frozenlab.studies.spec import engineers_study
+from frozenlab.studies.store import RunSettings
 from frozenlab.studies.store import create as create_study
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
@@ -90,17 +92,17 @@ def test_a_server_that_is_new_here_is_asked_about(place: str) -> None:
 
 def test_whatever_the_page_does_nothing_starts(folder: Path) -> None:
     store = SessionStore(folder)
-    session, study, replay = store.open("built"), launcher.studies(store)[0], launcher.replays(store)[0]
+    session, study, replay = store.open("built"), study_store.studies(store)[0], replay_task.replays(store)[0]
     before = sorted(folder.rglob("*"))
     for start in (
-        lambda: launcher.start(session.spec, store),
-        lambda: launcher.resume(session, store),
-        lambda: launcher.start_fork(session, 0, store),
-        lambda: launcher.start_study(study.spec, store, 1),
-        lambda: launcher.resume_study(study, store, 1),
-        lambda: launcher.start_replay(replay.task, store),
-        lambda: launcher.resume_replay(replay, store),
+        lambda: launch.start(session.spec, store),
+        lambda: launch.resume(session, store),
+        lambda: launch.start_fork(session, 0, store),
+        lambda: study_store.start(study.spec, store, RunSettings()),
+        lambda: study_store.resume(study, store, RunSettings()),
+        lambda: replay_task.start(replay.task, store),
+        lambda: replay_task.resume(replay, store),
     ):
-        with pytest.raises(LaunchError, match=f"{HOST} has not been allowed on this machine yet: --allow-host {HOST} allows it"):
+        with pytest.raises(hosts.HostError, match=f"{HOST} has not been allowed on this machine yet: --allow-host {HOST} allows it"):
             start()
     assert sorted(folder.rglob("*")) == before

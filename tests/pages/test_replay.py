@@ -11,8 +11,9 @@ import pytest
 
 from frozenlab.engineer.schema import SECTIONS
 from frozenlab.jobs import launcher
+from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.store import STOP_FILE, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.replays import worker as replay_worker
 from frozenlab.replays.page.figures import panel_of, proposals_figure, traces
 from frozenlab.replays.report import proposals, sentences
@@ -40,7 +41,7 @@ def started(alone: Path, monkeypatch: pytest.MonkeyPatch) -> list[ReplayTask]:
         tasks.append(task)
         return create(task, store, f"started-{len(tasks)}")
 
-    monkeypatch.setattr(launcher, "start_replay", start)
+    monkeypatch.setattr("frozenlab.replays.task.start", start)
     return tasks
 
 
@@ -93,7 +94,7 @@ def test_one_answer_is_shown_as_the_address_says_and_another_can_be_chosen(alone
 def test_a_stopped_replay_shows_what_it_has_and_can_go_on(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(alone, answers=7)
     resumed: list[Replay] = []
-    monkeypatch.setattr(launcher, "resume_replay", lambda replay, store: resumed.append(replay))
+    monkeypatch.setattr("frozenlab.replays.task.resume", lambda replay, store: resumed.append(replay))
     app = open_page("replay", replay="mine")
     assert "This replay stopped, with 7 of 12 answers" in words(app)
     assert [frame.value["answers"].tolist() for frame in app.dataframe] == [[3, 2, 2]]
@@ -185,7 +186,7 @@ def test_a_refusal_is_said(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr(launcher, "start_replay", refuse)
+    monkeypatch.setattr("frozenlab.replays.task.start", refuse)
     build_session(alone)
     app = open_page("replay", session="built", stage="1")
     app.button(key="replay-start").click().run()

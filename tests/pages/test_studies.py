@@ -20,7 +20,7 @@ from frozenlab.studies.effects import points
 from frozenlab.studies.noise import told_beforehand
 from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
 from frozenlab.studies.spec import SEEDS, StudySpec, engineers_study
-from frozenlab.studies.store import Study, create, shipped
+from frozenlab.studies.store import RunSettings, Study, create, shipped
 from frozenlab.studies.tables import StudyReport
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
@@ -159,7 +159,7 @@ def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, 
     study = create(engineers_study(2), SessionStore(sessions_folder), "mine")
     (study.dir / "state.json").write_text(WorkerState(status="stopped").model_dump_json())
     resumed: list[Study] = []
-    monkeypatch.setattr(launcher, "resume_study", lambda study, store, jobs: resumed.append(study))
+    monkeypatch.setattr("frozenlab.studies.store.resume", lambda study, store, run: resumed.append(study))
     app = open_page("studies")
     assert app.query_params["study"] == "mine"
     assert "Nothing can be compared yet" in app.info[0].value
@@ -190,11 +190,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[StudySpec, int]]:
     """What is asked to be started, which is only written down."""
     asked: list[tuple[StudySpec, int]] = []
 
-    def start(spec: StudySpec, store: SessionStore, jobs: int, study_id: str | None = None) -> Any:
-        asked.append((spec, jobs))
+    def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Any:
+        asked.append((spec, run.jobs or 0))
         return create(spec, store, "made")
 
-    monkeypatch.setattr(launcher, "start_study", start)
+    monkeypatch.setattr("frozenlab.studies.store.start", start)
     return asked
 
 
@@ -300,7 +300,7 @@ def test_a_refusal_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr(launcher, "start_study", refuse)
+    monkeypatch.setattr("frozenlab.studies.store.start", refuse)
     app = open_page("studies").button(key="study-new").click().run()
     app.button(key="study-start").click().run()
     assert "a session is running" in app.error[0].value

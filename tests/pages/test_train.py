@@ -10,14 +10,17 @@ import pytest
 from frozenlab.engineer.schema import ApiSettings
 from frozenlab.files import append_line, write_text
 from frozenlab.jobs import launcher
-from frozenlab.jobs.state import Phase, State, Status
+from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
+from frozenlab.loop import launch
 from frozenlab.loop.page.first_minute import steps
 from frozenlab.loop.page.language_form import TRANSFORMERS
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import STOP_FILE, Session, SessionStore
+from frozenlab.loop.state import Phase, State
+from frozenlab.loop.store import Session, SessionStore
 from frozenlab.training.settings import Method
 from frozenlab.ui.figures import training_curves
 from tests.builders import build_session, small_spec
@@ -262,7 +265,7 @@ def test_a_finished_session_says_what_training_did(sessions_folder: Path) -> Non
 def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder, status="stopped", finished_stages=1)
     resumed: list[str] = []
-    monkeypatch.setattr(launcher, "resume", lambda session, store: resumed.append(session.id))
+    monkeypatch.setattr(launch, "resume", lambda session, store: resumed.append(session.id))
     app = open_page("train", session="built")
     assert not app.exception
     assert "Resume goes on where it stopped" in words(app)

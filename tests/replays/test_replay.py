@@ -15,9 +15,10 @@ import pandas as pd
 import pytest
 
 from frozenlab.engineer.schema import SECTIONS, ApiSettings, Attempt
-from frozenlab.jobs.launcher import LaunchError, launching, resume_replay, start_replay, stop
+from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.launcher import LaunchError, launching, stop
 from frozenlab.jobs.state import worker_alive
-from frozenlab.loop.store import STOP_FILE, Session, SessionError, SessionStore
+from frozenlab.loop.store import Session, SessionError, SessionStore
 from frozenlab.replays import worker as replay_worker
 from frozenlab.replays.asking import replay
 from frozenlab.replays.cost import estimate
@@ -39,6 +40,8 @@ from frozenlab.replays.task import (
     validated_stages,
     write_answers,
 )
+from frozenlab.replays.task import resume as resume_replay
+from frozenlab.replays.task import start as start_replay
 from frozenlab.studies.spec import Arm, section_arms
 from tests.builders import build_session
 
@@ -189,7 +192,7 @@ def test_a_killed_replay_in_the_background_goes_on(store: SessionStore) -> None:
     task = task_for(session, 0, [Arm(name="all"), Arm(name="blind", sections=())], "x", samples=10)
     found = start_replay(task, store)
     assert [known.id for known in replays(store)] == [found.id]
-    with pytest.raises(LaunchError, match=r"Built session, stage 1: x \(.*\) is running; stop it or wait"), launching(store):
+    with pytest.raises(LaunchError, match=r"Built session, stage 1: x \(.*\) is running; stop it or wait"), launching(store.root):
         pass
     with pytest.raises(ReplayError, match="is running; stop it first"):
         throw_away(found)

@@ -18,17 +18,19 @@ import pytest
 
 from frozenlab import places
 from frozenlab.cli.main import main as frozenlab
-from frozenlab.jobs.launcher import runner_options, spawn
-from frozenlab.jobs.state import State, worker_alive
+from frozenlab.files import write_text
+from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.state import worker_alive
+from frozenlab.jobs.worker import HELD, LOCK_FILE, JobHeldError, run_job, sole_worker
 from frozenlab.loop import worker
 from frozenlab.loop.forks import fork
+from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionStore
-from frozenlab.loop.worker import HELD, LOCK_FILE, SessionHeldError, sole_worker
 from frozenlab.policy.settings import LanguageSettings, Launcher
 from frozenlab.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
 from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import Study, create
+from frozenlab.studies.spec import StudyError, StudySpec
+from frozenlab.studies.store import RunSettings, Study, create, spawn_with
 from frozenlab.studies.tables import StudyReport
 from tests.builders import build_session, small_spec
 from tests.loop.test_loop import tensors
@@ -110,7 +112,7 @@ def steps_of_workers(session: Session) -> list[list[tuple[int, int]]]:
 @pytest.mark.xdist_group("cluster")
 def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp_path: Path) -> None:
     study = create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
-    runner = spawn(study, "--cluster", cluster.address)
+    runner = spawn_with(RunSettings(cluster=cluster.address), study)
     doomed = cluster.worker_nodes.copy().pop()
     wait_for(lambda: trained_on(doomed, study) is not None or runner.poll() is not None, "a session to train on the node")
     found = trained_on(doomed, study)
@@ -152,7 +154,7 @@ def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp
 @pytest.mark.xdist_group("cluster")
 def test_a_stopped_study_stops_its_tasks_those_too_that_wait_for_a_node(cluster: Cluster, tmp_path: Path) -> None:
     study = create(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
-    runner = spawn(study, "--jobs", "3", "--cluster", cluster.address)
+    runner = spawn_with(RunSettings(jobs=3, cluster=cluster.address), study)
     begun = partial(events, study, "started")
     wait_for(lambda: sum(begun().values()) == 2 and len(begun()) == 3, "two sessions to have a worker, and a third to wait for a node")
     runner.terminate()
@@ -164,7 +166,8 @@ def test_a_stopped_study_stops_its_tasks_those_too_that_wait_for_a_node(cluster:
 
 def test_a_cluster_that_is_not_there_fails_the_study_with_the_reason(tmp_path: Path) -> None:
     study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "lonely")
-    assert Runner(study, workers=RayWorkers(study, "127.0.0.1:1", tmp_path / "lock")).run() == 1
+    workers = RayWorkers(study, "127.0.0.1:1", tmp_path / "lock")
+    assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=workers).run()) == 1
     assert study.state().status == "failed"
     assert "no Ray cluster answers at 127.0.0.1:1" in (study.state().error or "")
     for address in ("localhost:1", "ray://localhost:1", "localhost:99999"):
@@ -183,9 +186,14 @@ def test_without_ray_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "studies").exists()
 
 
-def test_the_runner_is_told_where_its_cells_run() -> None:
-    assert runner_options(None, None) == []
-    assert runner_options(3, "auto") == ["--jobs", "3", "--cluster", "auto"]
+def test_how_a_study_runs_lies_in_its_folder(tmp_path: Path) -> None:
+    study = create(small_study(), SessionStore(tmp_path), "told")
+    assert study.run == RunSettings(jobs=None, cluster=None)
+    write_text(study.dir / "run.json", RunSettings(jobs=3, cluster="auto").model_dump_json())
+    assert study.run == RunSettings(jobs=3, cluster="auto")
+    write_text(study.dir / "run.json", '{"jobs": 0}')
+    with pytest.raises(StudyError, match=r"run\.json cannot be read: jobs: "):
+        study.run  # noqa: B018
 
 
 # --- what a cell needs, and what a node must see ----------------------------------------------------------------------
@@ -223,7 +231,7 @@ def test_a_session_has_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     before = {path: path.read_bytes() for path in session.dir.rglob("*") if path.is_file()}
     monkeypatch.setattr(worker, "sole_worker", partial(sole_worker, wait=0.0))
     with sole_worker(session):
-        with pytest.raises(SessionHeldError, match="has a worker already"), sole_worker(session, wait=0.0):
+        with pytest.raises(JobHeldError, match="has a worker already"), sole_worker(session, wait=0.0):
             raise AssertionError
         assert worker.main(session.dir) == HELD
         assert "has a worker already" in capsys.readouterr().err
@@ -251,7 +259,7 @@ def test_a_fork_has_a_lock_of_its_own(tmp_path: Path) -> None:
 
 def test_a_worker_does_not_outlive_its_keeper() -> None:
     keeper = subprocess.Popen(["sleep", "60"])
-    script = f"import time; from frozenlab.loop.worker import end_with; end_with({keeper.pid}); print(flush=True); time.sleep(60)"
+    script = f"import time; from frozenlab.jobs.worker import end_with; end_with({keeper.pid}); print(flush=True); time.sleep(60)"
     kept = subprocess.Popen([sys.executable, "-c", script], cwd=places.ROOT, stdout=subprocess.PIPE, start_new_session=True)
     assert kept.stdout is not None and kept.stdout.readline()
     assert kept.poll() is None

@@ -16,7 +16,8 @@ from frozenlab import places
 from frozenlab.cli.main import main, parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.schema import SECTIONS, ApiSettings
-from frozenlab.jobs.launcher import spawn
+from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.worker import run_job
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
@@ -38,7 +39,7 @@ from frozenlab.studies.spec import (
     sections_study,
     without_one,
 )
-from frozenlab.studies.store import Study, StudyError, create, open_study, outcomes, studies
+from frozenlab.studies.store import RunSettings, Study, StudyError, create, open_study, outcomes, spawn_with, studies
 from tests.loop.test_loop import small_spec
 
 
@@ -54,10 +55,15 @@ def events(study: Study, kind: str) -> dict[str, int]:
     return {name: sum(event["kind"] == kind for event in session.events()[0]) for name, session in told.items() if session}
 
 
+def run(study: Study) -> int:
+    """Runs a study in the test's own process, two cells at a time; returns the exit status."""
+    return run_job(JobRecorder(study), lambda recorder: Runner(recorder, jobs=2).run())
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
     study = create(small_study("uniform", "fixed", "policy", seeds=(1,)), SessionStore(tmp_path_factory.mktemp("studies")), "small")
-    assert Runner(study, jobs=2).run() == 0
+    assert run(study) == 0
     return study
 
 
@@ -89,14 +95,14 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
 @pytest.mark.xdist_group("studies")
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
     study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
-    runner = spawn(study, "--jobs", "2")
+    runner = spawn_with(RunSettings(jobs=2), study)
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
     wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
     runner.kill()
     runner.wait()
     assert study.state().status == "crashed"
-    again = spawn(study, "--jobs", "2")
+    again = spawn_with(RunSettings(jobs=2), study)
     assert again.wait(timeout=240) == 0
     assert study.state().status == "done"
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
@@ -107,12 +113,12 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
 @pytest.mark.xdist_group("studies")
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
     study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
-    runner = spawn(study, "--jobs", "1")
+    runner = spawn_with(RunSettings(jobs=1), study)
     wait_for_worker(study)
-    assert spawn(study, "--jobs", "1").wait(timeout=60) == 2
+    assert spawn_with(RunSettings(jobs=1), study).wait(timeout=60) == 2
     runner.terminate()
     assert runner.wait(timeout=120) == 3 and study.state().status == "stopped"
-    assert spawn(study, "--jobs", "1").wait(timeout=240) == 0
+    assert spawn_with(RunSettings(jobs=1), study).wait(timeout=240) == 0
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
 
 
@@ -141,7 +147,7 @@ def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_pat
 
     monkeypatch.setattr("frozenlab.studies.runner.spawn", fail)
     monkeypatch.setattr("frozenlab.studies.runner.POLL", 0.0)
-    assert Runner(study, jobs=2).run() == 1
+    assert run(study) == 1
     assert sorted(started) == ["uniform-s0"] * 3 + ["uniform-s1"] * 3
     assert "4 cells are not done" in (study.state().error or "")
 
@@ -342,7 +348,7 @@ def test_the_command_line_says_first_what_a_study_can_see(
         said.append(capsys.readouterr().out)
         return create(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.jobs.launcher.start_study", start)
+    monkeypatch.setattr("frozenlab.studies.store.start", start)
     assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
     assert said == [told_beforehand(engineers_study(3)) + "\n"], "before anything runs"
 

@@ -9,10 +9,12 @@ import streamlit as st
 from frozenlab.benchmark.page.address import add
 from frozenlab.benchmark.report import Report
 from frozenlab.benchmark.task import Evaluation, EvaluationError, evaluations, task_for, throw_away
+from frozenlab.benchmark.task import start as start_evaluation
+from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.suites import SUITES
-from frozenlab.loop.store import OFFERED, SessionError, SessionStore
+from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.ui import markup, sessions
 from frozenlab.ui.figures import percent
 
@@ -68,8 +70,8 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
 def start(model: str, suite: str, store: SessionStore) -> None:
     """Starts to measure, or keeps the reason why not."""
     try:
-        launcher.start_evaluation(task_for(model, suite, store), store)
-    except (launcher.LaunchError, EvaluationError, SessionError) as error:
+        start_evaluation(task_for(model, suite, store), store)
+    except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 
 

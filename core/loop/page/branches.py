@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from frozenlab.jobs.state import State
 from frozenlab.loop.page.config_rows import config_rows
+from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionError, SessionStore
 from frozenlab.tasks.lake.view.words import KNOB_LABELS
 from frozenlab.ui.chart import Chart

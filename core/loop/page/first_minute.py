@@ -10,8 +10,8 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from frozenlab.jobs.state import Phase, State
 from frozenlab.lake.board import Board
+from frozenlab.loop.state import Phase, State
 from frozenlab.loop.store import Session
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of, showcase

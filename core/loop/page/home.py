@@ -7,10 +7,10 @@ from itertools import chain
 
 import streamlit as st
 
-from frozenlab.jobs.state import PHASE_WORDS
 from frozenlab.lake.board import Board
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.loop_picture import loop_picture, told_stage
+from frozenlab.loop.state import PHASE_WORDS
 from frozenlab.loop.store import Session
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of, showcase

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.jobs.state import State
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.ledger import LEDGER_ANCHOR, show_ledger
 from frozenlab.loop.page.story.engineer import what_it_changed, what_it_said, what_it_saw
@@ -13,6 +12,7 @@ from frozenlab.loop.page.story.moment import Moment, moment_of
 from frozenlab.loop.page.story.results import boards, results
 from frozenlab.loop.page.story.what_if import what_if, your_turn
 from frozenlab.loop.page.story.whole_session import show_branches, show_map, show_stages
+from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED, Session
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import Contents

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import streamlit as st
 
 from frozenlab.engineer.schema import ENGINEERS, Context, ProposalRecord
-from frozenlab.jobs import launcher
+from frozenlab.errors import LabError
+from frozenlab.loop import launch
 from frozenlab.loop.forks import trains_anew
 from frozenlab.loop.page.decide import Desk, decide
 from frozenlab.loop.page.story.moment import Moment
-from frozenlab.loop.store import SessionError
 from frozenlab.ui import api_form, markup, nav, sessions
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.engineers import WHO
@@ -36,7 +36,7 @@ def your_turn(moment: Moment, stage: int, context: Context, contents: Contents) 
     proposal, _ = decide(desk)
     may = api_form.may_ask([session.spec.api], "turn")
     if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", disabled=not may):
-        go_to_train(lambda: launcher.propose(session, proposal, sessions.store()), session.id)
+        go_to_train(lambda: launch.propose(session, proposal, sessions.store()), session.id)
 
 
 def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord) -> None:
@@ -64,14 +64,14 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
             st.caption(f"{times} trained again on the same boards: this session came without what training needs to go on from there.")
         if asked and (differs or engineer is not None):
             changes = {"title": name} | ({"engineer": engineer} if engineer else {})
-            go_to_train(lambda: launcher.start_fork(session, stage, sessions.store(), proposal if differs else None, **changes).id)
+            go_to_train(lambda: launch.start_fork(session, stage, sessions.store(), proposal if differs else None, **changes).id)
 
 
 def go_to_train(begin: Callable[[], str | None], session_id: str | None = None) -> None:
     """Begins something in the background and shows it on Train, or says why not."""
     try:
         begun = begin() or session_id
-    except (launcher.LaunchError, SessionError) as error:
+    except LabError as error:
         st.error(f"Not started: {markup.plain(str(error))}.")
         return
     sessions.choose(str(begun))

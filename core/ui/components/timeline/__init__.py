@@ -12,7 +12,7 @@ from typing import Literal
 
 import streamlit as st
 
-from frozenlab.jobs.state import BEFORE_TRAINING, State
+from frozenlab.loop.state import BEFORE_TRAINING, State
 from frozenlab.loop.store import Session
 from frozenlab.ui.components import beside
 from frozenlab.ui.figures import Rate, percent

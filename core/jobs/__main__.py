@@ -1,0 +1,25 @@
+"""The one entry of all workers: ``python -m frozenlab.jobs KIND FOLDER``.
+
+A worker ignores Ctrl+C and a closed terminal in front of the server. It ends by itself, or soon after it is asked to: by the stop file, or
+by SIGTERM.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from frozenlab.jobs.job import KINDS
+from frozenlab.jobs.worker import KEEPER, end_with
+
+if KEEPER in os.environ:
+    end_with(int(os.environ[KEEPER]))
+for nuisance in (signal.SIGINT, signal.SIGHUP):
+    signal.signal(nuisance, signal.SIG_IGN)
+name, folder = sys.argv[1:]
+if name != "study":
+    os.nice(5)  # so that pages stay quick
+sys.exit(import_module(next(kind.worker for kind in KINDS if kind.name == name)).main(Path(folder).resolve()))

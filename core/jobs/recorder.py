@@ -1,0 +1,70 @@
+"""The worker's pen: writes a job's ``state.json`` while the worker is on it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Generic, TypeVar
+
+from frozenlab.errors import Stopped
+from frozenlab.files import sweep, write_text
+from frozenlab.jobs.disk import free_reserve, in_words, reserve
+from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.state import Status, WorkerState, own_process
+
+AnyJob = TypeVar("AnyJob", bound=Job)
+
+
+class JobRecorder(Generic[AnyJob]):
+    """Says how far a job is, how it ended, and whether somebody has asked it to stop."""
+
+    state: WorkerState
+
+    def __init__(self, job: AnyJob) -> None:
+        self.job = job
+        self.state = self.fresh_state()
+
+    def fresh_state(self) -> WorkerState:
+        """The state of a job whose work begins, or goes on, in this process."""
+        known = self.job.state()
+        fresh = {"status": "running", "patience": self.job.patience, "error": None, "started": known.started or time.time()}
+        return known.model_copy(update=fresh | own_process())
+
+    def begin(self) -> None:
+        """The worker has the job to itself."""
+        reserve(self.job.dir)
+        sweep(self.job.dir)
+        self.write()
+
+    def tell(self, progress: float, seconds_left: float | None = None) -> None:
+        """``progress`` is the part that is done, 0..1. Raises Stopped if the job was asked to stop."""
+        self.stop_if_asked()
+        self.state.progress, self.state.seconds_left = progress, seconds_left
+        self.write()
+
+    def stopping(self) -> bool:
+        return (self.job.dir / STOP_FILE).exists()
+
+    def stop_if_asked(self) -> None:
+        if self.stopping():
+            raise Stopped
+
+    def end(self, status: Status) -> None:
+        self.state.status, self.state.finished, self.state.seconds_left = status, time.time(), None
+        if status == "done":
+            self.state.progress = 1.0
+        free_reserve(self.job.dir)
+        self.write()
+
+    def failed(self, error: Exception) -> None:
+        """Written down as far as that is still possible."""
+        self.state.error = in_words(error, self.job.dir)
+        try:
+            self.end("failed")
+        except OSError as unwritten:
+            print(f"that it failed could not be written down: {unwritten}", file=sys.stderr)
+
+    def write(self) -> None:
+        """Replaces ``state.json``; every write is a heartbeat."""
+        self.state.heartbeat = time.time()
+        write_text(self.job.dir / "state.json", self.state.model_dump_json(indent=2))

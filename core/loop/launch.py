@@ -1,0 +1,97 @@
+"""Starting, resuming and forking sessions: in a worker of their own, or by the caller in the foreground."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from frozenlab.engineer import hosts
+from frozenlab.engineer.schema import Proposal
+from frozenlab.files import write_text
+from frozenlab.jobs.launcher import LaunchError, check_folder, launching, queue, spawn
+from frozenlab.jobs.worker import sole_worker
+from frozenlab.loop.forks import fork, forked_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import GIVEN_FILE, Session, SessionStore
+
+
+def start(spec: SessionSpec, store: SessionStore) -> Session:
+    """Creates a session and starts its worker. Raises LaunchError while another job runs, HostError if its engineer's server is not
+    allowed on this machine."""
+    hosts.check([spec.api])
+    with launching(store.root):
+        session = store.create(spec)
+        spawn(session)
+    return session
+
+
+def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None) -> Session:
+    """Creates a session that the caller runs itself, in the foreground; it counts as queued. Raises what :func:`start` raises, and
+    SessionError if the id is not valid or taken."""
+    hosts.check([spec.api])
+    with launching(SessionStore().root):
+        session = store.create(spec, session_id)
+        queue(session)
+    return session
+
+
+def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal | None = None, **changes: Any) -> Session:
+    """Forks a session after ``stage`` (0-based) and starts the fork's worker. Raises what :func:`start` and
+    :func:`frozenlab.loop.forks.fork` raise."""
+    hosts.check([forked_spec(parent, stage, **changes).api])
+    with launching(store.root):
+        session = fork(parent, stage, store, given=given, **changes)
+        spawn(session)
+    return session
+
+
+def claim_fork(parent: Session, stage: int, store: SessionStore, session_id: str | None, given: Proposal | None, **changes: Any) -> Session:
+    """As :func:`start_fork`, but the caller runs the fork itself, in the foreground; it counts as queued."""
+    hosts.check([forked_spec(parent, stage, **changes).api])
+    with launching(store.root):
+        session = fork(parent, stage, store, session_id, given=given, **changes)
+        queue(session)
+    return session
+
+
+def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
+    """Gives a session the person's proposal that it waits for, and starts its worker again. Raises what :func:`start` raises, and
+    LaunchError if it waits for none."""
+    hosts.check([session.spec.api])
+    with launching(store.root):
+        state = session.state()
+        if state.status != "waiting":
+            raise LaunchError(f"{session.id} does not wait for a proposal, it is {state.status}")
+        check_folder(session)
+        write_text(session.stage_dir(state.stage) / GIVEN_FILE, proposal.model_dump_json(indent=2))
+        spawn(session)
+
+
+def resume(session: Session, store: SessionStore) -> None:
+    """Starts a worker that takes the session up where it stands. Raises what :func:`start` raises, and LaunchError if it is running, done
+    or read-only, or if it waits for a proposal."""
+    hosts.check([session.spec.api])
+    with launching(store.root):
+        check_resumable(session)
+        spawn(session)
+
+
+def reclaim(session: Session) -> None:
+    """Readies a session that the caller resumes itself, in the foreground; it counts as queued. Raises what :func:`resume` raises, and
+    JobHeldError if a worker is on it that its state does not name."""
+    check_resumable(session)
+    check_folder(session)
+    hosts.check([session.spec.api])
+    with sole_worker(session), launching(SessionStore().root):
+        queue(session)
+
+
+def check_resumable(session: Session) -> None:
+    state = session.state()
+    if session.why_read_only:
+        raise LaunchError(f"{session.id} {session.why_read_only}, it cannot be changed")
+    if state.live:
+        raise LaunchError(f"{session.id} is {state.status}; stop it before it can be resumed")
+    if state.status == "done":
+        raise LaunchError(f"{session.id} is done, there is nothing to resume")
+    if state.status == "waiting":
+        raise LaunchError(f"{session.id} waits for your proposal; there is nothing to resume before")
