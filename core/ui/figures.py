@@ -132,7 +132,7 @@ def faults_by_size(panels: Sequence[Series]) -> Chart:
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=[panel.label for panel in panels]
     )
     named: set[str] = set()
-    told = []
+    worst_faults = []
     for column, panel in enumerate(panels, start=1):
         counts = pd.crosstab(panel.validation["size"], panel.validation["outcome"])
         totals = counts.sum(axis=1)
@@ -164,14 +164,14 @@ def faults_by_size(panels: Sequence[Series]) -> Chart:
             named.add(outcome)
         worst = panel.validation.loc[panel.validation["fault"].notna(), "outcome"].value_counts()
         if len(worst):
-            told.append(f"{panel.label}: most often {OUTCOME_WORDS[str(worst.index[0])]} ({worst.iloc[0]} boards)")
+            worst_faults.append(f"{panel.label}: most often {OUTCOME_WORDS[str(worst.index[0])]} ({worst.iloc[0]} boards)")
         else:
-            told.append(f"{panel.label}: no fault")
+            worst_faults.append(f"{panel.label}: no fault")
     figure.update_layout(barmode="stack", bargap=0.18)
     figure.update_xaxes(showgrid=False)
     percent_axis(figure)
     common_layout(figure, height=320)
-    return Chart(figure, "What became of the boards by map size. " + "; ".join(told) + ".")
+    return Chart(figure, "What became of the boards by map size. " + "; ".join(worst_faults) + ".")
 
 
 @dataclass(frozen=True)
@@ -259,8 +259,8 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
     percent_axis(figure, row=1, col=1)
     figure.update_yaxes(title_text="valid", row=1, col=1)
     common_layout(figure, height=430, top=58)
-    told = ", ".join(f"{label} {percent(check.value)} valid (n = {check.n})" for _, label, check in checks)
-    return Chart(figure, f"Training curves over {offset} steps in {len(stages)} stages. Validation: {told or 'none yet'}.")
+    rates_in_words = ", ".join(f"{label} {percent(check.value)} valid (n = {check.n})" for _, label, check in checks)
+    return Chart(figure, f"Training curves over {offset} steps in {len(stages)} stages. Validation: {rates_in_words or 'none yet'}.")
 
 
 def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart:

@@ -10,7 +10,7 @@ from typing import Literal
 import streamlit as st
 
 from frozenlab.engineer.schema import SECTIONS, Context, Evidence
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 from frozenlab.ui.plain import plain as plain
 
 SECTION_HELP = {
@@ -22,7 +22,7 @@ SECTION_HELP = {
 }
 
 
-RECORDS = beside(__file__, "records.css")
+RECORDS = text_of(__file__, "records.css")
 
 
 def styles() -> None:
@@ -67,7 +67,7 @@ def table(caption: str, head: Sequence[Head], rows: Sequence[str], kind: str = "
 
 
 def cell(label: str, html: str, kind: str = "") -> str:
-    """A cell that is told apart by its label where a narrow screen shows rows as cards."""
+    """A cell with a label, which a narrow screen shows where rows become cards."""
     return f'<td class="{kind}" data-label="{escape(label)}">{html}</td>'
 
 

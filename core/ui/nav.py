@@ -1,6 +1,6 @@
 """The pages of the app and their order.
 
-A directory called ``pages`` beside the entry point makes Streamlit run a page file *without* the entry point when the first
+A directory called ``pages`` next to the entry point makes Streamlit run a page file *without* the entry point when the first
 request of a fresh server is a deep link. Each page therefore begins with :func:`ensure_nav`, which hands such a request back.
 """
 
@@ -20,7 +20,7 @@ PAGES = {
     "story": ("Story", "What did the model change, and was it right?"),
     "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
     "replay": ("Replay", "What would others have proposed from the same evidence?"),
-    "benchmark": ("Benchmark", "How good is a checkpoint, beside others and beside the paper?"),
+    "benchmark": ("Benchmark", "How good is a checkpoint, compared with others and with the paper?"),
     "help": ("Help", "How does the lab work? The loop, the rules of a board, and the words"),
 }
 """File name in ``pages/`` -> title and the words shown on hover, in the order of the menu."""

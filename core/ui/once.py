@@ -1,4 +1,4 @@
-"""What is drawn or counted once for all who look: a page runs anew at every click of every reader."""
+"""Results that are computed once for all readers: a page runs again at every click of every reader."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST = 300
 
 
 def once(make: Callable[[], Result], what: str, *of: Hashable) -> Result:
-    """What ``make`` gives, or gave to somebody before. All who ask share it and must not change it.
+    """The result of ``make``, from now or from an earlier call. All callers share it and must not change it.
 
     Args:
         what: its name, one for each place in the code that asks.

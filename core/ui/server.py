@@ -28,7 +28,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
 }
-"""Of every response, beside the Content-Security-Policy."""
+"""Headers of every response, next to the Content-Security-Policy."""
 
 
 def middleware() -> list[Middleware]:

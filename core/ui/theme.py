@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.places import ASSETS
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 from frozenlab.ui.components.connection import connection
 
 ABOUT = (
@@ -147,7 +147,7 @@ def frame() -> None:
         )
     connection()
     variables = "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(palette()).items())
-    st.html(f"<style>:root{{{variables}}}{beside(__file__, 'app.css')}{beside(__file__, 'presenter.css') if presenting else ''}</style>")
+    st.html(f"<style>:root{{{variables}}}{text_of(__file__, 'app.css')}{text_of(__file__, 'presenter.css') if presenting else ''}</style>")
 
 
 def question(text: str, lead: str = "") -> None:
@@ -185,5 +185,5 @@ def chart(drawn: Chart, key: str, image: Image | None = None, **options: Any) ->
     config: dict[str, Any] = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
     config |= {"toImageButtonOptions": {"format": image or "svg", "filename": f"frozenlab-{key}"} | size}
     if image is not None:
-        key = f"{key}-{image}"  # a chart that is only given another config keeps its old button beside the new one
+        key = f"{key}-{image}"  # with the same key, a chart with another config would keep its old button next to the new one
     st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config=config, **options)

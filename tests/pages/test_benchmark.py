@@ -93,7 +93,7 @@ def test_results_stand_beside_the_paper_and_the_difference_is_told() -> None:
     assert not app.exception
     said = words(app)
     assert "Long, after stage 2 solves" in said
-    assert "Not the same test." in said and "drew anew" in said and "trained on plans of the exact solver" in said
+    assert "Not the same test." in said and "generator drew in the same shape" in said and "trained on plans of the exact solver" in said
     assert asked(app, "result") == ["base", "stage-1", "stage-2"]
     assert "Qwen3-4B + GRPO + Ours" in asked(app, "paper")
     assert asked(app, "suite") == ["paper"]

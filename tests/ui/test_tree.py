@@ -5,7 +5,7 @@ import pytest
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.solve.cbs import Constraint
 from frozenlab.lake.solve.solver import Solution, solve
-from frozenlab.tasks.lake.view.search import MAX_NODES, Search, ending, forbids, told
+from frozenlab.tasks.lake.view.search import MAX_NODES, Search, ending, explained, forbids
 
 HEAD_ON = read_board("S g F G s\nH H F H H")
 NO_WAY_PAST = read_board("S g F F s F F G")
@@ -27,7 +27,7 @@ def test_the_whole_tree_has_room(found: Search) -> None:
 
 
 def test_every_step_is_told_in_words(found: Search) -> None:
-    texts = [told(found, now) for now in range(len(found.steps))]
+    texts = [explained(found, now) for now in range(len(found.steps))]
     assert "its own shortest path" in texts[0] and "Step 2: agents 0 and 1 are both on (0, 2)." in texts[0]
     assert texts[1].startswith("Node 0 is the cheapest that is open.")
     assert texts[2].startswith("Child of node 0: agent 0 must not be on (0, 2) at step 2.")
@@ -58,8 +58,8 @@ def test_the_end_is_honest(board: Board, solution: Solution | None, words: str) 
 
 def test_a_search_that_gives_up_stays_small() -> None:
     endless = Search.of(NO_WAY_PAST, "sum_of_costs")
-    assert len(endless.nodes) <= MAX_NODES and "gives up" in told(endless, len(endless.steps) - 1)
-    assert any("this branch ends here" in told(endless, i) for i, step in enumerate(endless.steps) if step.action == "pruned")
+    assert len(endless.nodes) <= MAX_NODES and "gives up" in explained(endless, len(endless.steps) - 1)
+    assert any("this branch ends here" in explained(endless, i) for i, step in enumerate(endless.steps) if step.action == "pruned")
 
 
 def test_a_search_is_worth_watching_if_it_branches_and_ends(found: Search) -> None:

@@ -33,7 +33,7 @@ NOBODY = "none"
 FIRST_ROWS = ("Qwen3-4B (base)", "Qwen3-4B + GRPO (random)", "Qwen3-4B + GRPO + Ours")
 """Rows of the paper that are shown at first; the others can be added."""
 MOST_BESIDE = 2
-"""Plans beside the one that is looked at: three boards side by side are still boards."""
+"""The most other plans next to the chosen one: three boards side by side are still large enough."""
 Asked = Mapping[str, Sequence[str]]
 """An address: name -> its values."""
 
@@ -52,7 +52,7 @@ class Boards:
     versus: str | None = None
     """The result that GAINED and LOST compare with."""
     beside: tuple[str, ...] | None = None
-    """Results whose plans for the same board are shown too; None: nobody has chosen."""
+    """Results with plans for the same board to show as well; None: nobody has chosen."""
     board: str | None = None
     """None: the first."""
 

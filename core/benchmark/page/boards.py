@@ -69,7 +69,7 @@ def headline(asked: Boards, line: Line, table: pd.DataFrame) -> None:
 
 
 def narrow(asked: Boards, lines: Mapping[str, Line], table: pd.DataFrame) -> list[str]:
-    """The filters. They show what the address says and write to it. Returns whose plans are shown beside."""
+    """The filters. They show what the address says and write to it. Returns the other results with plans on show."""
 
     def choice(place: DeltaGenerator, field: str, label: str, options: Sequence[Any], words: Callable[[Any], str]) -> None:
         key = f"bench-boards-{field}"
@@ -146,12 +146,12 @@ def gallery(asked: Boards, found: pd.DataFrame) -> pd.Series | None:
 
 
 def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mapping[str, Line], results: Results) -> None:
-    """The board with the plan of the result, and of others beside it."""
+    """The board with the plan of the result and those of others."""
     board = Board.from_dict(json.loads(row["board"]))
     code = share.encode(board)
     facts, link = st.columns([4.5, 1], vertical_alignment="center")
     link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
-    told = [
+    figures = [
             (size_label(board.size), "map", "Rows and columns"),
             (str(board.num_agents), "agents", "They all move at once, one cell or a WAIT a step"),
             (percent(board.hole_ratio), "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
@@ -161,7 +161,7 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
              "Whether every plan of the best makespan makes an agent wait on its way"),
     ]  # fmt: skip
     with facts:
-        theme.facts(told)
+        theme.facts(figures)
     answers = {asked.of: row}
     for name in beside:
         if (table := results[name].rows) is not None:
@@ -180,7 +180,7 @@ def same_boards(one: Line, other: Line) -> bool:
 
 
 def plans_table(answers: Mapping[str, pd.Series], lines: Mapping[str, Line]) -> Table:
-    """One row a plan, its figures beside the optimum."""
+    """One row a plan, with the optimum."""
     rows = []
     for name, answer in answers.items():
         line = lines[name]

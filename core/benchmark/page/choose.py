@@ -22,7 +22,7 @@ def choose_suite(view: View, reports: Sequence[Report], change: Change) -> None:
     st.selectbox(
         "Suite", suites(reports), key="bench-suite", format_func=suite_label,
         on_change=lambda: change(suite=[state["bench-suite"]], result=[]),
-        help="A fixed set of held-out boards. Only results on the same suite are laid beside each other.",
+        help="A fixed set of held-out boards. Only results on the same suite are compared.",
     )  # fmt: skip
 
 

@@ -22,9 +22,9 @@ from frozenlab.ui.theme import OUTCOME_WORDS
 Metric = Literal["valid", "optimal"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
 PAPER_SUITE = "paper"
-"""The suite that has the shape of the paper's evaluation: only beside it the paper's rows say anything."""
+"""The suite that has the shape of the paper's evaluation: only on it can the paper's rows be compared."""
 MOST_RESULTS = 6
-"""As many lines of ours as can be told apart in one figure."""
+"""The most lines of ours that readers can tell apart in one figure."""
 
 OUR_SIGNS = (("●", "circle"), ("■", "square"), ("▲", "triangle-up"), ("◆", "diamond"), ("▼", "triangle-down"), ("✚", "cross"))
 OUR_COLORS = ("#2484C6", "#E0662B", "#1E9E77", "#B0609A", "#A8821A", "#6B7BD6")
@@ -224,8 +224,10 @@ def in_words(change: Change, before: str, after: str, metric: Metric) -> str:
     verb = "solves" if metric == "valid" else "optimally solves"
     net = change.gained - change.lost
     how = f"{abs(net):,} {'more' if net > 0 else 'fewer'} of {change.n:,} boards than" if net else f"as many of {change.n:,} boards as"
-    told = f"{after[:1].upper()}{after[1:]} {verb} {how} {before}: {points(change.value)} ({signed(change.low)} to {signed(change.high)})."
-    return told if change.clear else f"{told} Chance could explain that."
+    sentence = (
+        f"{after[:1].upper()}{after[1:]} {verb} {how} {before}: {points(change.value)} ({signed(change.low)} to {signed(change.high)})."
+    )
+    return sentence if change.clear else f"{sentence} Chance could explain that."
 
 
 def signed(change: float) -> str:
@@ -277,12 +279,12 @@ def as_table(lines: Sequence[Line], suite: str) -> pd.DataFrame:
     """All cells of all lines, a row each: the columns of ``cells.csv`` where they are known."""
     parts = []
     for line in lines:
-        told = {"name": line.name, "method": line.method, "source": "paper" if line.report is None else "here", "suite": suite}
+        named = {"name": line.name, "method": line.method, "source": "paper" if line.report is None else "here", "suite": suite}
         if line.report is not None:
             table = cells_table(line.report)
         else:
             table = pd.DataFrame([_paper_cell(line, agents, size) for agents, size in sorted({key[:2] for key in line.cells})])
-        for place, (column, value) in enumerate(told.items()):
+        for place, (column, value) in enumerate(named.items()):
             table.insert(place, column, value)
         parts.append(table)
     return pd.concat(parts, ignore_index=True)

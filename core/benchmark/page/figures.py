@@ -1,4 +1,4 @@
-"""The plots of the Benchmark page: rates by map size, ours beside the paper's, and what became of all boards."""
+"""The plots of the Benchmark page: rates by map size, ours and the paper's, and the outcomes of all boards."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def rates_figure(lines: Sequence[Line], metric: Metric) -> Chart:
         )  # fmt: skip
     percent_axis(figure)
     common_layout(figure, height=390)
-    told = "; ".join(f"{line.name}: " + ", ".join(_mean(line, agents, metric) for agents in panels) for line in lines)
-    return Chart(figure, f"{metric} rate by map size, a panel a team size. Means: {told}.")
+    means = "; ".join(f"{line.name}: " + ", ".join(_mean(line, agents, metric) for agents in panels) for line in lines)
+    return Chart(figure, f"{metric} rate by map size, a panel a team size. Means: {means}.")
 
 
 def _mean(line: Line, agents: int, metric: Metric) -> str:
@@ -110,10 +110,10 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
     figure.update_yaxes(autorange="reversed", showgrid=False)
     common_layout(figure, height=150 + 44 * len(shown), top=104)
     figure.update_layout(legend=dict(xref="container", yref="container", y=1, yanchor="top", entrywidth=170))
-    told = "; ".join(
+    shares = "; ".join(
         f"{line.name}: " + ", ".join(f"{OUTCOME_WORDS[name]} {boards}" for name, boards in counts[line.id].items()) for line in shown
     )
-    return Chart(figure, f"What became of the boards with {team_title(agents)}. {told}.")
+    return Chart(figure, f"What became of the boards with {team_title(agents)}. {shares}.")
 
 
 def _outcomes(line: Line, agents: int) -> dict[str, int]:

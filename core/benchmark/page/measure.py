@@ -50,11 +50,11 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
     suite = st.selectbox("Suite", list(SUITES), format_func=suite_label, key="measure-suite")
     spec = SUITES[suite]
     boards = len(spec.cells) * spec.boards_per_cell
-    told = f"Up to {boards:,} held-out boards in {len(spec.cells)} cells, a greedy plan for each."
+    expected = f"Up to {boards:,} held-out boards in {len(spec.cells)} cells, a greedy plan for each."
     seconds = seconds_a_board(reports)
     if seconds is not None:
-        told += f" About {sessions.duration(seconds * boards)}, judging by the last result, and as long as the boards take to draw."
-    st.caption(told)
+        expected += f" About {sessions.duration(seconds * boards)}, judging by the last result, and as long as the boards take to draw."
+    st.caption(expected)
     asked = st.button(
         "Start", type="primary", key="measure-start", icon=":material/play_arrow:", width="stretch",
         on_click=start, args=(model, suite, store),
@@ -98,7 +98,7 @@ def under_way(store: SessionStore) -> None:
 
 
 def _list(store: SessionStore, drawn_live: Sequence[Evaluation]) -> None:
-    """Draws the whole page anew when an evaluation is no longer as it was drawn; one that is done is among the results then."""
+    """Draws the whole page again when an evaluation has changed since it was drawn; a finished one is then among the results."""
     found = evaluations(store)
     for evaluation in found:
         _row(evaluation, evaluation.state(), store)

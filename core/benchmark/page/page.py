@@ -1,4 +1,4 @@
-"""Benchmark: how good is a checkpoint, beside others and beside the paper?"""
+"""Benchmark: how good is a checkpoint, compared with others and with the paper?"""
 
 from __future__ import annotations
 

@@ -63,14 +63,14 @@ def difference_to_paper() -> None:
     spec = SUITES[PAPER_SUITE]
     st.html(
         "<p class='fl-note'><b>Not the same test.</b> The paper's rows are about the authors' own boards; ours are about "
-        f"{len(spec.cells) * spec.boards_per_cell:,} boards, {spec.boards_per_cell} a cell, that this project's generator drew anew in the "
+        f"{len(spec.cells) * spec.boards_per_cell:,} boards, {spec.boards_per_cell} a cell, that this project's generator drew in the "
         "same shape. The lab model is small, was trained on plans of the exact solver and answers in a language of its own; the paper's "
         "models are general language models that answer in English.</p>"
     )
 
 
 def chart(drawn: Chart, key: str) -> None:
-    """A plot whose points lead to their boards."""
+    """A plot with points that lead to their boards."""
 
     def picked() -> None:
         points = st.session_state[key]["selection"]["points"]

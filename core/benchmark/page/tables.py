@@ -89,7 +89,7 @@ MORE_HEADS = (
 
 
 def more_table(lines: Sequence[Line], agents: int, metric: Metric) -> Table:
-    """What was counted beside the two rates; the paper reports none of it."""
+    """Further counts; the paper reports none of them."""
     rows = []
     for line in ranked(lines, agents, metric):
         team = line.team(agents)

@@ -82,11 +82,11 @@ def parted(branch: Branch, parent: Session) -> list[str]:
         return []
     moved = [row for row in config_rows(there.config, here.config) if abs(row.change) > (0.01 if row.knob == "share" else 0.0005)]
     return [
-        f"{size_label(row.size)} {KNOB_LABELS.get(row.knob, row.knob)} {told(row.after)} instead of {told(row.before)}" for row in moved
+        f"{size_label(row.size)} {KNOB_LABELS.get(row.knob, row.knob)} {shown(row.after)} instead of {shown(row.before)}" for row in moved
     ]
 
 
-def told(value: float | None) -> str:
+def shown(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.3g} %"
 
 

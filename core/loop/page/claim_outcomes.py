@@ -45,7 +45,7 @@ class ClaimOutcome:
 def claim_outcomes(
     claims: Sequence[Claim], now: pd.DataFrame | None, following: pd.DataFrame | None, read: pd.DataFrame | None = None
 ) -> list[ClaimOutcome]:
-    """Puts each claim beside the results ``now``, when it was made, and those after the next stage, each None if there are none. ``read``
+    """Compares each claim with the results ``now``, when it was made, and those after the next stage, each None if there are none. ``read``
     is the validation that the engineer read, from which the predicted change counts; None: it is ``now``."""
     return [_claim_outcome(claim, now, following, now if read is None else read) for claim in claims]
 
@@ -80,7 +80,7 @@ def signed(change: float) -> str:
 
 def was_it_right(outcomes: Sequence[ClaimOutcome]) -> str:
     """What was predicted and what came: ``It predicted +4.5 points of valid plans; +1.7 came.``"""
-    told = judgement(outcomes)
-    if told is None:
+    accuracy = judgement(outcomes)
+    if accuracy is None:
         return "It predicted no numbers." if all(outcome.predicted is None for outcome in outcomes) else "No stage has tested that yet."
-    return f"It predicted {signed(told.predicted)} points of valid plans; {signed(told.measured)} came."
+    return f"It predicted {signed(accuracy.predicted)} points of valid plans; {signed(accuracy.measured)} came."

@@ -1,4 +1,4 @@
-"""Whether a proposal was right: what it predicted for each map size beside what the next stage brought there."""
+"""Whether a proposal was right: predicted and measured changes of each map size."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SKILL_HELP = (
 )
 
 
-def facts(told: Accuracy) -> list[tuple[str, str, str]]:
-    """What :func:`frozenlab.ui.theme.facts` shows of it."""
-    skill = "–" if told.skill is None else f"{told.skill:+.2f}".replace("-", "\N{MINUS SIGN}")
+def facts(accuracy: Accuracy) -> list[tuple[str, str, str]]:
+    """Its figures for :func:`frozenlab.ui.theme.facts`: value, name, help."""
+    skill = "–" if accuracy.skill is None else f"{accuracy.skill:+.2f}".replace("-", "\N{MINUS SIGN}")
     return [
-        (signed(told.predicted), "points predicted", "Mean change of the valid rate over the map sizes that its claims name."),
-        (signed(told.measured), "points measured", "Mean over the same map sizes, on the held-out boards after the next stage."),
-        (f"{100 * told.error:.1f}", "points off", "Root mean square of predicted less measured change."),
-        (f"{100 * told.naive_error:.1f}", "points off by predicting no change", "The prediction that any other has to beat."),
+        (signed(accuracy.predicted), "points predicted", "Mean change of the valid rate over the map sizes that its claims name."),
+        (signed(accuracy.measured), "points measured", "Mean over the same map sizes, on the held-out boards after the next stage."),
+        (f"{100 * accuracy.error:.1f}", "points off", "Root mean square of predicted less measured change."),
+        (f"{100 * accuracy.naive_error:.1f}", "points off by predicting no change", "The prediction that any other has to beat."),
         (skill, "skill, 0 is no better than no change", SKILL_HELP),
     ]
 

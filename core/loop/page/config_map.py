@@ -94,7 +94,9 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
                     opacity=1,
                     line=dict(width=[4 if stop.stage == here else 0 for stop, _ in shown], color=REWARD_COLOR),
                 ),
-                customdata=[(stop.stage, stop.size, stop.stage + 1, percent(stop.share), told(stop), stop.boards) for stop, _ in shown],
+                customdata=[
+                    (stop.stage, stop.size, stop.stage + 1, percent(stop.share), rate_words(stop), stop.boards) for stop, _ in shown
+                ],
                 hovertemplate="<b>%{customdata[1]}×%{customdata[1]}, stage %{customdata[2]}</b><br>hole ratio %{x:.0%}, wait ratio %{y:.0%}"
                 "<br>share %{customdata[3]}, %{customdata[5]} boards<br>%{customdata[4]}<extra></extra>",
                 showlegend=False,
@@ -147,7 +149,7 @@ def visited(own: Sequence[Stop], here: int | None) -> list[tuple[Stop, str]]:
     ]
 
 
-def told(stop: Stop) -> str:
+def rate_words(stop: Stop) -> str:
     if stop.valid is None:
         return "no plan sampled"
     return f"{percent(stop.valid)} of sampled plans valid, p(1 − p) = {stop.valid * (1 - stop.valid):.2f}"
@@ -155,5 +157,5 @@ def told(stop: Stop) -> str:
 
 def spoken(path: Sequence[Stop], size: int) -> str:
     own = [stop for stop in path if stop.size == size]
-    way = " then ".join(f"{percent(stop.hole_ratio)} holes, {percent(stop.wait_ratio)} waits ({told(stop)})" for stop in own)
+    way = " then ".join(f"{percent(stop.hole_ratio)} holes, {percent(stop.wait_ratio)} waits ({rate_words(stop)})" for stop in own)
     return f"{size_label(size)} {way}"

@@ -48,8 +48,8 @@ def config_rows(before: EnvironmentConfig, after: EnvironmentConfig, repairs: Se
     rows = []
     for size in sorted({*before.sizes, *after.sizes}):
         old, new = ({} if size not in config.sizes else config.sizes[size].settings() for config in (before, after))
-        told = {layout for layout in LAYOUTS if layout in old or layout in new or (size, layout) in mended}
-        layouts = [layout for layout in LAYOUTS if layout in told] if told != set(SCATTER) else []
+        named = {layout for layout in LAYOUTS if layout in old or layout in new or (size, layout) in mended}
+        layouts = [layout for layout in LAYOUTS if layout in named] if named != set(SCATTER) else []
         rows += [KnobRow(size, knob, old.get(knob), new.get(knob), mended.get((size, knob))) for knob in KNOBS]
         rows += [KnobRow(size, layout, old.get(layout, 0.0), new.get(layout, 0.0), mended.get((size, layout))) for layout in layouts]
     return rows

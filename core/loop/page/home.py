@@ -75,7 +75,7 @@ def under_way(session: Session) -> None:
 
 
 def what_training_did(session: Session) -> None:
-    """What training did, as one large number, beside a board that shows it."""
+    """What training did: one large number, and a board that shows it."""
     stages = [stage for stage in range(session.spec.stages) if session.results(stage) is not None]
     before, after = session.results(None), session.results(stages[-1]) if stages else None
     if before is None or after is None:

@@ -29,7 +29,7 @@ of them at the least (the arms, and the knob's name)."""
 LARGEST = 15.0
 """Pixels across the circle of answers that are all alike."""
 SAME = 0.005
-"""A mean that moves by less is told as the same."""
+"""A mean that moves by less counts as unchanged."""
 
 
 @dataclass(frozen=True)
@@ -144,11 +144,11 @@ def direction_color(change: float) -> str:
 def in_words(table: pd.DataFrame, before: EnvironmentConfig, arms: Sequence[str]) -> str:
     """The mean proposals of the arms, for those who cannot see the figure."""
     means = table.groupby(["arm", "size"])[list(KNOBS)].mean()
-    told = []
+    arms = []
     for arm in arms:
         sizes = "; ".join(
             f"{size_label(size)} " + ", ".join(f"{KNOB_LABELS[knob]} {percent(means.loc[(arm, size), knob])}" for knob in KNOBS)
             for size in before.sizes
         )
-        told.append(f"{arm}: {sizes}.")
-    return " ".join(told)
+        arms.append(f"{arm}: {sizes}.")
+    return " ".join(arms)

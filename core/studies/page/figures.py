@@ -35,7 +35,7 @@ ROW, FEW_ROWS = 34, 280
 MOST_ACROSS = 5
 """Panels side by side that are still wide enough for a curve and its last rate."""
 MOST_WHISKERS = 60
-"""Predictions whose intervals can still be told apart in one picture."""
+"""The most predictions with intervals that readers can tell apart in one picture."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ def arms_figure(arms: tuple[ArmRates, ...], measure: str, ink: Ink) -> Chart:
     common_layout(figure, height=row_height(len(arms)) * len(arms) + 60, top=10)
     figure.update_xaxes(tickformat=".1~%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
-    told = "; ".join(f"{arm.arm} {percent(arm.mean)}" for arm in arms)
-    return Chart(figure, f"Final {measure} rate by arm, mean over {len(seeds)} seeds: {told}.")
+    means = "; ".join(f"{arm.arm} {percent(arm.mean)}" for arm in arms)
+    return Chart(figure, f"Final {measure} rate by arm, mean over {len(seeds)} seeds: {means}.")
 
 
 def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Chart:
@@ -122,8 +122,8 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
     common_layout(figure, height=row_height(len(effects)) * len(effects) + 60, top=10)
     figure.update_xaxes(ticksuffix=" pts", gridcolor=GRID_COLOR, zeroline=True, zerolinecolor=BEFORE_COLOR, zerolinewidth=1.5)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
-    told = "; ".join(f"{row.name} {points(row.mean)} points" for row in effects)
-    return Chart(figure, f"Change of the final {measure} rate: {told}.")
+    changes = "; ".join(f"{row.name} {points(row.mean)} points" for row in effects)
+    return Chart(figure, f"Change of the final {measure} rate: {changes}.")
 
 
 def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:
@@ -178,13 +178,13 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
             cliponaxis=False,
             line=dict(color=AFTER_COLOR, width=2.6),
             marker=dict(size=8, color=AFTER_COLOR),
-            hovertext=[told(point, curve, first, measure) for point in curve.points],
+            hovertext=[point_words(point, curve, first, measure) for point in curve.points],
             hoverinfo="text",
         ),
     ]  # fmt: skip
 
 
-def told(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> str:
+def point_words(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> str:
     """A point on hover: its rate with the interval, and how far it is from the first arm in the seeds that both have."""
     lines = [f"{curve.arm}, {moment(point.trained)}", f"<b>{percent(point.mean)}</b> {measure}, {len(point.by_seed)} seeds"]
     if point.low is not None and point.high is not None:
@@ -273,10 +273,10 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
     common_layout(figure, height=340)
     figure.update_xaxes(title="predicted change, points", range=[-reach, reach], gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(title="measured change, points", gridcolor=GRID_COLOR, zeroline=False)
-    told = "; ".join(
+    in_words = "; ".join(
         f"{arm} predicted {points(sum(row.predicted for row in own) / len(own))} points on average and "
         f"{points(sum(row.measured for row in own) / len(own))} came (n = {len(own)} predictions)"
         for arm in arms
         for own in [[row for row in rows if row.arm == arm]]
     )
-    return Chart(figure, f"Predicted against measured changes of the valid rate: {told}.")
+    return Chart(figure, f"Predicted against measured changes of the valid rate: {in_words}.")

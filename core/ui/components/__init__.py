@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 
-def beside(python_file: str, *names: str) -> str:
+def text_of(python_file: str, *names: str) -> str:
     """The texts of the files ``names`` in the folder of ``python_file`` (a module's ``__file__``), one after the other."""
     return "".join((Path(python_file).parent / name).read_text(encoding="utf-8") for name in names)
 
 
-FOCUS = beside(__file__, "focus.js")
+FOCUS = text_of(__file__, "focus.js")
 """JavaScript: where the keyboard focus is."""
-NODES = beside(__file__, "nodes.js")
+NODES = text_of(__file__, "nodes.js")
 """JavaScript: makes HTML elements."""

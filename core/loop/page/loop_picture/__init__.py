@@ -11,7 +11,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.store import Session
 from frozenlab.training.settings import METHOD_NAMES, Method
-from frozenlab.ui.components import NODES, beside
+from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import OUTCOME_ORDER, overall, percent
 from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
@@ -27,8 +27,8 @@ TRAINED: dict[Method, str] = {
 _loop = st.components.v2.component(
     "frozenlab_loop",
     html='<div class="loop" role="group"></div>',
-    css=beside(__file__, "loop_picture.css"),
-    js=NODES + beside(__file__, "loop_picture.js"),
+    css=text_of(__file__, "loop_picture.css"),
+    js=NODES + text_of(__file__, "loop_picture.js"),
 )
 
 

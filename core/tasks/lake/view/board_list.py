@@ -1,4 +1,4 @@
-"""Boards that a model has planned: a list to choose from, and the chosen one played beside its optimal plan."""
+"""Boards that a model has planned: a list to choose from, and the chosen one played next to its optimal plan."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MOST_BOARDS = 60
 """Rows of a list; a filter narrows it down further than scrolling would."""
 
 
-def pick_board(rows: pd.DataFrame, told: str, *, key: str, height: int = 430) -> pd.Series:
+def pick_board(rows: pd.DataFrame, counts: str, *, key: str, height: int = 430) -> pd.Series:
     """The list of ``rows`` (at least one; rows of a validation or completions table) and the row that is chosen.
 
     Args:
-        told: how many of what they are, for the line below.
+        counts: how many boards of which kind, for the line below the list.
     """
     shown = rows.head(MOST_BOARDS)
     table = pd.DataFrame(
@@ -48,7 +48,7 @@ def pick_board(rows: pd.DataFrame, told: str, *, key: str, height: int = 430) ->
         placeholder="–",
         alt="Boards with their outcome",
     )
-    st.caption(told + (f", the first {MOST_BOARDS} listed" if len(rows) > MOST_BOARDS else "") + ".")
+    st.caption(counts + (f", the first {MOST_BOARDS} listed" if len(rows) > MOST_BOARDS else "") + ".")
     picked = chosen["selection"]["rows"]
     return shown.iloc[picked[0] if picked else 0]
 
@@ -67,7 +67,7 @@ def show_board(
     title.markdown(f"**{markup.plain(str(row['board_id']))}** · {what}")
     if earlier is not None:
         compare = option.toggle(
-            "Also before", key=f"{key}-before", disabled=earlier.empty, help="Puts the plan from before this stage beside it."
+            "Also before", key=f"{key}-before", disabled=earlier.empty, help="Shows the plan from before this stage next to it."
         )
         if compare and len(earlier):
             tracks.insert(0, answer_of(earlier.iloc[0], before_label))

@@ -12,9 +12,9 @@ from frozenlab.lake.kernels.cache import Group, Progress, progress
 WORDS: dict[Group, str] = {
     "solver": "The solver",
     "judge": "The judge of plans",
-    "boards": "What draws boards",
+    "boards": "The generator of boards",
     "costs": "The solver of the sum of costs",
-    "answers": "What reads answers",
+    "answers": "The parser of answers",
     "large": "The solver of large boards",
 }
 LOOK = 0.3
@@ -61,7 +61,7 @@ def wait_for(*groups: Group, place: DeltaGenerator | None = None) -> bool:
 
 
 def announce(*groups: Group, what: str) -> None:
-    """Says in small print what is still to come, ``what``, and draws the page anew when it has. Nothing if the kernels are ready."""
+    """Says in small print that ``what`` is still to come, and draws the page again when it is there. Nothing if the kernels are ready."""
     if not ready(*groups):
         st.fragment(_announcement, run_every=1.0)(groups, what)
 

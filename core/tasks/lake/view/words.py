@@ -26,7 +26,7 @@ WAIT_HELP = (
 )
 STARTS_AND_GOALS: dict[Placement, str] = {"uniform": "anywhere", "connected": "agent by agent, within reach"}
 PLACEMENT_HELP = (
-    "Anywhere on the frozen cells; a board without a solution is drawn anew, holes and all (the paper's). Or each agent's start and goal "
+    "Anywhere on the frozen cells; a board without a solution is replaced by another (the paper's). Or each agent's start and goal "
     "within connected cells, as POGEMA does, which favours boards with isolated pockets."
 )
 RULES: dict[Fault, str] = {

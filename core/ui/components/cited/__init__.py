@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 from frozenlab.ui.markup import RECORDS
 
 _cited = st.components.v2.component(
-    "frozenlab_cited", html='<div class="cited"></div>', css=RECORDS + beside(__file__, "cited.css"), js=beside(__file__, "cited.js")
+    "frozenlab_cited", html='<div class="cited"></div>', css=RECORDS + text_of(__file__, "cited.css"), js=text_of(__file__, "cited.js")
 )
 
 

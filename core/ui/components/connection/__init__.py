@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 
 UNREACHABLE = {
     "title": "The lab's server does not answer",
@@ -13,7 +13,7 @@ UNREACHABLE = {
 }
 """Shown in place of Streamlit's question about the internet."""
 
-_connection = st.components.v2.component("frozenlab_connection", html="<span></span>", js=beside(__file__, "connection.js"))
+_connection = st.components.v2.component("frozenlab_connection", html="<span></span>", js=text_of(__file__, "connection.js"))
 
 
 def connection() -> None:

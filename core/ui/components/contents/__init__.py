@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.ui.components import NODES, beside
+from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import Mark
 
 _contents = st.components.v2.component(
     "frozenlab_contents",
     html='<nav class="contents"></nav>',
-    css=beside(__file__, "contents.css"),
-    js=NODES + beside(__file__, "contents.js"),
+    css=text_of(__file__, "contents.css"),
+    js=NODES + text_of(__file__, "contents.js"),
 )
 
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-from frozenlab.ui.components import FOCUS, beside
+from frozenlab.ui.components import FOCUS, text_of
 
-_keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=FOCUS + beside(__file__, "keys.js"))
+_keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=FOCUS + text_of(__file__, "keys.js"))
 
 
 def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 import streamlit as st
 
-from frozenlab.ui.components import NODES, beside
+from frozenlab.ui.components import NODES, text_of
 
 _scoreboard = st.components.v2.component(
     "frozenlab_scoreboard",
     html='<div class="scoreboard" role="group"></div>',
-    css=beside(__file__, "scoreboard.css"),
-    js=NODES + beside(__file__, "scoreboard.js"),
+    css=text_of(__file__, "scoreboard.css"),
+    js=NODES + text_of(__file__, "scoreboard.js"),
 )
 
 
@@ -31,10 +31,10 @@ class Cell:
 
     text: str
     small: str = ""
-    """Beside it, quieter: an interval."""
+    """Next to it, quieter: an interval."""
     hint: str = ""
     leads: str = ""
-    """What ``on_pick`` is told when it is clicked; empty: it cannot be clicked."""
+    """What ``on_pick`` gets when the figure is clicked; empty: it cannot be clicked."""
     shade: float | None = None
     """0..1, drawn as a tint behind the figure."""
     span: tuple[float, float, float] | None = None

@@ -14,14 +14,14 @@ import streamlit as st
 
 from frozenlab.loop.state import BEFORE_TRAINING, State
 from frozenlab.loop.store import Session
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 from frozenlab.ui.figures import Rate, percent
 
 _thread = st.components.v2.component(
     "frozenlab_timeline",
     html='<div class="thread" role="tablist"></div>',
-    css=beside(__file__, "timeline.css"),
-    js=beside(__file__, "timeline.js"),
+    css=text_of(__file__, "timeline.css"),
+    js=text_of(__file__, "timeline.js"),
 )
 
 

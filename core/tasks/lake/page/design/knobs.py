@@ -29,7 +29,7 @@ BY_CHANCE = (
 
 def table() -> dict[int, str]:
     """A row of knobs a size; returns size -> why it cannot be drawn, where it cannot."""
-    widths = [0.55, 1.75, 1.75, 1.85, 1.7, 1.3]
+    widths = [0.55, 1.7, 1.7, 1.75, 1.6, 1.5]
     with st.container(key="design-heads"):
         for column, (name, words) in zip(st.columns(widths)[1:], [*NAMES.values(), LAYOUT, BY_CHANCE], strict=True):
             column.markdown(name, help=words)

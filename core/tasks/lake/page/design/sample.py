@@ -1,4 +1,4 @@
-"""Boards drawn from the config: pictures, the chosen one played, and what was drawn beside what was asked for."""
+"""Boards drawn from the config: pictures, the chosen one played, and the requested and drawn ratios."""
 
 from __future__ import annotations
 

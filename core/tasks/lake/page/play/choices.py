@@ -80,7 +80,7 @@ def bring(files: Mapping[str, bytes], agents: int | None = None) -> tuple[str, l
 
 
 def format_of(file_name: str, text: str) -> str:
-    """The format of a text that is meant to be a board; one that looks like none is ours, whose reasons name the cell."""
+    """The format of a text that is meant to be a board. Where none fits it is our own, because our error messages name the cell."""
     try:
         return formats.recognise(file_name, text)
     except BoardError:

@@ -12,7 +12,7 @@ from frozenlab.tasks.lake.page.play.player import broken_rule, play, raw_answer,
 from frozenlab.tasks.lake.page.play.search import search_toggle, show_search
 from frozenlab.tasks.lake.page.play.state import lay_out, take_address, write_address
 from frozenlab.ui import theme
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 from frozenlab.ui.components.keys import shortcuts
 from frozenlab.ui.plain import plain
 
@@ -21,11 +21,11 @@ def page() -> None:
     """Draws all that is known, and only then solves or plans what takes its time."""
     problem = take_address()
     theme.question(
-        "How does the model plan on this board?", "Choose or draw a board, let a model plan it, and watch it beside the optimal plan."
+        "How does the model plan on this board?", "Choose or draw a board, let a model plan it, and compare it with the optimal plan."
     )
     if problem:
         st.warning(plain(problem))
-    st.html(f"<style>{beside(__file__, 'play.css')}</style>")
+    st.html(f"<style>{text_of(__file__, 'play.css')}</style>")
     places, store = lay_out(), SessionStore()
 
     source, board = choose_board(store, places)

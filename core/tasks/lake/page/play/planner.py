@@ -40,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Planned:
-    """The plan beside the solver's."""
+    """The plan of the chosen planner."""
 
     tracks: Sequence[Track] = ()
     completion: str | None = None
@@ -100,7 +100,7 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
 
 def your_controls(board: Board, optimum: int | None) -> Track | None:
     """The reader's own plan; None without one."""
-    st.caption("One letter a step: " + " ".join(MOVES) + " (up, down, left, right, wait). An agent whose letters have ended waits.")
+    st.caption("One letter a step: " + " ".join(MOVES) + " (up, down, left, right, wait). An agent without further letters waits.")
     motions = tuple(
         st.text_input(f"Agent {i}", key=f"play_motions_{i}", max_chars=200, placeholder="RRDDW", persist_state="session").strip().upper()
         for i in range(board.num_agents)

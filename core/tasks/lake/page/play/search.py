@@ -44,7 +44,7 @@ def show_search(board: Board, solution: Solution) -> None:
 
 
 def let_them_meet() -> None:
-    """Puts the first random board on the page whose tree is worth watching."""
+    """Puts a random board on the page with a tree worth watching."""
     state.update(play_source="Random", play_size=5, play_agents=3, play_holes=20, play_kind="must wait")
     for seed in count():
         drawn = choices.random_board(5, 3, 0.2, True, seed).board

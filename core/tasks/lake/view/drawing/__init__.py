@@ -7,11 +7,11 @@ from typing import Any
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.picture import AGENT_COLORS
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 from frozenlab.ui.theme import DARK, LIGHT
 
-CODE = beside(__file__, "board_draw.js")
-STYLE = beside(__file__, "board.css")
+CODE = text_of(__file__, "board_draw.js")
+STYLE = text_of(__file__, "board.css")
 COLORS = {"light": asdict(LIGHT), "dark": asdict(DARK), "agents": AGENT_COLORS}
 """The colours that the code takes, so that all that draws a board agrees."""
 

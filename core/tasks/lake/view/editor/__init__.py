@@ -9,16 +9,16 @@ import streamlit as st
 from frozenlab.lake.board import MAX_SIDE, Board, BoardError
 from frozenlab.tasks.lake.view import drawing
 from frozenlab.tasks.lake.view.share import encode
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 
 EDITOR_SIDES = (3, 10)
 """Smallest and largest side the editor offers; a larger board keeps its size."""
 
 _editor = st.components.v2.component(
     "frozenlab_editor",
-    html=beside(__file__, "editor.html"),
-    css=drawing.STYLE + beside(__file__, "editor.css"),
-    js=drawing.CODE + beside(__file__, "editor.js"),
+    html=text_of(__file__, "editor.html"),
+    css=drawing.STYLE + text_of(__file__, "editor.css"),
+    js=drawing.CODE + text_of(__file__, "editor.js"),
 )
 
 

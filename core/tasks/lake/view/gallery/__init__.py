@@ -11,13 +11,13 @@ import streamlit as st
 from frozenlab.lake.board import Board
 from frozenlab.tasks.lake.view import drawing
 from frozenlab.tasks.lake.view.share import encode
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 
 _gallery = st.components.v2.component(
     "frozenlab_gallery",
-    html=beside(__file__, "gallery.html"),
-    css=beside(__file__, "gallery.css"),
-    js=drawing.CODE + beside(__file__, "gallery.js"),
+    html=text_of(__file__, "gallery.html"),
+    css=text_of(__file__, "gallery.css"),
+    js=drawing.CODE + text_of(__file__, "gallery.js"),
 )
 
 
@@ -30,7 +30,7 @@ def board_gallery(
         boards: at least one board, with its caption.
         size: of each picture, in CSS pixels at a root size of 16 px.
         default: the board that is chosen at first, and again when other boards are shown.
-        on_pick: is told the index of a board that was clicked, for a page that keeps the choice itself: it is always ``default`` then.
+        on_pick: called with the index of a clicked board, for a page that keeps the choice itself as ``default``.
     """
     codes = [[encode(board), caption] for board, caption in boards]
     batch = sha256(json.dumps(codes).encode()).hexdigest()[:16]

@@ -10,12 +10,12 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
 from frozenlab.tasks.lake.view import drawing
 from frozenlab.tasks.lake.view.tracks import Track, plain_track
-from frozenlab.ui.components import FOCUS, beside
+from frozenlab.ui.components import FOCUS, text_of
 
-CODE = FOCUS + drawing.CODE + beside(__file__, "player.js")
-HTML = beside(__file__, "player.html")
+CODE = FOCUS + drawing.CODE + text_of(__file__, "player.js")
+HTML = text_of(__file__, "player.html")
 
-_player = st.components.v2.component("frozenlab_player", html=HTML, css=drawing.STYLE, js=CODE + beside(__file__, "player_component.js"))
+_player = st.components.v2.component("frozenlab_player", html=HTML, css=drawing.STYLE, js=CODE + text_of(__file__, "player_component.js"))
 
 
 def board_player(

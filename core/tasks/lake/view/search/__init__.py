@@ -1,4 +1,4 @@
-"""How Conflict-Based Search finds a plan, step by step: its constraint tree and the words beside it.
+"""How Conflict-Based Search finds a plan, step by step: its constraint tree, with an explanation of each step.
 
 The page hands the whole search to the browser (:func:`search_player`), which steps through it without asking the server again.
 """
@@ -17,7 +17,7 @@ from frozenlab.lake.solve.cbs import Constraint, Node, Objective, Step, search
 from frozenlab.lake.solve.solver import Solution
 from frozenlab.tasks.lake.view import drawing, player
 from frozenlab.tasks.lake.view.tracks import Track, fault_sentence, plain_track
-from frozenlab.ui.components import beside
+from frozenlab.ui.components import text_of
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
 
 MAX_NODES = 300
@@ -28,16 +28,16 @@ STATES = {"open": "open", "expanded": "expanded", "ended": "ended", "optimal": "
 _TREE_COLORS = {"open": AFTER_COLOR, "expanded": BEFORE_COLOR, "optimal": CHECK_COLOR, "now": REWARD_COLOR}
 IDEA = (
     "The idea: let every agent take its own shortest path. Where two of them collide, split the world in two: in the one half the first "
-    "agent is forbidden to be there then, in the other half the second. Plan anew, and always go on with the cheapest half."
+    "agent is forbidden to be there then, in the other half the second. Plan again, and always continue with the cheapest half."
 )
 WORTH_WATCHING = range(7, 26)
 """So many nodes show what the search does, and fit on a screen with their costs."""
 
 _search = st.components.v2.component(
     "frozenlab_search",
-    html=beside(__file__, "search.html").replace("PLAYER", player.HTML),
-    css=drawing.STYLE + beside(__file__, "search.css"),
-    js=player.CODE + beside(__file__, "search.js"),
+    html=text_of(__file__, "search.html").replace("PLAYER", player.HTML),
+    css=drawing.STYLE + text_of(__file__, "search.css"),
+    js=player.CODE + text_of(__file__, "search.js"),
 )
 
 
@@ -95,8 +95,8 @@ def search_player(found: Search, solution: Solution, *, key: str, reveal: bool =
         reveal: whether the window scrolls to it.
     """
     last = len(found.steps) - 1
-    told_all = [told(found, now) for now in range(last + 1)]
-    told_all[last] = "\n".join(filter(None, (told_all[last], ending(found, solution))))
+    explanations = [explained(found, now) for now in range(last + 1)]
+    explanations[last] = "\n".join(filter(None, (explanations[last], ending(found, solution))))
     _search(
         key=key,
         data={
@@ -104,7 +104,7 @@ def search_player(found: Search, solution: Solution, *, key: str, reveal: bool =
             "nodes": [_plain_node(node, place, found) for node, place in zip(found.nodes, found.places, strict=True)],
             "steps": [
                 {"action": step.action, "node": step.node.id, "open": step.open, "told": words}
-                for step, words in zip(found.steps, told_all, strict=True)
+                for step, words in zip(found.steps, explanations, strict=True)
             ],
             "measure": COSTS[found.objective],
             "names": STATES,
@@ -147,7 +147,7 @@ def forbids(constraint: Constraint) -> str:
     return f"agent {constraint.agent} must not go from {constraint.origin} to {constraint.cell} in step {constraint.step}"
 
 
-def told(found: Search, now: int) -> str:
+def explained(found: Search, now: int) -> str:
     """What the search does in step ``now``, and why, for somebody who sees it for the first time."""
     step = found.steps[now]
     node, cost = step.node, COSTS[found.objective]
