@@ -22,10 +22,10 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import OFFERED
 from frozenlab.studies import store as study_store
 from frozenlab.studies.effects import margin_words, points
-from frozenlab.studies.noise import told_beforehand
+from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
 from frozenlab.studies.report import report_of
-from frozenlab.studies.report_page import CURVES_NOTE, dose_told, html_page, interval, seen, sizes_note
+from frozenlab.studies.report_page import CURVES_NOTE, detectable, dose_points, html_page, interval, sizes_note
 from frozenlab.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
 from frozenlab.studies.store import RunSettings, Study, StudyError, shipped, studies
 from frozenlab.studies.tables import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport
@@ -153,7 +153,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
         "seeds. Arms of a seed share base and boards; their engineers are asked before the first stage too."
     )
     st.caption(f"Arms: **{first}**, {', '.join(others)}. Results are told from test boards that no engineer sees, others in each seed.")
-    st.info(told_beforehand(spec), icon=":material/visibility:")
+    st.info(detectable_effect(spec), icon=":material/visibility:")
     if spec.requests:
         st.markdown(
             f"**{spec.requests} requests** to the API, one before the first stage and one after each; {paid(spec)}. An answer "
@@ -336,7 +336,7 @@ def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
             "p": row.p,
             "p after Holm": row.p_holm,
             "p smaller": row.p_smaller_holm,
-            "dose": dose_told(row.dose),
+            "dose": dose_points(row.dose),
             "seeds": row.n,
         }
         for row in effects
@@ -434,13 +434,13 @@ else:
     with answer:
         took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
         facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
-        first = " ".join([report.beforehand, seen(told_of(report, measure))]).strip()
+        first = " ".join([report.beforehand, detectable(told_of(report, measure))]).strip()
         st.html(
             f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(told_of(report, measure).verdict)}</p>'
             f'<p class="fl-note">{escape(facts)} · {escape(report.results_from)}</p>'
         )
         if report.missing:
-            st.caption(f"This study is from before: {'; '.join(report.missing)}.")
+            st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
         if report.spec.prediction:
             st.caption(f"Written before it ran: {markup.plain(report.spec.prediction)}")
     with body:

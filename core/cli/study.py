@@ -36,7 +36,7 @@ def run_study(options: argparse.Namespace) -> int:
 
     from frozenlab.loop.store import SessionStore
     from frozenlab.studies.cluster import require_ray
-    from frozenlab.studies.noise import told_beforehand
+    from frozenlab.studies.noise import detectable_effect
     from frozenlab.studies.store import RunSettings, open_study, resume, start, studies_folder
 
     if options.jobs is not None and options.jobs < 1:
@@ -54,7 +54,7 @@ def run_study(options: argparse.Namespace) -> int:
         spec = study_spec(options)
         refuse_unknown(spec.servers)
         if not options.json:
-            print(told_beforehand(spec), flush=True)
+            print(detectable_effect(spec), flush=True)
         study = start(spec, store, run, options.id)
     if not options.background:
         try:
@@ -126,7 +126,7 @@ def named_engineers(names: str | None) -> dict[str, Any]:
 def print_study(study: Study, as_json: bool) -> None:
     """Print the results so far."""
     from frozenlab.studies.report import report_of
-    from frozenlab.studies.report_page import before_results, seen
+    from frozenlab.studies.report_page import before_results, detectable
     from frozenlab.studies.store import StudyError
 
     state, done = study.state(), sum(1 for _ in study.finished())
@@ -147,11 +147,11 @@ def print_study(study: Study, as_json: bool) -> None:
     if state.error:
         print(f"{state.error}\n")
     print("\n".join(before_results(report)))
-    for sentence in filter(None, (report.valid.verdict, seen(report.valid), *report.sentences)):
+    for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences)):
         print(f"- {sentence}")
-    for name, told in (("valid", report.valid), ("optimal", report.optimal)):
+    for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
         print(f"\nfinal {name} rate by seed, and mean:")
-        for arm in told.arms:
+        for arm in rates.arms:
             print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_seed.values())}   {arm.mean:.1%}")
 
 

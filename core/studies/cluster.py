@@ -1,12 +1,12 @@
 """A study on a Ray cluster: each cell's worker is the subprocess of a Ray task.
 
 The study's folder lies on a file system that all nodes see under the same path, as is usual on clusters, and FrozenLab is installed on all
-of them. All that passes between nodes are these files: a task is told a session's folder and gives back its worker's exit status. A task
+of them. Nodes communicate through these files only: a task receives a session's folder and returns its worker's exit status. A task
 that has ended before its session is done is not repeated by Ray but by the study's runner, as every other cell is. A worker does not
-outlive its task, and two never work on one session, since workers hold a lock in its folder. Keys of API engineers are looked for on the
-node, as they are elsewhere on the machine.
+outlive its task, and two never work on one session, since workers hold a lock in its folder. Keys of API engineers are read on the
+node, as on any machine.
 
-Ray is imported where it is used: FrozenLab is installed without it.
+Ray is imported inside functions, because FrozenLab can be installed without it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from frozenlab.loop.store import Session
 from frozenlab.studies.store import Study
 
 CONNECTS_WITHIN = 10.0
-"""Seconds within which a cluster takes a connection; Ray itself tries for a quarter of an hour."""
+"""Seconds to wait for a connection to the cluster. Ray itself would try for a quarter of an hour."""
 ANSWERS_WITHIN = 120.0
-"""Seconds within which every node has said whether it sees the study's folder."""
+"""Seconds to wait until every node has reported whether it sees the study's folder."""
 
 
 class ClusterError(LabError, RuntimeError):
@@ -39,31 +39,31 @@ class ClusterError(LabError, RuntimeError):
 
 
 def require_ray() -> None:
-    """Raises ClusterError if Ray is not installed."""
+    """Raise ClusterError if Ray is not installed."""
     if find_spec("ray") is None:
         raise ClusterError('a cluster needs Ray, which is not installed: pip install "frozenlab[cluster]"')
 
 
 class RayWorkers:
-    """Has the workers of a study's sessions run as tasks of a Ray cluster."""
+    """Runs the workers of a study's sessions as tasks of a Ray cluster."""
 
     def __init__(self, study: Study, address: str, lock: Path) -> None:
         """
         Args:
-            address: of the cluster, anything that ``ray.init`` takes.
+            address: address of the cluster, anything that ``ray.init`` accepts.
             lock: a file in the study's folder that this process holds locked: nodes that share the folder cannot lock it.
         """
         self.address, self.lock = address, lock
         session = study.spec.session
         self.needs = {"CPU": 1, "GPU": session.processes if session.language else 0}
-        """Of one task."""
+        """Resources of one task."""
         self.tasks: dict[str, Any] = {}
-        """By the session's id, those that have not been seen to end."""
+        """Tasks that are not known to have ended, by session id."""
         self.task: Any = None
-        """What each of them is, once there is a cluster."""
+        """The Ray remote function, once connected."""
 
     def prepare(self) -> int:
-        """Connects to the cluster and asks its nodes for the study's folder; returns how many cells fit on it at a time, at least 1.
+        """Connect to the cluster and check that its nodes see the study's folder; return how many cells fit at a time, at least 1.
 
         Raises ClusterError if there is no such cluster, if no node has what a cell needs, or if one that has it does not share the folder.
         """
@@ -75,9 +75,9 @@ class RayWorkers:
         try:
             knock(self.address)
             ray.init(address=self.address, log_to_driver=False)
-        except Exception as error:  # of many kinds
+        except Exception as error:  # Ray raises many kinds
             raise ClusterError(f"no Ray cluster answers at {self.address}: {lines(error)[0]}") from None
-        signal.signal(signal.SIGTERM, on_terminate)  # Ray puts its own there
+        signal.signal(signal.SIGTERM, on_terminate)  # Ray installs its own handler
         rooms = {node["NodeID"]: self.room(node["Resources"]) for node in ray.nodes() if node["Alive"]}
         if not any(rooms.values()):
             needs = " and ".join(f"{n} {what}{'s' if n > 1 else ''}" for what, n in self.needs.items() if n)
@@ -87,11 +87,11 @@ class RayWorkers:
         return sum(rooms.values())
 
     def room(self, resources: dict[str, float]) -> int:
-        """How many cells fit on a node."""
+        """Number of cells that fit on a node."""
         return min(int(resources.get(what, 0) // n) for what, n in self.needs.items() if n)
 
     def ask(self, nodes: list[str]) -> None:
-        """Raises ClusterError if a node cannot work in the study's folder."""
+        """Raise ClusterError if a node cannot work in the study's folder."""
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -113,7 +113,7 @@ class RayWorkers:
         self.tasks[session.id] = self.task.remote(str(session.dir))
 
     def running(self, session: Session) -> bool:
-        """Whether the session's task waits for a node or runs on one. Why one ended otherwise than by itself is printed."""
+        """Whether the session's task waits for a node or runs on one. If a task failed, the reason is printed."""
         task = self.tasks.get(session.id)
         if task is None:
             return False
@@ -129,7 +129,7 @@ class RayWorkers:
         return False
 
     def stop(self, session: Session) -> None:
-        """Asks the session's worker to stop. A task that has none yet, since it waits for a node or for Python to start, is cancelled."""
+        """Ask the session's worker to stop. A task without a worker yet, waiting for a node or for Python to start, is cancelled."""
         import ray
 
         (session.dir / STOP_FILE).touch()
@@ -141,14 +141,14 @@ class RayWorkers:
 
 
 def knock(address: str) -> None:
-    """Raises OSError or ValueError if nothing listens at an address that has a port."""
+    """Raise OSError or ValueError if the address has a port and nothing listens there."""
     where = urlsplit(f"//{address.removeprefix('ray://')}")
     if where.hostname and where.port:
         socket.create_connection((where.hostname, where.port), CONNECTS_WITHIN).close()
 
 
 def lines(error: Exception) -> list[str]:
-    """Of the message: Ray's own errors begin with what happened, those of a task end with it."""
+    """The lines of an error message. Ray's own errors begin with the cause, those of a task end with it."""
     return [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
 
 
@@ -156,7 +156,7 @@ def lines(error: Exception) -> list[str]:
 
 
 def trouble_with(lock: str) -> str | None:
-    """Why this node cannot work in the folder of a file that the runner holds locked; None if it can."""
+    """The reason why this node cannot work in the folder of a file that the runner holds locked; None if it can."""
     node, folder = os.uname().nodename, Path(lock).parent
     try:
         with Path(lock).open("r+") as file:
@@ -171,8 +171,8 @@ def trouble_with(lock: str) -> str | None:
 
 
 def run_worker(folder: str) -> int:
-    """Has a session's worker run to its end; returns its exit status. While another worker has the session, which may be one of a node that
-    was cut off, it is waited for. Raises FileNotFoundError if this node does not see the session."""
+    """Run a session's worker to its end and return its exit status. If another worker holds the session, perhaps on a node that was
+    cut off, wait for it. Raises FileNotFoundError if this node does not see the session."""
     if not (Path(folder) / "session.json").exists():
         raise FileNotFoundError(f"the node {os.uname().nodename} does not see {folder}")
     session = Session(Path(folder))

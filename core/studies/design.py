@@ -1,4 +1,4 @@
-"""What a study holds against what: known by what its arms switch."""
+"""The comparisons of a study, derived from what its arms change."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ Kind = Literal["main effect", "interaction", "leave-one-out", "one-at-a-time", "
 FORMER_KINDS: dict[str, Kind] = {"left out": "leave-one-out", "alone": "one-at-a-time"}
 """Earlier names of kinds, still read in reports."""
 Sections = Mapping[str, frozenset[str]]
-"""Arm -> what its engineer sees."""
+"""Arm -> the sections that its engineer sees."""
 
 
 @dataclass(frozen=True)
 class Design:
-    """The comparisons that a study is made for. Their keys are sections where its arms switch sections, else arms."""
+    """The comparisons that a study makes. Their keys are sections if the arms switch sections, otherwise arms."""
 
     kind: Kind
     effects: Callable[[pd.DataFrame], dict[str, Effect]]
-    """Of outcomes, as :mod:`frozenlab.studies.effects` has them; raises ValueError where they allow no comparison."""
+    """Computes the effects from a table of outcomes (:mod:`frozenlab.studies.effects`); raises ValueError if it allows no comparison."""
     sides: dict[str, tuple[set[str], set[str]]]
     """The arms on either side of each comparison."""
     pairs: dict[str, list[tuple[str, str]]]
-    """The arms that differ in nothing else, of either side one."""
+    """Pairs of arms, one of either side, that differ in nothing else."""
     reference: str
     """The reference arm."""
 
@@ -36,14 +36,14 @@ class Design:
         return f"{key} instead of {self.reference}" if self.kind == "arm" else key
 
     def done(self, key: str) -> str:
-        """What was done, as a sentence begins."""
+        """The change under test, as the beginning of a sentence."""
         if self.kind == "arm":
             return self.name(key)
         return f"Showing {key} alone" if self.kind == "one-at-a-time" else f"Showing {key}"
 
 
 def design(spec: StudySpec) -> Design:
-    """All combinations of some sections, all sections but one, one alone, or anything else: then each arm is held against the first."""
+    """The design of a study: all combinations of some sections, leave-one-out, one-at-a-time, or each arm against the first."""
     sections, first = sections_of(spec), spec.arms[0].name
     if only_sections_differ(spec):
         arm_of = {shown: arm for arm, shown in sections.items()}
@@ -78,7 +78,7 @@ def sections_of(spec: StudySpec) -> dict[str, frozenset[str]]:
 
 
 def only_sections_differ(spec: StudySpec) -> bool:
-    """Whether the arms are alike in all else: otherwise no difference could be put down to a section."""
+    """Whether the arms differ in nothing but sections. Otherwise no difference could be attributed to a section."""
     others = [{name: value for name, value in arm.changes.items() if name != "sections"} for arm in spec.arms]
     return all(changes == others[0] for changes in others)
 
@@ -94,12 +94,12 @@ def is_factorial(sections: Sections) -> bool:
 
 
 def is_leave_one_out(sections: Sections) -> bool:
-    """Whether one arm shows every section and each other lacks another one of them."""
+    """Whether one arm shows every section and each other arm lacks a different one."""
     shown = sorted(set(sections.values()), key=len, reverse=True)
     return len(shown) == len(sections) and all(part < shown[0] and len(shown[0] - part) == 1 for part in shown[1:])
 
 
 def is_one_at_a_time(sections: Sections) -> bool:
-    """Whether the first arm shows the least and each other adds another section to it."""
+    """Whether the first arm shows the fewest sections and each other arm adds a different one."""
     least, *others = sections.values()
     return len(set(others)) == len(others) and all(least < shown and len(shown - least) == 1 for shown in others)

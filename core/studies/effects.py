@@ -1,15 +1,15 @@
-"""What the arms of a study do to its outcomes, with the uncertainty that its few seeds leave.
+"""The effects of a study's arms on its outcomes, with the uncertainty that a few seeds leave.
 
 A study is a grid of arms × seeds, a session each. The sessions of one seed share initial policy, held-out boards and random streams, so
-arms are compared within seeds: a *contrast* is the mean over some arms less the mean over others, one number a seed. Where each seed has
-boards of its own, the t interval over seeds of every :class:`Effect` is for other training runs on other boards. Where all seeds have the
-same boards, as in studies from before, there are two ways to be unsure, and neither contains the other:
+arms are compared within seeds: a *contrast* is the mean over some arms minus the mean over others, one number per seed. If each seed has
+its own boards, the t interval over seeds of every :class:`Effect` covers other training runs on other boards. If all seeds have the
+same boards, as in earlier studies, there are two sources of uncertainty, and neither contains the other:
 
 - other training runs on these boards: the t interval over seeds;
 - other boards for these training runs: :func:`board_bootstrap`.
 
-``outcomes`` is a table of one row a session with columns ``arm`` (str), ``seed`` (int) and ``value`` (float, such as the final valid rate
-in 0..1; NaN is as good as no row). ``sections`` maps each arm to the set of sections that are switched on in it.
+``outcomes`` is a table with one row per session and columns ``arm`` (str), ``seed`` (int) and ``value`` (float, such as the final valid
+rate in 0..1; NaN counts as no row). ``sections`` maps each arm to the set of sections that are switched on in it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from frozenlab.intervals import ComparisonError
 Key = TypeVar("Key", str, tuple[str, str])
 
 CLEAR = 0.05
-"""An effect is called clear below this p value; its interval, of 1 - CLEAR, then leaves out 0."""
+"""An effect is called clear of chance below this p value. Its interval, of 1 - CLEAR, then excludes 0."""
 POWER = 0.8
-"""The chance of being called clear that an effect has which a study is said to see."""
+"""Statistical power at which a study is said to detect an effect."""
 
 
 @dataclass(frozen=True)
@@ -42,27 +42,27 @@ class Effect:
     mean: float
     low: float
     high: float
-    """``low`` and ``high`` are NaN where the seeds show no spread to judge by: one seed, or several that all tell the same change."""
+    """``low`` and ``high`` are NaN if the seeds show no spread: one seed, or several with the same change."""
     p: float
-    """That it is 0 (paired t test); NaN where the bounds are."""
+    """p value of the paired t test against 0; NaN where the bounds are."""
     n: int
-    """Seeds."""
+    """Number of seeds."""
     p_holm: float
-    """``p`` after Holm's correction for the effects it was reckoned with; of one alone it is ``p``."""
+    """``p`` after Holm's correction for all effects computed together; ``p`` itself for a single effect."""
 
 
 def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> Effect:
-    """The mean over the arms of ``plus`` less the mean over those of ``minus``, paired by seed.
+    """The mean over the arms of ``plus`` minus the mean over those of ``minus``, paired by seed.
 
-    The interval is Student's (1908) over the seeds' differences, with n - 1 degrees of freedom: that of a paired t test. Seeds in which any
-    of the arms is missing are left out. Where all seeds tell the same change, it is none (interval 0 to 0, p = 1), or their spread is finer
-    than the boards can show; then no interval follows from it, as the t test would call any such change certain.
+    The interval is that of a paired t test (Student 1908) over the seeds' differences, with n - 1 degrees of freedom. Seeds that lack one
+    of the arms are left out. If all seeds show the same change, either it is 0 (interval 0 to 0, p = 1), or the spread is finer than the
+    boards can show. Then there is no interval, because the t test would call any such change certain.
 
     Raises:
-        ComparisonError: a side is empty, an arm has no session, no seed has them all, or a session is there twice.
+        ComparisonError: a side is empty, an arm has no session, no seed has them all, or a session occurs twice.
     """
     table = _complete(outcomes[outcomes["value"].notna()], plus, minus).pivot(index="seed", columns="arm", values="value")
-    # Outcomes are counts over boards; what differs by less than 1e-12 differs by the rounding of floats.
+    # Outcomes are counts over boards, so differences below 1e-12 come from the rounding of floats.
     differences = (table[list(plus)].to_numpy().mean(axis=1) - table[list(minus)].to_numpy().mean(axis=1)).round(12)
     n, mean = len(differences), float(differences.mean())
     if not differences.any() and n > 1:
@@ -75,13 +75,13 @@ def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[st
 
 
 def main_effects(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[str, Effect]:
-    """What each section does on average over the others: all arms with it less all arms without it, in a full factorial.
+    """The effect of each section, averaged over the others: all arms with it minus all arms without it, in a full factorial.
 
     Sections that are on in every arm are not part of the factorial. With ±1 coding an effect is twice the coefficient of its column (Box,
     Hunter & Hunter 2005, chapter 5). p_holm corrects for all the sections.
 
     Raises:
-        ComparisonError: as :func:`contrast`; or an arm of the full factorial is missing or there twice, or no section varies.
+        ComparisonError: as :func:`contrast`; or an arm of the full factorial is missing or occurs twice, or no section varies.
     """
     effects = {}
     for section in _factors(sections):
@@ -91,11 +91,11 @@ def main_effects(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]])
 
 
 def interactions(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[tuple[str, str], Effect]:
-    """How much two sections do together beyond what each does by itself, for each pair (in alphabetical order), in a full factorial.
+    """The interaction of each pair of sections (in alphabetical order), in a full factorial.
 
-    The convention is Box, Hunter & Hunter's (2005, chapter 5): the effect of A when B is on less the effect of A when B is off, divided by
-    2 (the other way round it is the same). So it is the mean over the arms in which both are on or both off less that over the other arms,
-    has the scale of a main effect, and is twice the coefficient of the product of two ±1 columns. p_holm corrects for all the pairs.
+    The convention is Box, Hunter & Hunter's (2005, chapter 5): the effect of A when B is on minus the effect of A when B is off, divided by
+    2 (the other way round it is the same). So it is the mean over the arms in which both are on or both off minus the mean over the other
+    arms, has the scale of a main effect, and is twice the coefficient of the product of two ±1 columns. p_holm corrects for all the pairs.
 
     Raises:
         ComparisonError: as :func:`main_effects`.
@@ -108,9 +108,9 @@ def interactions(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]])
 
 
 def leave_one_out(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[str, Effect]:
-    """What each section adds to all the others: the arm that shows every section less the arm that lacks this one alone.
+    """The effect of each section on top of all others: the arm that shows every section minus the arm that lacks only this one.
 
-    Sections whose arm the study does not have are left out. p_holm corrects for all those that are told.
+    Sections without such an arm are left out. p_holm corrects for all reported sections.
 
     Raises:
         ComparisonError: as :func:`contrast`; or no arm shows every section, or two arms show the same.
@@ -123,7 +123,7 @@ def leave_one_out(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]
 
 
 def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
-    """Every other arm less the reference, in the table's order. p_holm corrects for all of them.
+    """Every other arm minus the reference arm, in the table's order. p_holm corrects for all of them.
 
     Raises:
         ComparisonError: as :func:`contrast`.
@@ -132,7 +132,7 @@ def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
 
 
 def over_seeds(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % t interval of a mean over seeds; NaN where they show no spread to judge by."""
+    """The 95 % t interval of a mean over seeds; NaN if they show no spread."""
     if len(values) < 2 or np.ptp(values) < 1e-12:
         return nan, nan
     low, high = stats.ttest_1samp(values, 0.0).confidence_interval(1 - CLEAR)
@@ -140,7 +140,7 @@ def over_seeds(values: Sequence[float]) -> tuple[float, float]:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """p values corrected for their number so that any false alarm among them has at most the chance of one (Holm 1979), in the same order.
+    """p values corrected for multiple comparisons (Holm 1979), in the same order: the family-wise error rate stays that of a single test.
 
     NaN stays NaN and does not count, as in R's ``p.adjust``.
     """
@@ -155,11 +155,11 @@ def holm(ps: Sequence[float]) -> list[float]:
 def smallest_visible(deviation: float, n: int, power: float = POWER) -> float:
     """The smallest effect that a study of ``n`` seeds would call clear with this chance (minimal detectable effect).
 
-    By the noncentral t distribution of the paired t test at 5 % (Cohen 1988, section 2.3). It follows from the noise and the number of
-    seeds alone, so it can be told before anything has run.
+    Computed from the noncentral t distribution of the paired t test at 5 % (Cohen 1988, section 2.3). It depends only on the noise and the
+    number of seeds, so it is known before anything has run.
 
     Args:
-        deviation: standard deviation of a comparison over seeds, in any unit, which is that of the answer.
+        deviation: standard deviation of a comparison over seeds, in any unit. The result has the same unit.
 
     Raises:
         ComparisonError: there are fewer than two seeds, which have no spread.
@@ -167,7 +167,7 @@ def smallest_visible(deviation: float, n: int, power: float = POWER) -> float:
     if n < 2:
         raise ComparisonError("one seed shows no spread, so no effect is clear of chance")
     top = 0.01
-    while _power(top, n) < power:  # a far end at once would be beyond where SciPy's distribution is a number
+    while _power(top, n) < power:  # a large value at once could lie where SciPy's distribution is NaN
         top *= 2
     return deviation * float(optimize.brentq(lambda multiple: _power(multiple, n) - power, top / 2, top))
 
@@ -178,8 +178,8 @@ def deviation(effect: Effect) -> float:
 
 
 def smaller_than(effect: Effect, margin: float) -> float:
-    """p value that the effect lies outside of ±``margin``: if it is below CLEAR, the effect is shown to be smaller (equivalence test by two
-    one-sided t tests, Schuirmann 1987). NaN where the seeds show no spread to judge by."""
+    """p value of the equivalence test by two one-sided t tests (Schuirmann 1987): below CLEAR, the effect is shown to lie within
+    ±``margin``. NaN if the seeds show no spread."""
     if isnan(effect.p) or effect.low == effect.high:
         return nan
     error = deviation(effect) / sqrt(effect.n)
@@ -187,15 +187,15 @@ def smaller_than(effect: Effect, margin: float) -> float:
 
 
 def without_contrast(effects: dict[Key, Effect], alike: Collection[Key]) -> dict[Key, Effect]:
-    """The same effects where those of ``alike``, whose sides trained on identical configs, are no comparisons: they have no interval,
-    no p value, and no part in the correction of the others."""
+    """The same effects, in which the effects of ``alike`` are no comparisons because both sides trained on identical configs: they get no
+    interval and no p value, and do not count in the correction of the others."""
     return _corrected(
         {key: replace(effect, low=nan, high=nan, p=nan, p_holm=nan) if key in alike else effect for key, effect in effects.items()}
     )
 
 
 def _power(size: float, n: int) -> float:
-    """The chance that a paired t test of n seeds is clear where the mean difference is ``size`` standard deviations."""
+    """Power of a paired t test of n seeds if the mean difference is ``size`` standard deviations."""
     needed, shift = stats.t.isf(CLEAR / 2, n - 1), size * sqrt(n)
     wrong_way = stats.nct.cdf(-needed, n - 1, shift) if shift < 5 else 0.0  # below 1e-6 there, where SciPy may give NaN
     return float(stats.nct.sf(needed, n - 1, shift) + wrong_way)
@@ -206,11 +206,11 @@ def board_bootstrap(
 ) -> tuple[float, float]:
     """The 95 % bounds of :func:`contrast` over held-out boards, given these training runs (percentile bootstrap, Efron 1979).
 
-    A session's value is the mean over cells of the mean over the cell's boards. Boards are drawn anew within cells, the same ones for every
-    arm and seed, so what makes a board hard for all arms cancels.
+    A session's value is the mean over cells of the mean over the cell's boards. Boards are resampled within cells, the same for every arm
+    and seed, so the difficulty that a board has for all arms cancels.
 
     Args:
-        boards: a row a session and board, with columns ``arm``, ``seed``, ``board_id``, ``cell`` and ``valid``. As in :func:`contrast`,
+        boards: one row per session and board, with columns ``arm``, ``seed``, ``board_id``, ``cell`` and ``valid``. As in :func:`contrast`,
             seeds in which any of the arms is missing are left out.
         seed: of the draws.
 
@@ -221,10 +221,10 @@ def board_bootstrap(
     answers = rows.assign(valid=rows["valid"].astype(float)).pivot(index=["cell", "board_id"], columns=["arm", "seed"], values="valid")
     if answers.isna().to_numpy().any():
         raise ComparisonError(f"not every session has the board {answers.index[answers.isna().any(axis=1)][0][1]}")
-    # The contrast is linear in the answers: each board has a share of it over all sessions, and only these shares need be drawn.
+    # The contrast is linear in the answers: each board contributes a share over all sessions, and only these shares are resampled.
     shares = answers[list(plus)].mean(axis=1) - answers[list(minus)].mean(axis=1)
     rng = seeds.rng(seed, "study/board-bootstrap")
-    # By hand, as scipy.stats.bootstrap refuses cells of one board.
+    # By hand, because scipy.stats.bootstrap refuses cells of one board.
     cells = [rng.choice(cell.to_numpy(), (draws, len(cell))).mean(axis=1) for _, cell in shares.groupby(level="cell")]
     low, high = np.quantile(np.mean(cells, axis=0), [CLEAR / 2, 1 - CLEAR / 2])
     return float(low), float(high)
@@ -234,35 +234,35 @@ def board_bootstrap(
 
 
 def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 0.01, smaller: float = nan, alike: bool = False) -> str:
-    """An effect on the final rate in plain words, with all its numbers.
+    """An effect on the final rate as a sentence, with all its numbers.
 
     ``Showing failures changed the final valid rate by +0.2 points (−0.3 to +0.7, n = 5 seeds): smaller than 1 point (p = 0.004).``
 
     Args:
-        what: was done.
+        what: the change under test, as the beginning of the sentence.
         margin: the smallest effect that matters.
-        smaller: p value that the effect is smaller than that, corrected as ``effect.p_holm`` is.
+        smaller: p value of the equivalence test for that margin, corrected as ``effect.p_holm`` is.
         alike: both sides trained on identical configs in all seeds.
     """
     if alike:
         return f"{what}: no contrast, the two sides trained on identical configs in {_seeds(effect.n)}."
     change = f"{what} changed the final {measure} rate by {points(effect.mean)} points"
     if effect.n == 1:
-        return f"{change} (n = 1 seed): one seed cannot tell whether it helps."
+        return f"{change} (n = 1 seed): one seed cannot show whether it helps."
     if effect.low == effect.high:
         return f"{change} in each of {effect.n} seeds: it made no difference."
     if isnan(effect.p):
-        return f"{change} in each of {effect.n} seeds: without any spread between them they cannot tell what chance would do."
-    told = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {effect.n} seeds)"
+        return f"{change} in each of {effect.n} seeds: without any spread between them, chance cannot be estimated."
+    estimate = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {effect.n} seeds)"
     clear, small = effect.p_holm < CLEAR, smaller < CLEAR
     corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
     if clear:
         but = f", yet smaller than {margin_words(margin)} ({_p(smaller)})" if small else ""
-        return f"{told}: more than chance explains ({_p(effect.p)}{corrected}){but}."
+        return f"{estimate}: more than chance explains ({_p(effect.p)}{corrected}){but}."
     if small:
-        return f"{told}: smaller than {margin_words(margin)} ({_p(smaller)})."
+        return f"{estimate}: smaller than {margin_words(margin)} ({_p(smaller)})."
     alone = f" as one of several comparisons ({_p(effect.p)}{corrected})" if effect.p < CLEAR else ""
-    return f"{told}: undecided, neither clear of chance{alone} nor shown to be smaller than {margin_words(margin)}."
+    return f"{estimate}: undecided, neither clear of chance{alone} nor shown to be smaller than {margin_words(margin)}."
 
 
 def margin_words(margin: float) -> str:
@@ -275,7 +275,7 @@ def _seeds(n: int) -> str:
 
 
 def points(change: float) -> str:
-    """``+3.4``: a change of a rate in percentage points. Nothing is ``+0.0``, on whichever side."""
+    """``+3.4``: a change of a rate in percentage points. No change is ``+0.0``, also from below."""
     return f"{round(100 * change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
 
 
@@ -287,7 +287,7 @@ def _p(p: float) -> str:
 
 
 def _complete(rows: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> pd.DataFrame:
-    """The rows of these arms in the seeds that have all of them. Raises ComparisonError as :func:`contrast` says."""
+    """The rows of these arms, for the seeds that have all of them. Raises ComparisonError as :func:`contrast` says."""
     if not plus or not minus:
         raise ComparisonError("a contrast needs an arm on either side")
     arms = {*plus, *minus}
@@ -315,7 +315,7 @@ def _factors(sections: Mapping[str, frozenset[str]]) -> list[str]:
 
 
 def _arm_of(sections: Mapping[str, frozenset[str]]) -> dict[frozenset[str], str]:
-    """Which arm shows these sections. Raises ComparisonError if two arms show the same."""
+    """Arms by the sections that they show. Raises ComparisonError if two arms show the same."""
     arm_of: dict[frozenset[str], str] = {}
     for arm, shown in sections.items():
         if arm_of.setdefault(shown, arm) != arm:
@@ -324,7 +324,7 @@ def _arm_of(sections: Mapping[str, frozenset[str]]) -> dict[frozenset[str], str]
 
 
 def _corrected(effects: dict[Key, Effect]) -> dict[Key, Effect]:
-    """The same effects with p_holm for their number."""
+    """The same effects, with p_holm for their number."""
     ps = holm([effect.p for effect in effects.values()])
     return {key: replace(effect, p_holm=p) for (key, effect), p in zip(effects.items(), ps, strict=True)}
 

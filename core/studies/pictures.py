@@ -1,4 +1,4 @@
-"""The pictures of a study's report as SVG that needs nothing else, and what the plots of the Studies page share with them."""
+"""The pictures of a study's report as self-contained SVG, and what the plots of the Studies page share with them."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from frozenlab.studies.effects import points
 from frozenlab.studies.tables import Curve, EffectRow, SizeRow
 
 BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
-"""Middle tones, that read on both themes and stay apart for the colour-blind."""
+"""Middle tones that are readable in both themes and distinguishable for colour-blind readers."""
 SMALLEST_REACH = 0.05
-"""A map of differences is never stretched so far that the full colour stands for less."""
+"""Smallest change that may have the full colour of a map of differences."""
 ACROSS = 4
-"""Panels side by side."""
+"""Largest number of panels per row."""
 
 
 def shade(change: float, reach: float) -> str:
-    """A CSS colour: blue for more, orange for less, fainter the nearer to 0, so that it passes into any ground."""
+    """A CSS colour: blue for more, orange for less, more transparent near 0, so that it fades into any background."""
     red, green, blue = BLUE if change > 0 else ORANGE
     return f"rgba({red}, {green}, {blue}, {0.75 * min(abs(change) / reach, 1):.3f})"
 
 
 def reach_of(rows: tuple[SizeRow, ...]) -> float:
-    """The change that has the full colour."""
+    """The change that gets the full colour."""
     return max(SMALLEST_REACH, *(abs(row.mean) for row in rows))
 
 
 def range_of(curves: tuple[Curve, ...]) -> tuple[float, float]:
-    """The rates from the lowest to the highest that are drawn, with a little room."""
+    """The range of the drawn rates, with a margin."""
     drawn = [rate for curve in curves for point in curve.points for rate in (*point.by_seed.values(), *point.band)]
     room = 0.06 * max(0.02, max(drawn) - min(drawn))
     return min(drawn) - room, max(drawn) + room
 
 
 def in_rows(panels: int, most: int) -> int:
-    """How many panels stand side by side, at the ``most``, so that no row is much shorter than the others."""
+    """Number of panels per row, at most ``most``, so that no row is much shorter than the others."""
     return ceil(panels / ceil(panels / most))
 
 
@@ -59,13 +59,13 @@ def curves_in_words(curves: tuple[Curve, ...]) -> str:
 
 
 def sizes_in_words(rows: tuple[SizeRow, ...]) -> str:
-    """Every number of the map with its interval."""
-    told = "; ".join(f"{row.name}, {row.size}×{row.size}: {points(row.mean)} points ({between(row.low, row.high)})" for row in rows)
-    return f"{told}. {clear_in_words(rows)}"
+    """Every number of the map with its interval, as text."""
+    listed = "; ".join(f"{row.name}, {row.size}×{row.size}: {points(row.mean)} points ({between(row.low, row.high)})" for row in rows)
+    return f"{listed}. {clear_in_words(rows)}"
 
 
 def clear_in_words(rows: tuple[SizeRow, ...]) -> str:
-    """How many of the map's differences chance does not explain."""
+    """How many of the map's differences are clear of chance, as a sentence."""
     clear = [f"{row.name} on {row.size}×{row.size}" for row in rows if row.clear]
     which = f"clear of chance are {', '.join(clear)}" if clear else "none is clear of chance"
     return f"These are {len(rows)} comparisons; after Holm's correction for all of them {which}."
@@ -113,12 +113,13 @@ def effects_picture(effects: tuple[EffectRow, ...]) -> str:
             f'<circle cx="{x(row.mean):.1f}" cy="{y}" r="6" fill="{fill}" stroke="rgb{BLUE if row.clear else GREY}" stroke-width="2"/>'
         )
     parts += [text(x(end), bottom + 18, f"{points(end)} points", anchor="middle") for end in (-reach, reach)]
-    told = "; ".join(f"{row.name} {points(row.mean)} points ({between(row.low, row.high)})" for row in effects)
-    return svg(840, bottom + 26, told, parts)
+    label = "; ".join(f"{row.name} {points(row.mean)} points ({between(row.low, row.high)})" for row in effects)
+    return svg(840, bottom + 26, label, parts)
 
 
 def curves_picture(curves: tuple[Curve, ...]) -> str:
-    """A panel an arm: thin lines are seeds, the band is the 95 % t interval of their mean, and grey is the first arm's mean."""
+    """One panel per arm: thin lines are seeds, the band is the 95 % t interval of their mean, the grey line is the mean of the reference
+    arm."""
     low, high = range_of(curves)
     across, stages = in_rows(len(curves), ACROSS), max(1, max(point.trained for curve in curves for point in curve.points))
     width, height, inner = 840 / across, 170, 840 / across - 70
@@ -151,13 +152,13 @@ def curves_picture(curves: tuple[Curve, ...]) -> str:
 
 
 def sizes_picture(rows: tuple[SizeRow, ...]) -> str:
-    """Each difference as a number on its colour; what is clear of chance has a frame and is bold."""
-    names, found, reach = list(dict.fromkeys(row.name for row in rows)), sorted({row.size for row in rows}), reach_of(rows)
-    width = min(100.0, 640 / len(found))
-    parts = [text(200 + width * (place + 0.5), 18, f"{size}×{size}", anchor="middle") for place, size in enumerate(found)]
+    """Each difference as a number on its colour. Those clear of chance have a frame and are bold."""
+    names, sizes, reach = list(dict.fromkeys(row.name for row in rows)), sorted({row.size for row in rows}), reach_of(rows)
+    width = min(100.0, 640 / len(sizes))
+    parts = [text(200 + width * (place + 0.5), 18, f"{size}×{size}", anchor="middle") for place, size in enumerate(sizes)]
     parts += [text(0, 49 + 36 * place, name, 15) for place, name in enumerate(names)]
     for row in rows:
-        x, y = 200 + width * found.index(row.size), 28 + 36 * names.index(row.name)
+        x, y = 200 + width * sizes.index(row.size), 28 + 36 * names.index(row.name)
         frame = ' stroke="#0b1f33" stroke-width="2"' if row.clear else ""
         parts.append(
             f"<g><title>{escape(between(row.low, row.high))}</title>"

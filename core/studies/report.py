@@ -1,4 +1,4 @@
-"""What came out of a study: the arms' rates over the stages, what makes them differ, and how sure that is; as tables and sentences."""
+"""The report of a study: the arms' rates over the stages, the effects and their uncertainty, as tables and sentences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
 from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
 from frozenlab.studies.effects import Effect, board_bootstrap, holm, interactions, over_seeds, without_contrast
-from frozenlab.studies.noise import told_beforehand
+from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import Configs, Study, StudyError, outcomes
@@ -39,13 +39,13 @@ from frozenlab.studies.tables import (
 
 
 def report_of(study: Study) -> StudyReport:
-    """Of the cells that are finished. Raises StudyError where they allow no comparison yet."""
+    """The report on all finished cells. Raises StudyError if they allow no comparison yet."""
     boards, learning, configs = study.boards(), study.learning(), study.configs()
     try:
         valid, optimal = (measured(boards, measure, study.spec, learning, configs) for measure in MEASURES)
     except ValueError as error:
-        raise StudyError(f"study {study.id} cannot be told yet: {error}") from None
-    told = ledger(study)
+        raise StudyError(f"study {study.id} has no report yet: {error}") from None
+    tested = ledger(study)
     ended = [session.state().finished or 0.0 for _, session in study.finished()]
     return StudyReport(
         id=study.id,
@@ -57,14 +57,14 @@ def report_of(study: Study) -> StudyReport:
         valid=valid,
         optimal=optimal,
         sentences=valid.sentences,
-        beforehand=told_beforehand(study.spec),
-        predictions=tuple(scores(told, by="arm")),
-        changes=changes(told, by="arm"),
+        beforehand=detectable_effect(study.spec),
+        predictions=tuple(scores(tested, by="arm")),
+        changes=changes(tested, by="arm"),
     )
 
 
 def ledger(study: Study) -> pd.DataFrame:
-    """The tested predictions of all finished cells, with their ``arm``; those of one seed belong together."""
+    """The tested predictions of all finished cells, with their ``arm``; predictions of one seed form a cluster."""
     tables = [predictions(session).assign(arm=cell.arm.name, cluster=f"seed {cell.seed}") for cell, session in study.finished()]
     return pd.concat(tables, ignore_index=True)
 
@@ -72,23 +72,24 @@ def ledger(study: Study) -> pd.DataFrame:
 def measured(
     boards: pd.DataFrame, measure: Measure, spec: StudySpec, learning: pd.DataFrame | None = None, configs: Configs | None = None
 ) -> MeasureReport:
-    """The report on one measure; without ``learning`` it has no curves, without ``configs`` no doses.
+    """The report on one measure. Without ``learning`` it has no curves, without ``configs`` no doses.
 
     Raises ComparisonError where the finished cells allow no comparison.
     """
     if boards.empty:
         raise ComparisonError("no cell is finished")
-    table, answers, told = outcomes(boards, measure), boards.assign(valid=boards[measure]), design(spec)
-    found = told.effects(table)
-    if not found:
-        raise ComparisonError(f"only the arm {told.reference} is finished")
-    doses = {key: dose(told.pairs[key], configs, spec) for key in found} if configs else {}
-    found = without_contrast(found, {key for key, how_far in doses.items() if how_far == 0})
+    table, answers, comparisons = outcomes(boards, measure), boards.assign(valid=boards[measure]), design(spec)
+    contrasts = comparisons.effects(table)
+    if not contrasts:
+        raise ComparisonError(f"only the arm {comparisons.reference} is finished")
+    doses = {key: dose(comparisons.pairs[key], configs, spec) for key in contrasts} if configs else {}
+    contrasts = without_contrast(contrasts, {key for key, how_far in doses.items() if how_far == 0})
     bounds = (lambda plus, minus: (None, None)) if spec.suite_by_seed else (lambda plus, minus: board_bootstrap(answers, plus, minus))
     rows = [
-        row_of(told.kind, told.name(key), effect, bounds(*map(sorted, told.sides[key])), doses.get(key)) for key, effect in found.items()
+        row_of(comparisons.kind, comparisons.name(key), effect, bounds(*map(sorted, comparisons.sides[key])), doses.get(key))
+        for key, effect in contrasts.items()
     ]
-    if told.kind == "main effect":
+    if comparisons.kind == "main effect":
         sections = sections_of(spec)
         for (a, b), effect in interactions(table, sections).items():
             alike = {arm for arm, shown in sections.items() if (a in shown) == (b in shown)}
@@ -103,13 +104,13 @@ def measured(
         visible=seen_by(effects),
         sentences=sentences_of(effects, spec, measure, spec.smallest_effect),
         curves=() if learning is None else curves(learning, measure, spec),
-        sizes=sizes(boards, measure, told, [key for key, how_far in doses.items() if how_far == 0]),
+        sizes=sizes(boards, measure, comparisons, [key for key, how_far in doses.items() if how_far == 0]),
     )
 
 
 def dose(pairs: list[tuple[str, str]], configs: Configs, spec: StudySpec) -> float | None:
-    """How far apart the configs were that the two arms of each pair trained on, as :attr:`EffectRow.dose` says; exactly 0 only where they
-    were identical in all seeds, and None where no seed has both."""
+    """How far apart the configs were that the two arms of each pair trained on (:attr:`EffectRow.dose`). Exactly 0 only if they
+    were identical in all seeds; None if no seed has both."""
     both = [(configs[plus, seed], configs[minus, seed]) for plus, minus in pairs for seed in spec.seeds
             if (plus, seed) in configs and (minus, seed) in configs]  # fmt: skip
     if not both:
@@ -120,14 +121,14 @@ def dose(pairs: list[tuple[str, str]], configs: Configs, spec: StudySpec) -> flo
 
 
 def apart(plus: EnvironmentConfig, minus: EnvironmentConfig) -> float:
-    """Mean absolute difference of a knob of a map size; a size that one config lacks has no share there."""
+    """Mean absolute difference per knob and map size. A size that a config lacks counts with share 0."""
     nothing = SizeConfig(share=0.0)
     cells = [(plus.sizes.get(size, nothing), minus.sizes.get(size, nothing)) for size in {*plus.sizes, *minus.sizes}]
     return float(np.mean([abs(getattr(one, knob) - getattr(other, knob)) for one, other in cells for knob in KNOBS]))
 
 
 def row_of(kind: Kind, name: str, effect: Effect, boards: tuple[float | None, float | None], how_far: float | None = None) -> EffectRow:
-    """One comparison; ``boards`` are its bounds over boards, ``how_far`` its dose."""
+    """The row of one comparison, with its bounds over ``boards`` and its dose ``how_far``."""
     low, high = boards
     return EffectRow(
         kind=kind,
@@ -138,12 +139,12 @@ def row_of(kind: Kind, name: str, effect: Effect, boards: tuple[float | None, fl
         board_high=high,
         dose=how_far,
         alike=how_far == 0,
-        **known(effect),
+        **bounds_of(effect),
     )
 
 
-def known(effect: Effect) -> dict[str, float | None]:
-    """Its bounds and p values, None where the seeds tell none."""
+def bounds_of(effect: Effect) -> dict[str, float | None]:
+    """The bounds and p values of an effect; None if the seeds give none."""
     return {key: none(getattr(effect, key)) for key in ("low", "high", "p", "p_holm")}
 
 
@@ -152,9 +153,9 @@ def by_seed(table: pd.DataFrame) -> dict[int, float]:
 
 
 def curves(learning: pd.DataFrame, measure: Measure, spec: StudySpec) -> tuple[Curve, ...]:
-    """How each arm learnt. All arms of a seed have their first stage in common."""
+    """The learning curve of each arm. All arms of a seed share everything before the first proposal."""
     after = {int(trained): outcomes(own, measure) for trained, own in learning.groupby("trained")}
-    told = []
+    drawn_arms = []
     for arm in spec.arms:
         drawn = []
         for trained, table in after.items():
@@ -163,28 +164,28 @@ def curves(learning: pd.DataFrame, measure: Measure, spec: StudySpec) -> tuple[C
                 low, high = (None if isnan(bound) else min(max(bound, 0.0), 1.0) for bound in over_seeds(own["value"].tolist()))
                 drawn.append(CurvePoint(trained=trained, by_seed=by_seed(own), mean=own["value"].mean(), low=low, high=high))
         if drawn:
-            told.append(Curve(arm=arm.name, points=tuple(drawn)))
-    return tuple(told)
+            drawn_arms.append(Curve(arm=arm.name, points=tuple(drawn)))
+    return tuple(drawn_arms)
 
 
-def sizes(boards: pd.DataFrame, measure: Measure, told: Design, alike: Collection[str] = ()) -> tuple[SizeRow, ...]:
-    """The study's comparisons on each map size by itself, corrected for there being so many; those of ``alike`` are none."""
-    found = [
+def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Collection[str] = ()) -> tuple[SizeRow, ...]:
+    """The study's comparisons on each map size separately, corrected for their number, without the keys in ``alike``."""
+    contrasts = [
         (key, int(size), effect)
         for size, own in boards.groupby("size")
-        for key, effect in told.effects(outcomes(own, measure)).items()
+        for key, effect in comparisons.effects(outcomes(own, measure)).items()
         if key not in alike
     ]
-    corrected = holm([effect.p for _, _, effect in found])
+    corrected = holm([effect.p for _, _, effect in contrasts])
     return tuple(
-        SizeRow(name=key, size=size, mean=effect.mean, n=effect.n, **known(replace(effect, p_holm=p)))
-        for (key, size, effect), p in zip(found, corrected, strict=True)
+        SizeRow(name=key, size=size, mean=effect.mean, n=effect.n, **bounds_of(replace(effect, p_holm=p)))
+        for (key, size, effect), p in zip(contrasts, corrected, strict=True)
     )
 
 
 def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None:
-    """``report.json``, ``report.html``, ``arms.csv``, ``effects.csv``, and ``boards.parquet``, from which all can be counted again but the
-    learning curves: these are in ``report.json`` alone."""
+    """Write ``report.json``, ``report.html``, ``arms.csv``, ``effects.csv`` and ``boards.parquet``. Everything can be computed again from
+    ``boards.parquet`` except the learning curves, which are in ``report.json`` only."""
     folder.mkdir(parents=True, exist_ok=True)
     write_parquet(folder / "boards.parquet", boards)
     arms = [

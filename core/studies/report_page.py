@@ -1,4 +1,4 @@
-"""The report of a study as one HTML file that needs nothing else: no script, no font, no picture from elsewhere."""
+"""The report of a study as one self-contained HTML file, without scripts, fonts or pictures from elsewhere."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ svg { width: 100%; height: auto; fill: currentColor; }
 """
 CURVES_NOTE = (
     "Rate on {boards}, mean over the suite's cells, before training and after each stage. Thin lines are seeds, the band is the 95 % t "
-    "interval of their mean, the grey line is the mean of {reference}. Arms are compared within seeds: what differs is told by the "
-    "effects, not by whether bands overlap."
+    "interval of their mean, the grey line is the mean of {reference}. Arms are compared within seeds: the effects show "
+    "the differences, not whether bands overlap."
 )
 SIZES_NOTE = "Mean change in points on the boards of each map size: {what}. {clear}"
 CHANGES = {
-    "main effect": "arms that show the section less arms that do not",
-    "leave-one-out": "all sections less all but this one",
-    "one-at-a-time": "this section alone less none",
-    "arm": "the arm less {reference}",
+    "main effect": "arms that show the section minus arms that do not",
+    "leave-one-out": "all sections minus all but this one",
+    "one-at-a-time": "this section alone minus none",
+    "arm": "the arm minus {reference}",
 }
-"""What a difference on a map size is, by the kind of the study's comparisons."""
+"""Meaning of a difference on a map size, for each kind of comparison."""
 
 
 def html_page(report: StudyReport) -> str:
-    """The verdict and the sentences, how predictions fared, and for each measure all pictures and figures."""
+    """The HTML page: verdict and sentences, scored predictions, and all pictures and figures of each measure."""
     spec = report.spec
     took = "" if report.seconds is None else f", {report.seconds / 60:.0f} minutes"
     head = f"{report.finished} of {report.cells} sessions: {len(spec.arms)} arms, seeds {', '.join(map(str, spec.seeds))}{took}"
@@ -53,41 +53,45 @@ def html_page(report: StudyReport) -> str:
 
 
 def before_results(report: StudyReport) -> list[str]:
-    """What a reader has to know first: what the study could see, what it lacks, what was expected."""
+    """What a reader has to know first: what the study could detect, what it lacks, what was expected."""
     lines = [report.beforehand] if report.beforehand else []
-    lines += [f"This study is from before: {'; '.join(report.missing)}."] if report.missing else []
+    lines += [f"This is an earlier study: {'; '.join(report.missing)}."] if report.missing else []
     return lines + ([f"Written before it ran: {report.spec.prediction}"] if report.spec.prediction else [])
 
 
 def measure_parts(report: StudyReport, measure: Literal["valid", "optimal"]) -> list[str]:
-    """Effects, arms, learning curves and map sizes, as far as the report has them."""
-    told = report.valid if measure == "valid" else report.optimal
-    parts = [f"<h2>{measure.capitalize()} plans</h2>", f"<p><strong>{escape(told.verdict)}</strong> {escape(seen(told))}</p>"]
-    compared = tuple(row for row in told.effects if not row.alike)
+    """The parts of one measure: effects, arms, learning curves and map sizes, if the report has them."""
+    figures = report.valid if measure == "valid" else report.optimal
+    parts = [f"<h2>{measure.capitalize()} plans</h2>", f"<p><strong>{escape(figures.verdict)}</strong> {escape(detectable(figures))}</p>"]
+    compared = tuple(row for row in figures.effects if not row.alike)
     parts += [effects_picture(compared)] if compared else []
-    parts += [effects_table(told.effects), arms_table(told.arms, report.spec.seeds)]
-    if told.curves:
-        note = CURVES_NOTE.format(reference=told.curves[0].arm, boards=report.results_from)
-        parts += ["<h3>Learning</h3>", f"<p><small>{escape(note)}</small></p>", curves_picture(told.curves)]
-    if told.sizes:
-        parts += ["<h3>Map sizes</h3>", f"<p><small>{escape(sizes_note(report, measure))}</small></p>", sizes_picture(told.sizes)]
+    parts += [effects_table(figures.effects), arms_table(figures.arms, report.spec.seeds)]
+    if figures.curves:
+        note = CURVES_NOTE.format(reference=figures.curves[0].arm, boards=report.results_from)
+        parts += ["<h3>Learning</h3>", f"<p><small>{escape(note)}</small></p>", curves_picture(figures.curves)]
+    if figures.sizes:
+        parts += ["<h3>Map sizes</h3>", f"<p><small>{escape(sizes_note(report, measure))}</small></p>", sizes_picture(figures.sizes)]
     return parts
 
 
-def seen(told: MeasureReport) -> str:
-    """What the seeds that ran can see, by their own spread."""
-    return "" if told.visible is None else f"By the spread of its own seeds it sees effects of {100 * told.visible:.1f} points or more."
+def detectable(figures: MeasureReport) -> str:
+    """What the seeds that ran can detect, given their own spread."""
+    return (
+        ""
+        if figures.visible is None
+        else f"Given the spread of its own seeds, it detects effects of {100 * figures.visible:.1f} points or more."
+    )
 
 
 def sizes_note(report: StudyReport, measure: Literal["valid", "optimal"]) -> str:
-    """What the differences by map size are, and how many there are to be misled by."""
-    told = report.valid if measure == "valid" else report.optimal
-    what = CHANGES[told.effects[0].kind].format(reference=report.spec.arms[0].name)
-    return SIZES_NOTE.format(what=what, clear=clear_in_words(told.sizes))
+    """What the differences by map size are, and how many of them there are."""
+    figures = report.valid if measure == "valid" else report.optimal
+    what = CHANGES[figures.effects[0].kind].format(reference=report.spec.arms[0].name)
+    return SIZES_NOTE.format(what=what, clear=clear_in_words(figures.sizes))
 
 
 def effects_table(effects: tuple[EffectRow, ...]) -> str:
-    """Without the columns that no row has anything for."""
+    """The table of effects, without the columns that are empty in every row."""
     heads = ("comparison", "change", "95 % over seeds", "p", "p (Holm)", "p (smaller)", "95 % over boards", "dose")
     rows = [
         (
@@ -98,7 +102,7 @@ def effects_table(effects: tuple[EffectRow, ...]) -> str:
             number(row.p_holm, "{:.3f}".format),
             number(row.p_smaller_holm, "{:.3f}".format),
             interval(row.board_low, row.board_high),
-            dose_told(row.dose),
+            dose_points(row.dose),
         )
         for row in effects
     ]
@@ -110,12 +114,12 @@ def interval(low: float | None, high: float | None) -> str:
     return "-" if low is None or high is None else f"{points(low)} to {points(high)}"
 
 
-def dose_told(dose: float | None) -> str:
-    """How far apart the configs were, in points a knob."""
+def dose_points(dose: float | None) -> str:
+    """The dose in points per knob."""
     return number(dose, lambda value: f"{100 * value:.1f}")
 
 
-def predictions_table(told: tuple[Score, ...]) -> str:
+def predictions_table(scored: tuple[Score, ...]) -> str:
     heads = ("arm", "predictions", "seeds", "mean predicted change", "mean measured change", "error", "error of no change", "skill")
     return table(
         heads,
@@ -130,7 +134,7 @@ def predictions_table(told: tuple[Score, ...]) -> str:
                 f"{100 * one.naive_error:.1f}",
                 number(one.skill, "{:.2f}".format) + ("" if one.low is None or one.high is None else f" ({one.low:.2f} to {one.high:.2f})"),
             )
-            for one in told
+            for one in scored
         ],
     )
 
@@ -145,5 +149,5 @@ def table(heads: Collection[str], rows: Collection[Collection[str]]) -> str:
     return "<table><tr>" + "".join(f"<th>{escape(head)}</th>" for head in heads) + "</tr>" + "".join(lines) + "</table>"
 
 
-def number(value: float | None, told: Callable[[float], str]) -> str:
-    return "-" if value is None else told(value)
+def number(value: float | None, words: Callable[[float], str]) -> str:
+    return "-" if value is None else words(value)

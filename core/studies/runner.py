@@ -1,4 +1,4 @@
-"""The runner of a study: has every cell run to its end, some at a time, whatever happens to it or to them.
+"""The runner of a study: runs every cell to its end, several at a time, and survives failures of its own and theirs.
 
 All it knows lies in the study's folder, so a runner that was killed is started again and goes on: cells that are done stay done, and
 workers that outlived it are waited for. A worker that was killed is started again and takes its session up where it stood.
@@ -23,29 +23,29 @@ from frozenlab.studies.store import Cell, Study
 TRIES = 3
 """Starts of a cell's worker by one runner, before the cell is left as it is."""
 POLL = 0.5
-"""Seconds between looks at the cells."""
+"""Seconds between checks of the cells."""
 Standing = Literal["done", "live", "ready", "waiting", "failed"]
-"""Of a cell: its session is done, has a worker, can be started, waits for the session that it forks from, or has been started in vain."""
+"""State of a cell: its session is done, has a worker, can be started, waits for the session that it forks from, or could not be run."""
 
 
 class Workers(Protocol):
     """Where the workers of a study's sessions run."""
 
     def prepare(self) -> int:
-        """Called once, before all else; returns how many there is room for at a time. Raises ClusterError if there is none."""
+        """Called once, first. Returns how many workers fit at a time. Raises ClusterError if none does."""
 
     def start(self, session: Session) -> None:
-        """Has a worker take the session up."""
+        """Start a worker for the session."""
 
     def running(self, session: Session) -> bool:
-        """Whether the session has a worker, or will have one that was started."""
+        """Whether the session has a worker or one is starting."""
 
     def stop(self, session: Session) -> None:
-        """Asks the session's worker to stop at its next step."""
+        """Ask the session's worker to stop at its next step."""
 
 
 class LocalWorkers:
-    """Processes of this machine; they outlive the runner."""
+    """Worker processes on this machine; they outlive the runner."""
 
     def prepare(self) -> int:
         return os.cpu_count() or 1
@@ -65,23 +65,23 @@ class CellsError(LabError, RuntimeError):
 
 
 class Runner:
-    """Starts, watches and starts again."""
+    """Starts, watches and restarts the workers of a study."""
 
     def __init__(self, recorder: JobRecorder[Study], jobs: int | None = None, workers: Workers | None = None) -> None:
         """
         Args:
-            jobs: cells that run at a time; None: as many as there is room for.
-            workers: None: LocalWorkers.
+            jobs: cells to run at a time; None for as many as fit.
+            workers: where the workers run; None for LocalWorkers.
         """
         self.recorder, self.study = recorder, recorder.job
         self.jobs, self.workers = jobs, workers or LocalWorkers()
         self.starts: dict[str, int] = {}
         self.standing: dict[str, Standing] = {}
         self.parts: dict[str, float] = {}
-        """How much of each cell is done."""
+        """Progress of each cell, 0..1."""
 
     def run(self) -> None:
-        """Until nothing is left to do. Raises CellsError if a cell did not come to its end, ClusterError, and Stopped."""
+        """Run until nothing is left to do. Raises CellsError if a cell did not finish, ClusterError, and Stopped."""
         self.look()
         self.tell()
         room = self.workers.prepare()
@@ -109,18 +109,20 @@ class Runner:
         self.recorder.tell(sum(self.parts.values()) / len(self.study.cells))
 
     def look(self) -> dict[str, Standing]:
-        """How each cell stands, by its id; a cell that is done is not looked at again."""
+        """The state of each cell by its id. A cell that is done is not checked again."""
         for cell in self.study.cells:
             if self.standing.get(cell.id) != "done":
                 session = self.study.session(cell)
-                running = session is not None and self.workers.running(session)  # asked first: one that has ended has written its state
+                running = session is not None and self.workers.running(
+                    session
+                )  # checked first: a worker that has ended has written its state
                 state = session.state() if session else None
                 self.standing[cell.id] = self.stands(cell, state, running)
                 self.parts[cell.id] = state.progress if state else 0.0
         return self.standing
 
     def stands(self, cell: Cell, state: State | None, running: bool) -> Standing:
-        """By the state of the cell's session, None before there is one, and whether it has a worker."""
+        """The state of a cell, from its session's state (None before there is one) and whether it has a worker."""
         if state is not None and state.status == "done":
             return "done"
         if running:
@@ -138,11 +140,11 @@ class Runner:
         return Cell(self.study.spec.arms[0], cell.seed)
 
     def trunk(self, cell: Cell) -> Session | None:
-        """The first arm's session of the same seed. With it all arms of the seed have in common what comes before the first proposal."""
+        """The first arm's session of the same seed, from which the other arms fork before the first proposal."""
         return self.study.session(self.first(cell))
 
     def start(self, cell: Cell) -> None:
-        """Makes the cell's session, if there is none, and a worker for it."""
+        """Create the cell's session if there is none, and start a worker."""
         session = self.study.session(cell)
         if session is None:
             spec = self.study.spec.spec_of(cell.arm, cell.seed)
@@ -157,7 +159,7 @@ class Runner:
         self.workers.start(session)
 
     def stop(self) -> None:
-        """Asks all workers to stop, and waits for them."""
+        """Ask all workers to stop, and wait for them."""
         live = [cell for cell in self.study.cells if self.standing[cell.id] == "live"]
         sessions = [session for cell in live if (session := self.study.session(cell)) is not None]
         for session in sessions:

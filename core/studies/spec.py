@@ -18,17 +18,17 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.settings import LanguageSettings
 
 PAPER_SECTIONS: tuple[Section, ...] = ("failures", "statistics", "preserved")
-"""Those whose use the paper asks about."""
+"""The sections whose usefulness the paper studies."""
 PAPER_ENGINEERS: tuple[EngineerName, ...] = ("policy", "base", "rules", "uniform", "fixed")
-"""The current checkpoint, the model before training, and what they are held against."""
+"""The current checkpoint, the model before training, and the baselines."""
 STUDY_ENGINEERS = tuple(engineer for engineer in ENGINEERS if engineer != "human")
-"""Those that a study can ask: it runs by itself."""
+"""Engineers that a study can ask. It runs unattended, so no person."""
 GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
-"""How strict the guard is, by the largest step of a ratio alone; the share that no size falls below stays the same. The rules and the lab
-model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
+"""Guards of three strengths. They differ only in the largest step of a ratio; the smallest share of a size stays the same. The rules and
+the lab model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
 PROMPT_TOKENS = 3000
-"""Of one request to an engineer behind an API, generously: for the recorded sessions, of six and seven map sizes, prompt and schema of the
-answer come to 11 000 characters, about four a token."""
+"""Tokens of one request to an engineer behind an API, estimated generously: in the recorded sessions with six and seven map sizes, the
+prompt and the schema of the answer have 11 000 characters, at about four characters per token."""
 
 
 Model = TypeVar("Model", LanguageSettings, ApiSettings)
@@ -40,7 +40,7 @@ class StudyError(LabError, ValueError):
 
 
 class Arm(BaseModel):
-    """One setting of a study: what in its sessions differs from the study's own. None leaves a thing as it is there."""
+    """One setting of a study: what its sessions change of the study's session. A field is None if it stays as it is."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,33 +49,34 @@ class Arm(BaseModel):
     engineer: EngineerName | None = None
     api: ApiSettings | None = None
     language: LanguageSettings | None = None
-    """The session's own, but for ``guidance``: whether its engineer is told the paper's two lessons."""
+    """The session's settings, except for ``guidance``: whether the engineer's prompt includes the paper's two lessons."""
     guard: GuardSettings | None = None
 
     @property
     def changes(self) -> dict[str, Any]:
-        """By name, as fields of a session's spec."""
+        """The changes by name, as fields of a session's spec."""
         return {name: value for name in ("sections", "engineer", "api", "language", "guard") if (value := getattr(self, name)) is not None}
 
 
 class StudySpec(BaseModel):
-    """A grid of arms and seeds. Arms differ only in what bears on proposals, so those of a seed share all that comes before the first."""
+    """A grid of arms and seeds. Arms differ only in what affects proposals, so all arms of a seed share everything before the first
+    proposal."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[1] = 1
     title: Annotated[str, Field(min_length=1, max_length=120)]
     session: SessionSpec
-    """What every cell runs, but for its seed and its arm."""
+    """The session that every cell runs, with the changes of its seed and its arm."""
     arms: Annotated[tuple[Arm, ...], Field(min_length=2)]
     seeds: Annotated[tuple[Annotated[int, Field(ge=0, lt=2**31)], ...], Field(min_length=1)]
     suite_by_seed: bool = False
-    """Whether each seed has validation and test boards of its own, the same for all its arms; else all seeds have the same boards, and the
-    spread over seeds says nothing of other boards."""
+    """Whether each seed has its own validation and test boards, the same for all its arms. If not, all seeds have the same boards, and the
+    spread over seeds says nothing about other boards."""
     smallest_effect: Annotated[float, Field(gt=0, le=0.5)] = 0.01
-    """Of a rate: an effect that is smaller is of no interest, and that it is smaller can be shown (equivalence test)."""
+    """Smallest effect of interest, as a difference of rates. An equivalence test can show that an effect is smaller."""
     prediction: Annotated[str, Field(max_length=4000)] = ""
-    """What is expected to come out, and when the study ends, written before it begins."""
+    """The expected result and the stopping rule, written before the study begins."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -89,28 +90,28 @@ class StudySpec(BaseModel):
                 self._check_language(arm, arm.language)
             if self.spec_of(arm, self.seeds[0]).engineer == "human":
                 raise ValueError(f"a study runs by itself, so the engineer of the arm {arm.name} cannot be human")
-        for arm in self.arms[1:]:  # the first one is what the others fork from
+        for arm in self.arms[1:]:  # the others fork from the first
             if unforkable := sorted(set(arm.changes) - CHANGEABLE):
                 raise ValueError(f"the arm {arm.name} changes {unforkable[0]!r}, but arms are forks, and a fork cannot have another one")
         return self
 
     def _check_language(self, arm: Arm, language: LanguageSettings) -> None:
-        """Raises ValueError where the arm's engineer cannot be told anything, or where it would be trained in another way."""
+        """Raise ValueError if the arm's engineer reads no prompt in words, or if it would be trained in another way."""
         own, engineer = self.session.language, arm.engineer or self.session.engineer
         if own is None:
-            raise ValueError(f"the arm {arm.name} is about guidance, but a lab model cannot be told anything in words")
+            raise ValueError(f"the arm {arm.name} is about guidance, but a lab model reads no instructions in words")
         if engineer not in ("policy", "base"):
-            raise ValueError(f'the arm {arm.name} is about guidance in "language", which the engineer {engineer} is not told')
+            raise ValueError(f'the arm {arm.name} is about guidance in "language", which the engineer {engineer} does not read')
         if language.model_copy(update={"guidance": own.guidance}) != own:
-            raise ValueError(f'the arm {arm.name} has another "language" than the session, and more than its guidance differs')
+            raise ValueError(f'the arm {arm.name} changes more of "language" than its guidance')
 
     def spec_of(self, arm: Arm, seed: int) -> SessionSpec:
-        """The session of one cell. Raises ValueError (pydantic's ValidationError) for an arm that cannot be run."""
+        """The session spec of one cell. Raises ValueError (pydantic's ValidationError) for an arm that cannot be run."""
         title = f"{self.title}, {arm.name}, seed {seed}"[:120]
         return self.session.changed(**arm.changes, **self.suites_of(seed), seed=seed, title=title)
 
     def suites_of(self, seed: int) -> dict[str, Any]:
-        """The seed's own suites, as fields of a session's spec."""
+        """The suites of a seed, as fields of a session's spec."""
         suites = {name: suite for name in ("suite", "test") if (suite := getattr(self.session, name)) is not None}
         if not self.suite_by_seed:
             return suites
@@ -121,28 +122,29 @@ class StudySpec(BaseModel):
 
     @property
     def requests(self) -> int:
-        """Sent to engineers behind an API, if each answer can be used."""
+        """Number of requests to engineers behind an API, if each answer can be used."""
         return len(self.servers) * len(self.seeds) * self.proposals
 
     @property
     def proposals(self) -> int:
-        """Of each session: one after every stage, and one before the first if its engineer is asked first."""
+        """Number of proposals per session: one after every stage, and one before the first if the engineer is asked first."""
         return self.session.stages + self.session.ask_first
 
     @property
     def highest_cost(self) -> float | None:
-        """Of these requests, if each has PROMPT_TOKENS and each answer is as long as it may be; None where an arm's price is not known."""
+        """Upper bound on the cost of these requests: PROMPT_TOKENS each, and answers of the greatest length. None if an arm has no
+        price."""
         costs = [api.cost(PROMPT_TOKENS, api.max_tokens) for api in self.servers]
         known = [cost for cost in costs if cost is not None]
         return sum(known) * len(self.seeds) * self.proposals if len(known) == len(costs) else None
 
     @property
     def servers(self) -> list[ApiSettings]:
-        """That are asked in the arms whose engineer is behind an API."""
+        """The servers of the arms with an engineer behind an API."""
         return [api for arm in self.arms if (api := self.spec_of(arm, self.seeds[0]).api) is not None]
 
     def sections_of(self) -> dict[str, frozenset[Section]]:
-        """What each arm's engineer sees."""
+        """The sections that each arm's engineer sees."""
         return {arm.name: frozenset(self.session.sections if arm.sections is None else arm.sections) for arm in self.arms}
 
 
@@ -165,7 +167,7 @@ def only_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
 
 
 def engineer_arms(engineers: Sequence[EngineerName] = PAPER_ENGINEERS, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """One for each; ``api`` says where the engineer of that name is asked."""
+    """One arm per engineer; ``api`` holds the server of the engineer of that name."""
     return tuple(Arm(name=engineer, engineer=engineer, api=api if engineer == "api" else None) for engineer in engineers)
 
 
@@ -174,10 +176,10 @@ def guard_arms() -> tuple[Arm, ...]:
 
 
 def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """An engineer that is told the paper's two lessons, and the same one that is not: the one behind ``api``, else the session's own.
+    """One engineer with and without the paper's two lessons in its prompt: the one behind ``api`` if given, otherwise the session's.
 
     Raises:
-        StudyError: that one cannot be told anything in words.
+        StudyError: that engineer reads no prompt in words.
     """
     arms = {"guided": {"guidance": True}, "unguided": {"guidance": False}}
     if server := api or session.api:
@@ -187,7 +189,7 @@ def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple
         return tuple(Arm(name=name, language=language.model_copy(update=lessons)) for name, lessons in arms.items())
     who = "a lab model" if session.engineer in ("policy", "base") else f"the engineer {session.engineer}"
     needed = "an engineer behind an API, or a session that trains a language model"
-    raise StudyError(f"{who} cannot be told anything in words: the study guidance needs {needed}")
+    raise StudyError(f"{who} reads no instructions in words: the study guidance needs {needed}")
 
 
 def current_name(name: str) -> str:
@@ -208,18 +210,18 @@ FORMER_NAMES = {"left-out": "leave-one-out", "alone": "one-at-a-time"}
 
 
 def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:
-    """The three sections named by the paper, every combination."""
+    """The study sections: every combination of the three sections named by the paper."""
     return _study("Which context helps the engineer?", section_arms(), seeds, session)
 
 
 def leave_one_out_study(seeds: int = SEEDS["leave-one-out"], session: SessionSpec | None = None) -> StudySpec:
-    """All sections, and all but one, for each of them."""
+    """The study leave-one-out: all sections, and all but one, for each of them."""
     return _study("Which section is missed?", without_one(), seeds, session)
 
 
 def one_at_a_time_study(seeds: int = SEEDS["one-at-a-time"], session: SessionSpec | None = None) -> StudySpec:
-    """No section, and one alone, for each of them."""
-    return _study("What does a section tell by itself?", only_one(), seeds, session)
+    """The study one-at-a-time: no section, and each section alone."""
+    return _study("What does a section do by itself?", only_one(), seeds, session)
 
 
 def engineers_study(
@@ -228,27 +230,27 @@ def engineers_study(
     engineers: Sequence[EngineerName] = PAPER_ENGINEERS,
     api: ApiSettings | None = None,
 ) -> StudySpec:
-    """Engineers side by side, by default the paper's; what the others are held against is the first. None is told lessons."""
+    """The study engineers: several engineers, by default the paper's, without its lessons. The first is the reference arm."""
     return _study("Who is a good engineer?", engineer_arms(engineers, api and unguided(api)), seeds, session)
 
 
 def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
-    """How far the guard lets a proposal go; see GUARDS."""
+    """The study guard: how far a proposal may move a ratio; see GUARDS."""
     return _study("How far may a proposal go?", guard_arms(), seeds, session)
 
 
 def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None = None, api: ApiSettings | None = None) -> StudySpec:
-    """Whether the engineer is told the paper's two lessons. Raises ValueError as :func:`guidance_arms` does."""
+    """The study guidance: the paper's two lessons in the prompt or not. Raises ValueError as :func:`guidance_arms` does."""
     own = session or preset_spec("study")
-    return _study("Does it help to be told the lessons?", guidance_arms(own, api), seeds, own)
+    return _study("Do the lessons in the prompt help?", guidance_arms(own, api), seeds, own)
 
 
 def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec | None) -> StudySpec:
-    """Of the first ``seeds`` seeds, in sessions of the preset ``study`` unless another one is given.
+    """A study of the first ``seeds`` seeds, with sessions of the preset ``study`` unless another session is given.
 
-    Whichever session it is: results come from test boards, each seed has boards of its own, the engineer is asked before the first stage,
-    and it is told no lessons, which would be a second cause beside what the arms differ in. A learning rate that falls over the session
-    falls in each stage instead, so that what is proposed late counts as much as what is proposed early.
+    For any session, results come from test boards, each seed has its own boards, the engineer is asked before the first stage, and its
+    prompt has no lessons, which would be a second cause next to the difference of the arms. A learning rate that falls over the session
+    falls in each stage instead, so that late proposals count as much as early ones.
     """
     own = session or preset_spec("study")
     changes: dict[str, Any] = {"test": own.test or own.suite, "ask_first": True}
@@ -275,4 +277,4 @@ STUDIES: dict[str, Callable[..., StudySpec]] = {
     "guard": guard_study,
     "guidance": guidance_study,
 }
-"""Studies that are ready to run, by name: called with a number of seeds and the session of the cells, if they are not the usual ones."""
+"""Ready-made studies by name. Each function takes the number of seeds and the session of the cells; both have defaults."""

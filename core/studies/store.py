@@ -1,4 +1,4 @@
-"""The folder of a study: its spec, what its runner does, and one session a cell.
+"""The folder of a study: its spec, the state of its runner, and one session per cell.
 
 studies/<id>/
   study.json      the spec, written once
@@ -30,7 +30,7 @@ from frozenlab.loop.store import Session, SessionStore
 from frozenlab.studies.spec import Arm, StudyError, StudySpec
 
 Configs = dict[tuple[str, int], tuple[EnvironmentConfig, ...]]
-"""Arm and seed -> what each stage trained on."""
+"""(arm, seed) -> the config of each stage."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """Of its session, within the study's own."""
+        """The id of its session within the study."""
         return f"{self.arm.name}-s{self.seed}"
 
 
@@ -89,7 +89,8 @@ class Study(Job):
 
     @property
     def cells(self) -> list[Cell]:
-        """Seed by seed, so that a part of a study is a study of fewer seeds; the first arm of a seed is what the others fork from."""
+        """All cells, seed by seed, so that an unfinished study is a study of fewer seeds. The other arms of a seed fork from its first
+        arm."""
         return [Cell(arm, seed) for seed in self.spec.seeds for arm in self.spec.arms]
 
     @property
@@ -97,7 +98,7 @@ class Study(Job):
         return SessionStore(self.dir / "cells")
 
     def session(self, cell: Cell) -> Session | None:
-        """None before it has begun."""
+        """The session of a cell; None before it has begun."""
         folder = self.dir / "cells" / cell.id
         return Session(folder) if (folder / "session.json").exists() else None
 
@@ -111,17 +112,17 @@ class Study(Job):
                 yield cell, session
 
     def boards(self) -> pd.DataFrame:
-        """The final results of all finished cells, one row a board: ``arm, seed, board_id, cell, size, agents, valid, optimal``; ``cell``
-        is the suite's (agents and size). Boards of the same id are the same within a seed."""
+        """The final results of all finished cells, one row per board: ``arm, seed, board_id, cell, size, agents, valid, optimal``. ``cell``
+        is a cell of the suite (agents and size). Boards with the same id are the same within a seed."""
         return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
 
     def learning(self) -> pd.DataFrame:
-        """The results of all stages of all finished cells, as :meth:`boards` has the last ones, with the stages that were ``trained``
-        before each: 0 is the base."""
+        """The results after every stage of all finished cells, with the columns of :meth:`boards` and the number of stages ``trained``;
+        0 is the base."""
         return self._validated(lambda session: range(session.spec.stages + 1))
 
     def _validated(self, trained: Callable[[Session], Iterable[int]]) -> pd.DataFrame:
-        """The results after so many stages."""
+        """The results after the numbers of stages that ``trained`` gives for a session."""
         tables = []
         for cell, session in self.finished():
             for stages in trained(session):
@@ -134,17 +135,18 @@ class Study(Job):
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
     def configs(self) -> Configs:
-        """Of every stage of all finished cells whose record is whole."""
-        found = {}
+        """The configs of all finished cells with a complete record."""
+        configs = {}
         for cell, session in self.finished():
             drawn = [record.config for stage in range(session.spec.stages) if (record := session.environment(stage)) is not None]
             if len(drawn) == session.spec.stages:
-                found[cell.arm.name, cell.seed] = tuple(drawn)
-        return found
+                configs[cell.arm.name, cell.seed] = tuple(drawn)
+        return configs
 
 
 def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
-    """One row a finished cell: ``arm, seed, value``, the mean over the suite's cells of the part of their boards that is ``measure``."""
+    """One row per finished cell: ``arm, seed, value``. The value is the mean over the suite's cells of the share of boards that are
+    ``measure``."""
     of_cells = boards.groupby(["arm", "seed", "cell"], sort=False)[measure].mean()
     return of_cells.groupby(["arm", "seed"], sort=False).mean().rename("value").reset_index()
 
@@ -154,7 +156,7 @@ def studies_folder(store: SessionStore) -> Path:
 
 
 def create(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
-    """A new folder with ``study.json``. Raises StudyError if the id is none or taken."""
+    """Create the folder of a study. Raises StudyError if the id is invalid or taken."""
     root = studies_folder(store)
     return Study(make_folder(root, study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
 
@@ -188,10 +190,10 @@ def studies(store: SessionStore) -> list[Study]:
 
 
 def shipped() -> list[Path]:
-    """The folders of the studies that come with the project: their reports, without their sessions."""
+    """The folders of the studies that ship with the project: reports without sessions."""
     return sorted(path.parent for path in (places.ASSETS / "studies").glob("*/report.json"))
 
 
 def open_study(study_id: str, store: SessionStore) -> Study:
-    """Raises StudyError where there is no such study."""
+    """Open a study by its id. Raises StudyError if there is none."""
     return Study(find_folder(studies_folder(store), study_id, kind="study", error=StudyError))

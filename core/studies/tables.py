@@ -1,4 +1,4 @@
-"""What the report of a study holds: rates of the arms, comparisons, learning curves, and their words. The models of ``report.json``."""
+"""The models of ``report.json``: rates of the arms, comparisons, learning curves, and the sentences about them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 class ArmRates(BaseModel):
-    """One arm: its final rate (mean over the suite's cells) with each seed, and their mean."""
+    """One arm: its final rate (mean over the suite's cells) for each seed, and their mean."""
 
     arm: str
     by_seed: dict[int, float]
@@ -37,7 +37,7 @@ class ArmRates(BaseModel):
 
 
 class EffectRow(BaseModel):
-    """One comparison. None where the seeds show no spread to judge by."""
+    """One comparison. Bounds and p values are None if the seeds show no spread."""
 
     kind: Kind
     name: str
@@ -50,17 +50,17 @@ class EffectRow(BaseModel):
     n: int
     board_low: float | None = None
     board_high: float | None = None
-    """95 % interval over boards: other boards for the same training runs; None where each seed has boards of its own, so that the interval
-    over seeds is for other boards too."""
+    """95 % interval over boards: other boards for the same training runs. None if each seed has its own boards, because then the interval
+    over seeds covers other boards too."""
     p_smaller: float | None = None
     p_smaller_holm: float | None = None
-    """p value that the effect is not smaller than the smallest that matters (equivalence test), and Holm's correction for those of its
+    """p value of the equivalence test against the smallest effect that matters, and the same after Holm's correction within its
     kind."""
     dose: float | None = None
-    """How far apart the two sides' configs were that they trained on: mean absolute difference of a knob (share, hole ratio, wait ratio) of
-    a map size, over stages and seeds; None where it was not kept, and of an interaction."""
+    """How far apart the configs were that the two sides trained on: mean absolute difference per knob (share, hole ratio, wait ratio) and
+    map size, over stages and seeds. None if it was not recorded, and for an interaction."""
     alike: bool = False
-    """Both sides trained on identical configs in all seeds: no comparison."""
+    """Whether both sides trained on identical configs in all seeds, which is no comparison."""
 
     @field_validator("kind", mode="before")
     @classmethod
@@ -70,35 +70,35 @@ class EffectRow(BaseModel):
 
     @property
     def clear(self) -> bool:
-        """Of chance, as one of its kind: by Holm's correction."""
+        """Whether the effect is clear of chance, after Holm's correction within its kind."""
         return self.p_holm is not None and self.p_holm < CLEAR
 
     @property
     def smaller(self) -> bool:
-        """Than the smallest effect that matters, as one of its kind."""
+        """Whether the effect is shown to be smaller than the smallest that matters, after Holm's correction within its kind."""
         return self.p_smaller_holm is not None and self.p_smaller_holm < CLEAR
 
     @property
     def effect(self) -> Effect:
-        """As the statistics have it."""
+        """The row as an Effect."""
         bounds = {key: nan if value is None else value for key in ("low", "high", "p", "p_holm") for value in [getattr(self, key)]}
         return Effect(self.mean, n=self.n, **bounds)
 
 
 class CurvePoint(BaseModel):
-    """The held-out rate of one arm after so many stages (mean over the suite's cells) with each seed, and their mean."""
+    """The held-out rate of one arm after some stages (mean over the suite's cells) for each seed, and their mean."""
 
     trained: int
-    """Stages before it; 0 is the base."""
+    """Number of stages trained; 0 is the base."""
     by_seed: dict[int, float]
     mean: float
     low: float | None
     high: float | None
-    """95 % t interval over seeds, within 0..1; None where they show no spread, as before any training."""
+    """95 % t interval over seeds, within 0..1. None if they show no spread, as before any training."""
 
     @property
     def band(self) -> tuple[float, float]:
-        """The interval, or the mean alone where there is none."""
+        """The interval, or the mean twice if there is none."""
         return (self.mean, self.mean) if self.low is None or self.high is None else (self.low, self.high)
 
 
@@ -108,10 +108,10 @@ class Curve(BaseModel):
 
 
 class SizeRow(BaseModel):
-    """One of the study's comparisons (no interaction), on the boards of one map size alone; see EffectRow."""
+    """One of the study's comparisons (no interaction) on the boards of one map size; see EffectRow."""
 
     name: str
-    """Of the section or the arm."""
+    """Name of the section or the arm."""
     size: int
     mean: float
     low: float | None
@@ -127,21 +127,21 @@ class SizeRow(BaseModel):
 
 
 class MeasureReport(BaseModel):
-    """Older reports have no sentences, curves and sizes here."""
+    """All results of one measure. Older reports have no sentences, curves and sizes."""
 
     arms: tuple[ArmRates, ...]
     effects: tuple[EffectRow, ...]
     margin: float = 0.01
     """The smallest effect that matters."""
     visible: float | None = None
-    """The smallest effect that these seeds can see (80 % power), by the spread that they show; None where they show none."""
+    """The smallest effect that these seeds can detect (80 % power), given their spread; None if they show none."""
     sentences: tuple[str, ...] = ()
     curves: tuple[Curve, ...] = ()
     sizes: tuple[SizeRow, ...] = ()
 
     @property
     def verdict(self) -> str:
-        """All comparisons in a sentence or three."""
+        """A summary of all comparisons in one to three sentences."""
         rows = [row for row in self.effects if not row.alike]
         clear, small, many = [row for row in rows if row.clear], [row for row in rows if row.smaller], len(rows)
         seeds = self.effects[0].n
@@ -168,61 +168,61 @@ class StudyReport(BaseModel):
     finished: int
     cells: int
     seconds: float | None
-    """From the start of the study to the end of its last session; None while one is left."""
+    """Seconds from the start of the study to the end of its last session; None if one is unfinished."""
     created: float
     valid: MeasureReport
     optimal: MeasureReport
     sentences: tuple[str, ...]
     """About the valid rate."""
     beforehand: str = ""
-    """What the study could see, as was known before it ran; empty in reports from before that was told."""
+    """What the study could detect, as known before it ran; empty in earlier reports."""
     predictions: tuple[Score, ...] = ()
-    """How those of each arm fared."""
+    """Scored predictions of each arm."""
     changes: tuple[Changed, ...] = ()
-    """Each predicted change beside the measured one."""
+    """Each predicted change with the measured one."""
 
     @field_validator("predictions", mode="before")
     @classmethod
     def _scored_otherwise(cls, given: Any) -> Any:
-        """Reports from before counted hits in an interval, which is no score of a prediction."""
+        """Drops the scores of earlier reports, which counted hits in an interval."""
         return [score for score in given if not isinstance(score, dict) or "skill" in score]
 
     @model_validator(mode="after")
     def _open_old(self) -> Self:
-        """What can be reckoned from the figures of a report that was written before it was told."""
+        """Computes what an earlier report lacks from its figures."""
         if not self.beforehand:
             for measure in MEASURES:
                 old: MeasureReport = getattr(self, measure)
                 rows = judged(old.effects, old.margin)
-                told = {"effects": rows, "visible": seen_by(rows), "sentences": sentences_of(rows, self.spec, measure, old.margin)}
-                setattr(self, measure, old.model_copy(update=told))
+                computed = {"effects": rows, "visible": seen_by(rows), "sentences": sentences_of(rows, self.spec, measure, old.margin)}
+                setattr(self, measure, old.model_copy(update=computed))
             self.sentences = self.valid.sentences
         return self
 
     @property
     def results_from(self) -> str:
-        """Which boards the rates are of."""
+        """The boards behind the rates."""
         if self.spec.session.test is None:
             return "validation boards, which the engineers saw too"
         return "test boards, which no engineer saw"
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """What the study, or this report, lacks that studies now have."""
+        """What the study or its report lacks, compared with current ones."""
         lacks = []
         if self.spec.session.test is None:
-            lacks.append("its engineers read the same boards that its results are told from")
+            lacks.append("its engineers read the same boards that its results are measured on")
         if not self.spec.suite_by_seed:
-            lacks.append("all its seeds have the same boards, so the interval over seeds says nothing of other boards")
+            lacks.append("all its seeds have the same boards, so the interval over seeds says nothing about other boards")
         if not self.spec.session.ask_first:
-            lacks.append("its engineers were asked after the first stage only, when most of what a session gains was gained")
+            lacks.append("its engineers were asked after the first stage only, when a session has made most of its gain")
         if not self.beforehand:
-            lacks.append("how far apart the configs were was not kept, and its predictions were scored by hits in a wide interval")
+            lacks.append("the dose was not recorded, and predictions were scored by hits in a wide interval")
         return tuple(lacks)
 
 
 def judged(rows: Sequence[EffectRow], margin: float) -> tuple[EffectRow, ...]:
-    """The same rows with the p values that each is smaller than ``margin``, corrected for those of its kind."""
+    """The same rows with the p values of the equivalence test against ``margin``, corrected within each kind."""
     done: list[EffectRow] = []
     for kind in dict.fromkeys(row.kind for row in rows):
         own = [row for row in rows if row.kind == kind]
@@ -235,19 +235,19 @@ def judged(rows: Sequence[EffectRow], margin: float) -> tuple[EffectRow, ...]:
 
 
 def seen_by(rows: Sequence[EffectRow]) -> float | None:
-    """The smallest effect that the study's seeds can see by the spread of its own comparisons, interactions left out; None without any."""
+    """The smallest effect that the study's seeds can detect, given the spread of its comparisons without interactions; None without any."""
     spread = [deviation(row.effect) for row in rows if row.kind == rows[0].kind and row.p is not None]
     return smallest_visible(sqrt(np.mean(np.square(spread))), rows[0].n) if any(spread) else None
 
 
 def sentences_of(rows: Sequence[EffectRow], spec: StudySpec, measure: Measure, margin: float) -> tuple[str, ...]:
-    """Each comparison of the study but the interactions, in words."""
-    told = design(spec)
-    done = {told.name(key): told.done(key) for key in told.sides}
+    """A sentence for each comparison of the study, without the interactions."""
+    comparisons = design(spec)
+    done = {comparisons.name(key): comparisons.done(key) for key in comparisons.sides}
     return tuple(
         sentence(done[row.name], row.effect, measure, margin, nan if row.p_smaller_holm is None else row.p_smaller_holm, row.alike)
         for row in rows
-        if row.kind == told.kind
+        if row.kind == comparisons.kind
     )
 
 

@@ -17,7 +17,7 @@ from frozenlab.jobs.state import WorkerState
 from frozenlab.loop.footprint import gpus
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import points
-from frozenlab.studies.noise import told_beforehand
+from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
 from frozenlab.studies.spec import SEEDS, StudySpec, engineers_study
 from frozenlab.studies.store import RunSettings, Study, create, shipped
@@ -69,7 +69,7 @@ def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view:
     if report.spec.suite_by_seed:
         assert escape(report.beforehand) in said and "test boards, which no engineer saw" in said
     else:
-        assert "This study is from before" in said and "all its seeds have the same boards" in said
+        assert "This is an earlier study" in said and "all its seeds have the same boards" in said
     assert not re.search("more (seeds|probably)", said)
 
 
@@ -210,7 +210,7 @@ def form(**chosen: Any) -> AppTest:
 def test_a_study_is_started_from_the_form(started: list[tuple[StudySpec, int]]) -> None:
     app = form(kind="engineers", seeds__engineers=4)
     assert "20 sessions" in words(app)
-    assert told_beforehand(engineers_study(4)) in words(app), "what it can see stands there before it starts"
+    assert detectable_effect(engineers_study(4)) in words(app), "what it can see stands there before it starts"
     assert "frozenlab study engineers --engineers policy,base,rules,uniform,fixed --seeds 4" in words(app)
     app.button(key="study-start").click().run()
     [(spec, jobs)] = started
@@ -250,7 +250,7 @@ def test_a_study_says_first_what_it_can_see_and_what_was_expected(sessions_folde
         app = open_page("studies", study="mine", view=view)
         assert not app.exception and str(app.query_params["view"]) == view
         said = words(app)
-        assert escape(told_beforehand(spec)) in said and "Written before it ran: uniform helps" in said and "test boards" in said
+        assert escape(detectable_effect(spec)) in said and "Written before it ran: uniform helps" in said and "test boards" in said
     assert "p + 0.3 p(1-p)" in words(app), "whose numbers they are"
     assert {"skill (95 %)", "predicted"} <= set(app.dataframe[0].value.columns) and len(app.get("plotly_chart")) == 1
 

@@ -356,11 +356,11 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
             "+3.0 points (+0.1 to +6.0, n = 5 seeds): undecided, neither clear of chance as one of several comparisons (p = 0.041, "
             "p = 0.12 after Holm) nor shown to be smaller than 1 point.",
         ),
-        (Effect(0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot tell whether it helps."),
+        (Effect(0.018, nan, nan, nan, 1, nan), "+1.8 points (n = 1 seed): one seed cannot show whether it helps."),
         (Effect(0.0, 0.0, 0.0, 1.0, 3, 1.0), "+0.0 points in each of 3 seeds: it made no difference."),
         (
             Effect(0.018, nan, nan, nan, 2, nan),
-            "+1.8 points in each of 2 seeds: without any spread between them they cannot tell what chance would do.",
+            "+1.8 points in each of 2 seeds: without any spread between them, chance cannot be estimated.",
         ),
     ],
 )

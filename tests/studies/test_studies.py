@@ -21,7 +21,7 @@ from frozenlab.jobs.worker import run_job
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
-from frozenlab.studies.noise import told_beforehand
+from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.runner import Runner
 from frozenlab.studies.spec import (
     FORMER_NAMES,
@@ -220,17 +220,17 @@ def test_guidance_is_told_to_a_language_model_where_forks_may_differ_in_it(monke
 
 
 @pytest.mark.parametrize(("engineer", "who"), [("policy", "a lab model"), ("rules", "the engineer rules")])
-def test_nobody_else_can_be_told_anything_in_words(engineer: str, who: str) -> None:
-    with pytest.raises(ValueError, match=f"^{who} cannot be told anything in words"):
+def test_no_other_engineer_reads_instructions_in_words(engineer: str, who: str) -> None:
+    with pytest.raises(ValueError, match=f"^{who} reads no instructions in words"):
         guidance_study(session=preset_spec("study", engineer=engineer))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("session", "arm", "message"),
     [
-        (small_spec(), Arm(name="b", language=LANGUAGE.language), "a lab model cannot be told anything in words"),
-        (LANGUAGE, Arm(name="b", engineer="rules", language=LANGUAGE.language), "the engineer rules is not told"),
-        (LANGUAGE, Arm(name="b", language=LANGUAGE.language.model_copy(update={"thinking": True})), "more than its guidance differs"),  # type: ignore[union-attr]
+        (small_spec(), Arm(name="b", language=LANGUAGE.language), "a lab model reads no instructions in words"),
+        (LANGUAGE, Arm(name="b", engineer="rules", language=LANGUAGE.language), "which the engineer rules does not read"),
+        (LANGUAGE, Arm(name="b", language=LANGUAGE.language.model_copy(update={"thinking": True})), "changes more of"),  # type: ignore[union-attr]
     ],
 )
 def test_arms_about_guidance_differ_in_nothing_else(session: SessionSpec, arm: Arm, message: str) -> None:
@@ -319,7 +319,7 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
         (["engineers", "--engineers", "policy,api"], "the engineer api has settings of its own: write the study as a spec"),
         (["engineers", "--engineers", "policy,policy"], "a study compares two or more, each named once"),
         (["sections", "--engineers", "policy,base"], "--engineers is for the study engineers"),
-        (["guidance"], "a lab model cannot be told anything in words"),
+        (["guidance"], "a lab model reads no instructions in words"),
         (["guard", "--seeds", "0"], "a study has at least one"),
         (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it lies above 0 and at most at 50 points"),
         (["study.json", "--prediction", "none"], "--smallest-effect and --prediction are for ready-made studies"),
@@ -350,7 +350,7 @@ def test_the_command_line_says_first_what_a_study_can_see(
 
     monkeypatch.setattr("frozenlab.studies.store.start", start)
     assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
-    assert said == [told_beforehand(engineers_study(3)) + "\n"], "before anything runs"
+    assert said == [detectable_effect(engineers_study(3)) + "\n"], "before anything runs"
 
 
 def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:

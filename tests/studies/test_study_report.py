@@ -18,7 +18,7 @@ from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.design import is_factorial, is_leave_one_out, is_one_at_a_time
 from frozenlab.studies.effects import contrast, holm, smaller_than, smallest_visible
-from frozenlab.studies.noise import noise_of, told_beforehand, visible
+from frozenlab.studies.noise import detectable_effect, noise_of, visible
 from frozenlab.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of, shade
 from frozenlab.studies.report import measured, report_of, save_report
 from frozenlab.studies.report_page import html_page
@@ -205,12 +205,12 @@ def test_a_study_says_beforehand_what_it_can_see_and_by_which_noise() -> None:
     few, many = visible(spec), visible(spec.model_copy(update={"seeds": tuple(range(20))}))
     assert few is not None and many is not None and few.deviation == many.deviation and many.effect < few.effect / 2
     assert few.effect == pytest.approx(smallest_visible(few.deviation, 5))
-    assert "recorded stud" in few.sentence and f"{100 * few.effect:.1f} points or more" in told_beforehand(spec)
+    assert "recorded stud" in few.sentence and f"{100 * few.effect:.1f} points or more" in detectable_effect(spec)
     factorial = visible(sections_study(5))
     assert factorial is not None and factorial.effect == pytest.approx(few.effect / 2), "four pairs of arms in each seed"
-    assert "will mostly go unseen" in told_beforehand(spec.model_copy(update={"smallest_effect": 0.001}))
-    assert told_beforehand(engineers_study(1)).startswith("One seed can see no effect")
-    assert "not known" in told_beforehand(engineers_study(3, preset_spec("paper")))
+    assert "will mostly go undetected" in detectable_effect(spec.model_copy(update={"smallest_effect": 0.001}))
+    assert detectable_effect(engineers_study(1)).startswith("One seed can detect no effect")
+    assert "not known" in detectable_effect(engineers_study(3, preset_spec("paper")))
 
 
 def test_the_noise_of_a_recorded_study_is_that_of_its_table() -> None:
@@ -299,8 +299,8 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
         del arm["language"]
     opened = StudyReport.model_validate(old)
     assert opened.valid.effects == report.valid.effects
-    assert "its engineers read the same boards that its results are told from" in opened.missing
-    assert "This study is from before: its engineers read" in html_page(opened)
+    assert "its engineers read the same boards that its results are measured on" in opened.missing
+    assert "This is an earlier study: its engineers read" in html_page(opened)
     assert not re.search("more (seeds|probably)", html_page(opened)), "how many more would tell follows from p alone"
     assert "Learning" in html_page(report) and "Learning" not in html_page(opened) and "Map sizes" not in html_page(opened)
 
@@ -335,7 +335,7 @@ def test_what_is_saved_is_whole_and_the_page_needs_nothing_else(learnt: Study, t
     assert StudyReport.model_validate_json((tmp_path / "report.json").read_text()) == told
     again = measured(pd.read_parquet(tmp_path / "boards.parquet"), "valid", learnt.spec, configs=learnt.configs())
     assert again == told.valid.model_copy(update={"curves": ()})
-    assert told.beforehand == told_beforehand(learnt.spec) and not told.missing
+    assert told.beforehand == detectable_effect(learnt.spec) and not told.missing
     assert len(pd.read_csv(tmp_path / "arms.csv")) == 2 * 6 and len(pd.read_csv(tmp_path / "effects.csv")) == 4
     page = (tmp_path / "report.html").read_text()
     tags = Tags()
