@@ -33,6 +33,7 @@ from frozenlab.errors import LabError
 from frozenlab.lake.board import Agent, Board, Cell
 from frozenlab.lake.config import LAYOUTS, PLACEMENTS, EnvironmentConfig, Layout, Placement, WaitDefinition
 from frozenlab.lake.instance import Instance
+from frozenlab.lake.kernels.limits import BUDGET_BULK
 from frozenlab.lake.solve.solver import Boards, Solution, of_one_shape, solve_all, solve_group, stacked
 from frozenlab.seeds import mixed
 
@@ -464,8 +465,6 @@ class Stream:
             kept = ~np.isin(hashes, self.exclude)
             group, numbers, hashes = group.rows(kept), numbers[kept], hashes[kept]
         if len(numbers):
-            from frozenlab.lake.kernels.search import BUDGET_BULK  # not before boards are drawn: it is compiled apart
-
             solutions = solve_group(group, BUDGET_BULK, wait_definition=kind.wait_definition)
             drawn = zip(numbers.tolist(), hashes.tolist(), map(self._board, *group[:3]), solutions, strict=True)
             self.ready.extend(draw for draw in drawn if draw[3].status == "solved" and draw[3].needs_wait is not None)

@@ -8,7 +8,7 @@ Definitions (classical MAPF, Stern et al. 2019; an agent stays at its goal and s
   Where it is False, the stored plan is one without such a WAIT, so the label and the plan that people see agree.
 * *needs_wait*, by sum of costs (WS): the same for the plans of the optimal sum of costs, and the same for the stored cheapest plan.
 
-The search itself is compiled and lives in kernels/search.py; it is imported with the first board that is solved.
+The search itself is compiled and lives in the folder kernels (makespan.py, costs.py); it is imported with the first board that is solved.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from frozenlab.lake.board import FROZEN, Board, Plan
 from frozenlab.lake.config import WaitDefinition
+from frozenlab.lake.kernels.limits import BOUNDED, BUDGET_FULL, HORIZON, SOLVED, UNDECIDED, UNSOLVABLE
 
 if TYPE_CHECKING:
-    from frozenlab.lake.kernels.search import Memo
+    from frozenlab.lake.kernels.ida import Memo
 
 ROWS = 256
 """Boards solved in one call of the kernel."""
@@ -72,14 +73,12 @@ def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definiti
     Raises:
         AssertionError: a found plan does not pass the judge, which would be a bug of the kernels.
     """
-    from frozenlab.lake.kernels import search as kernels
-
     solutions: list[Solution | None] = [None] * len(boards)
     for numbers in of_one_shape(boards):
         for first in range(0, len(numbers), ROWS):
             chunk = numbers[first : first + ROWS]
             group = stacked([boards[number] for number in chunk])
-            found = solve_group(group, kernels.BUDGET_FULL, sum_of_costs, wait_definition)
+            found = solve_group(group, BUDGET_FULL, sum_of_costs, wait_definition)
             for number, solution in zip(chunk, found, strict=True):
                 solutions[number] = solution
     return [solution for solution in solutions if solution is not None]
@@ -121,16 +120,17 @@ def solve_group(
     boards: Boards, budgets: NDArray[np.int64], sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan"
 ) -> list[Solution]:
     """:func:`solve_all` for boards of one shape, with one of the kernels' budgets."""
-    from frozenlab.lake.kernels import search as kernels
+    from frozenlab.lake.kernels.large import bound_large_boards
+    from frozenlab.lake.kernels.makespan import solve_boards
 
     n, num_agents = boards.starts.shape
     statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
-    plans = Plans(np.empty((n, num_agents, kernels.HORIZON), np.uint8), np.zeros((n, num_agents), np.int64))
+    plans = Plans(np.empty((n, num_agents, HORIZON), np.uint8), np.zeros((n, num_agents), np.int64))
     free, starts, goals, width = boards
-    kernels.solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
-    if (statuses == kernels.UNDECIDED).any():
-        kernels.enclose_boards(free, width, starts, goals, statuses, makespans, needs_wait, *plans)
-    planned = np.isin(statuses, (kernels.SOLVED, kernels.ENCLOSED))
+    solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
+    if (statuses == UNDECIDED).any():
+        bound_large_boards(free, width, starts, goals, statuses, makespans, needs_wait, *plans)
+    planned = np.isin(statuses, (SOLVED, BOUNDED))
     ensure_valid(boards, plans, planned, MAKESPAN, makespans[:, 1])
     texts = plans.read()
 
@@ -138,25 +138,24 @@ def solve_group(
     if sum_of_costs or wait_definition == "sum_of_costs":
         # where everybody takes a shortest way, nothing is cheaper, and nobody waits
         cheapest = list(zip(makespans[:, 2].tolist(), texts, strict=True))
-        wasteful = np.flatnonzero((statuses == kernels.SOLVED) & (plans.lengths.sum(axis=1) > makespans[:, 2]))
-        if len(wasteful):
-            known = Plans(plans.moves[wasteful], plans.lengths[wasteful])
-            found, waits = _least_costs(boards.rows(wasteful), known, budgets, wait_definition == "sum_of_costs")
-            for row, costs in zip(wasteful.tolist(), found, strict=True):
+        delayed = np.flatnonzero((statuses == SOLVED) & (plans.lengths.sum(axis=1) > makespans[:, 2]))
+        if len(delayed):
+            known = Plans(plans.moves[delayed], plans.lengths[delayed])
+            found, waits = _least_costs(boards.rows(delayed), known, budgets, wait_definition == "sum_of_costs")
+            for row, costs in zip(delayed.tolist(), found, strict=True):
                 cheapest[row] = costs
             if wait_definition == "sum_of_costs":
-                needs_wait[wasteful] = waits
+                needs_wait[delayed] = waits
 
     out = []
-    solved, enclosed, unsolvable = kernels.SOLVED, kernels.ENCLOSED, kernels.UNSOLVABLE
     rows = zip(statuses.tolist(), makespans.tolist(), needs_wait.tolist(), texts, cheapest, strict=True)
     for status, (least, makespan, _), label, plan, best in rows:
-        if status == solved:
+        if status == SOLVED:
             out.append(Solution("solved", makespan, best and best[0], LABELS[label], plan, None, best and best[1]))
-        elif status == enclosed:
+        elif status == BOUNDED:
             out.append(Solution("bounded", plan=plan, bounds=(least, makespan)))
         else:
-            out.append(Solution("unsolvable" if status == unsolvable else "undecided"))
+            out.append(Solution("unsolvable" if status == UNSOLVABLE else "undecided"))
     return out
 
 
@@ -167,12 +166,12 @@ def _least_costs(
 
     ``plans`` holds valid plans and gets cheaper ones.
     """
-    from frozenlab.lake.kernels import costs as kernels_costs
+    from frozenlab.lake.kernels.costs import least_costs
 
     n = len(boards.free)
     costs, waits = np.empty((n, 2), np.int64), np.empty(n, np.int64)
     free, starts, goals, width = boards
-    kernels_costs.least_costs(free, width, starts, goals, label, budgets, _workspace.memo(), costs, waits, *plans)
+    least_costs(free, width, starts, goals, label, budgets, _workspace.memo(), costs, waits, *plans)
     ensure_valid(boards, plans, np.full(n, True), SUM_OF_COSTS, costs[:, 1])
     found = zip(costs.tolist(), plans.read(), strict=True)
     return [(upper, plan) if lower == upper else None for (lower, upper), plan in found], waits
@@ -217,9 +216,9 @@ class _Workspace(threading.local):
 
     def memo(self) -> Memo:
         if self._memo is None:
-            from frozenlab.lake.kernels import search as kernels
+            from frozenlab.lake.kernels.ida import new_memo
 
-            self._memo = kernels.new_memo(20)
+            self._memo = new_memo(20)
         return self._memo
 
 

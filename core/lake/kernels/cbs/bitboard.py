@@ -1,0 +1,120 @@
+"""Sets of cells as bitboards of two words, and the grid in this form. Imports numba."""
+
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frozenlab.lake.kernels.compiled import kernel
+
+WORD = 62
+"""Bits of a word of a bitboard, so that no word is ever negative."""
+BOARD_BITS = 2 * WORD
+DE_BRUIJN = 0x03F79D71B4CB0A89
+_trailing_zeros = np.zeros(64, np.int64)
+for _n in range(64):
+    _trailing_zeros[((DE_BRUIJN << _n) & 0xFFFF_FFFF_FFFF_FFFF) >> 58] = _n
+TRAILING_ZEROS = _trailing_zeros
+"""The upper six bits of DE_BRUIJN times a power of two -> the number of trailing zeros of that power."""
+
+
+class Grid(NamedTuple):
+    """The grid and the agents on it. A cell is a bit of a bitboard; rows are ``stride`` bits apart, with one column that is never free."""
+
+    stride: int
+    low: int
+    high: int
+    """The free cells."""
+    starts: NDArray[np.int64]
+    goals: NDArray[np.int64]
+    distances: NDArray[np.int64]
+    """``[agent]`` steps from the start to the goal when no other agent is in the way."""
+    near: NDArray[np.int64]
+    """``[agent, steps, word]`` the cells from which an agent's goal is at most this many steps away."""
+
+
+@kernel
+def bit(cell):
+    """The bitboard of one cell."""
+    if cell < WORD:
+        return np.int64(1) << cell, np.int64(0)
+    return np.int64(0), np.int64(1) << (cell - WORD)
+
+
+@kernel
+def has(low, high, cell):
+    """Whether a cell is in a bitboard."""
+    return (low >> cell & 1 if cell < WORD else high >> (cell - WORD) & 1) == 1
+
+
+@kernel
+def first(low, high):
+    """The least cell of a bitboard that is not empty."""
+    if low:
+        return TRAILING_ZEROS[((low & -low) * DE_BRUIJN) >> 58 & 63]
+    return WORD + TRAILING_ZEROS[((high & -high) * DE_BRUIJN) >> 58 & 63]
+
+
+@kernel
+def without_first(low, high):
+    """The bitboard without its least cell; it must not be empty."""
+    return (low & low - 1, high) if low else (low, high & high - 1)
+
+
+@kernel
+def count(low, high):
+    """How many cells are in a bitboard."""
+    n = 0
+    while low:
+        low &= low - 1
+        n += 1
+    while high:
+        high &= high - 1
+        n += 1
+    return n
+
+
+@kernel
+def neighbours(low, high, grid):
+    """The cells one step from those of a bitboard, and these themselves."""
+    s = grid.stride
+    out_low = low | low << 1 | low >> 1 | high << (WORD - 1) | low << s | low >> s | high << (WORD - s)
+    out_high = high | high << 1 | high >> 1 | low >> (WORD - 1) | high << s | high >> s | low >> (WORD - s)
+    return out_low & grid.low, out_high & grid.high
+
+
+@kernel
+def fits_bitboard(cells, width):
+    """Whether a board is small enough for bitboards."""
+    return width + 1 < WORD and cells // width * (width + 1) <= BOARD_BITS
+
+
+@kernel
+def to_bitboards(team, problem, horizon, bit_of):
+    """The :class:`Grid` of a team; ``bit_of[vertex]`` gets the bit of a vertex."""
+    cell_of, width = problem.cell_of, problem.width
+    stride = width + 1
+    low, high = np.int64(0), np.int64(0)
+    for vertex in range(problem.m):
+        bit_of[vertex] = cell_of[vertex] // width * stride + cell_of[vertex] % width
+        bit_low, bit_high = bit(bit_of[vertex])
+        low |= bit_low
+        high |= bit_high
+    k = team.shape[0]
+    near = np.empty((k, horizon + 1, 2), np.int64)
+    distances = np.empty(k, np.int64)
+    grid = Grid(stride, low, high, bit_of[problem.starts[team]], bit_of[problem.goals[team]], distances, near)
+    for i in range(k):
+        low, high = bit(grid.goals[i])
+        distances[i] = -1
+        for steps in range(horizon + 1):
+            near[i, steps, 0], near[i, steps, 1] = low, high
+            if distances[i] < 0 and has(low, high, grid.starts[i]):
+                distances[i] = steps
+            low, high = neighbours(low, high, grid)
+    return grid

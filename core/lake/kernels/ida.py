@@ -1,0 +1,192 @@
+"""Depth-first search over joint states within a bound; iterated over rising bounds it is IDA* (Korf 1985). Imports numba.
+
+The search decides one agent's move at a time (operator decomposition, Standley 2010). A transposition table holds the largest bound that
+was tried in each joint state. The bound is either on time steps or on *delay*: what agents spend over their distances.
+"""
+
+# mypy: disallow-untyped-defs=False
+# Numba compiles these functions and takes their types from the calls.
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+from numpy.typing import NDArray
+
+from frozenlab.lake.kernels.compiled import kernel, kernel_of
+from frozenlab.lake.kernels.limits import FAILED, FOUND, GAVE_UP, HORIZON
+from frozenlab.lake.kernels.moves import MODEL
+from frozenlab.lake.kernels.problem import PROBLEM, bits_per_agent
+
+
+class Memo(NamedTuple):
+    """Transposition table: a slot whose stamp is not the current one counts as empty."""
+
+    keys: NDArray[np.int64]
+    entries: NDArray[np.int64]
+    """``stamp << 16 | bound tried + 1``; the length is a power of two."""
+    stamp: NDArray[np.int64]
+    """One element, the current stamp."""
+    nodes: NDArray[np.int64]
+    """One element, nodes spent so far."""
+
+
+class Scratch(NamedTuple):
+    """Where a search works."""
+
+    memo: Memo
+    positions: NDArray[np.int16]
+    """``[time, agent]`` vertices; holds the plan when one was FOUND."""
+
+
+MEMO = types.NamedUniTuple(types.int64[::1], 4, Memo)
+SCRATCH = types.NamedTuple([MEMO, types.int16[:, ::1]], Scratch)
+"""Numba's types of these."""
+
+
+def new_memo(bits: int) -> Memo:
+    """A transposition table of ``2**bits`` slots (16 bytes each)."""
+    return Memo(np.zeros(1 << bits, np.int64), np.zeros(1 << bits, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
+
+
+@kernel
+def admissible(p, t, vertex, limit, team, problem, pairs, positions):
+    """Whether the agent at place p of the team may go to ``vertex`` at time t + 1, as far as the agents before it are concerned.
+
+    They have moved already. None of them may be in the same cell or swap cells with it, and none may form a pair with it that needs more
+    than ``limit``.
+    """
+    m, goals = problem.m, problem.goals
+    i = team[p]
+    here = positions[t, i]
+    cell_here = goals[i] if here == m else here
+    cell = goals[i] if vertex == m else vertex
+    for q in range(p):
+        j = team[q]
+        vertex_j = positions[t + 1, j]
+        cell_j = goals[j] if vertex_j == m else vertex_j
+        was = positions[t, j]
+        cell_was = goals[j] if was == m else was
+        if cell == cell_j or (cell == cell_was and cell_here == cell_j):
+            return False
+        if pairs.shape[0] > 0 and pairs[j, i, vertex_j, vertex] > limit:
+            return False
+    return True
+
+
+@kernel
+def tried(memo, key, rest, table_bits):
+    """Whether the joint state ``key`` was tried with a bound of ``rest`` or more; if not, it is noted as tried with ``rest``.
+
+    Where four slots in a row are taken, the one with the least bound is given up.
+    """
+    stamp = memo.stamp[0]
+    mask = (1 << table_bits) - 1
+    slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - table_bits))
+    weakest, place = np.int64(1 << 60), slot
+    for probe in range(4):
+        s = (slot + probe) & mask
+        entry = memo.entries[s]
+        if entry >> 16 != stamp:
+            place = s
+            break
+        if memo.keys[s] == key:
+            place = s
+            if (entry & 0xFFFF) > rest:
+                return True
+            break
+        if (entry & 0xFFFF) < weakest:
+            weakest, place = entry & 0xFFFF, s
+    memo.keys[place] = key
+    memo.entries[place] = (stamp << 16) | (rest + 1)
+    return False
+
+
+@kernel_of(
+    types.UniTuple(types.int64, 2)(
+        types.int64[::1], PROBLEM, MODEL, types.int16[:, :, :, ::1], types.boolean, types.int64, types.int64, SCRATCH
+    )
+)
+def search(team, problem, model, pairs, by_delay, bound, budget, scratch):
+    """Looks for a plan of ``team`` within ``bound``: (FOUND, length), (FAILED, 0) if there is none, (GAVE_UP, 0) after ``budget`` nodes.
+
+    Args:
+        pairs: ``[i, j, vertex, vertex]`` fewest steps of agents i < j, with ``by_delay`` their least delay; empty: not known.
+        by_delay: the bound is on the delay of all agents together instead of time steps.
+
+    A joint state is noted as tried with the bound that is left when it is *entered*. This is sound: the note can only be wrong if
+    the state has a plan, and then that plan is found before the search leaves the state, which ends the call.
+    """
+    memo, positions = scratch.memo, scratch.positions
+    memo.stamp[0] += 1
+    m, after, n_after, least = problem.m, model.after, model.n_after, model.least
+    k = team.shape[0]
+    bits = bits_per_agent(m)
+    table_bits = 6
+    while (1 << table_bits) < 4 * budget and (1 << (table_bits + 1)) <= memo.entries.shape[0]:
+        table_bits += 1
+
+    step_cost = 0 if by_delay else 1
+    left = np.empty((HORIZON + 1, k + 1), np.int64)  # of the bound, after this step, once agents 0..p-1 of the team have moved
+    choice = np.empty((HORIZON + 1, k), np.int64)
+    for p in range(k):
+        i = team[p]
+        positions[0, i] = problem.starts[i]
+        if not by_delay and least[i, problem.starts[i]] > bound:
+            return FAILED, 0
+    left[0, 0] = bound - step_cost
+    choice[0, 0] = 0
+    nodes = 0
+    t, p = 0, 0
+    while True:
+        i = team[p]
+        here = positions[t, i]
+        moved = False
+        while not moved and choice[t, p] < n_after[i, here]:
+            vertex = after[i, here, choice[t, p]]
+            choice[t, p] += 1
+            delay = least[i, vertex] + 1 - least[i, here] if by_delay and here != m else 0
+            if (delay if by_delay else least[i, vertex]) > left[t, p]:
+                break  # successors come in ascending order of what is left to go
+            left[t, p + 1] = left[t, p] - delay
+            if admissible(p, t, vertex, left[t, p + 1], team, problem, pairs, positions):
+                positions[t + 1, i] = vertex
+                moved = True
+        if not moved:
+            if p > 0:
+                p -= 1
+            elif t > 0:
+                t -= 1
+                p = k - 1
+            else:
+                memo.nodes[0] += nodes
+                return FAILED, 0
+            continue
+        if p < k - 1:
+            p += 1
+            choice[t, p] = 0
+            continue
+
+        # all agents have moved: a joint state at time t + 1
+        done = True
+        key = np.int64(0)
+        for q in range(k):
+            j = team[q]
+            key = (key << bits) | np.int64(positions[t + 1, j])
+            if least[j, positions[t + 1, j]] > 0:
+                done = False
+        if done:
+            memo.nodes[0] += nodes
+            return FOUND, t + 1
+        nodes += 1
+        if nodes > budget or t + 2 > HORIZON:
+            memo.nodes[0] += nodes
+            return GAVE_UP, 0
+        if tried(memo, key, left[t, k], table_bits):
+            continue
+        t += 1
+        p = 0
+        left[t, 0] = left[t - 1, k] - step_cost
+        choice[t, 0] = 0
