@@ -19,7 +19,7 @@ from frozenlab import seeds
 from frozenlab.lab_model.auxiliary import insight
 from frozenlab.lab_model.warm_start import WarmStartSettings, solved_boards, train
 from frozenlab.lake.board import Board
-from frozenlab.lake.draw.generator import NOTHING
+from frozenlab.lake.draw.hashes import NOTHING
 from frozenlab.lake.rules import Paths
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy

@@ -19,7 +19,7 @@ from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
 from frozenlab.files import write_text
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import canonical_hashes
+from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.instance import read_instances
 from frozenlab.lake.presets import PRESETS as BOARD_PRESETS

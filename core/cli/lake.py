@@ -37,7 +37,8 @@ def add_judge(parser: argparse.ArgumentParser) -> None:
 def run_generate(options: argparse.Namespace) -> None:
     from frozenlab.cli.words import drawn_words
     from frozenlab.lake.config import EnvironmentConfig
-    from frozenlab.lake.draw.generator import NOTHING, generate, realised
+    from frozenlab.lake.draw.generator import generate, realised
+    from frozenlab.lake.draw.hashes import NOTHING
     from frozenlab.lake.instance import write_instances
     from frozenlab.lake.presets import PRESETS, preset
     from frozenlab.lake.suites import held_out

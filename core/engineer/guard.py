@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.engineer.schema import RATIO_KNOBS, GuardReport, Repair
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, SizeConfig
-from frozenlab.lake.draw.generator import undrawable
+from frozenlab.lake.draw.feasible import undrawable
 
 
 class GuardSettings(BaseModel):

@@ -8,7 +8,7 @@ import numpy as np
 
 from frozenlab import seeds
 from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, ConfigError, EnvironmentConfig, Layout, SizeConfig
-from frozenlab.lake.draw.generator import infeasible
+from frozenlab.lake.draw.feasible import infeasible
 
 TRIES = 100
 """Ratios are drawn this often at most for a size whose boards cannot be drawn."""
@@ -39,7 +39,7 @@ def random_config(sizes: Sequence[int], agents: int, rng: np.random.Generator, l
     for size, share in zip(sizes, shares, strict=True):
         for _ in range(TRIES):
             hole_ratio, wait_ratio = rng.uniform(0.1, 0.5), rng.uniform(0, 1) if agents > 1 else 0.0
-            if infeasible(size, agents, hole_ratio, wait_ratio) is None:
+            if infeasible(EnvironmentConfig.uniform((size,), agents, hole_ratio, wait_ratio), size) is None:
                 break
         cells[size] = SizeConfig(share=share, hole_ratio=hole_ratio, wait_ratio=wait_ratio)
     if layouts:

@@ -12,18 +12,12 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.lake.board import MAX_SIDE
-from frozenlab.lake.config import MAX_AGENTS, MIN_SIZE, PAPER_SIZES, Ratio
-from frozenlab.lake.draw.generator import (
-    NOTHING,
-    Block,
-    Stratum,
-    canonical_hashes,
-    fill_blocks,
-    holes_of,
-    infeasible,
-    name_instance,
-    quotas,
-)
+from frozenlab.lake.config import MAX_AGENTS, MIN_SIZE, PAPER_SIZES, EnvironmentConfig, Ratio
+from frozenlab.lake.draw.feasible import infeasible
+from frozenlab.lake.draw.generator import name_instance
+from frozenlab.lake.draw.hashes import NOTHING, canonical_hashes
+from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
+from frozenlab.lake.draw.stream import Block, fill_blocks
 from frozenlab.lake.instance import Instance
 
 
@@ -56,7 +50,9 @@ class SuiteSpec(BaseModel):
 
     def hole_counts(self, num_agents: int, size: int) -> list[int]:
         """The different hole counts of a cell's boards, ascending; those that leave no room for the team are left out."""
-        return sorted({holes_of(size, ratio) for ratio in self.hole_ratios if infeasible(size, num_agents, ratio, self.wait_ratio) is None})
+        configs = [EnvironmentConfig.uniform((size,), num_agents, ratio, self.wait_ratio or 0.0) for ratio in self.hole_ratios]
+        possible = [config for config in configs if infeasible(config, size, natural=self.wait_ratio is None) is None]
+        return sorted({holes_of(size, config.sizes[size].hole_ratio) for config in possible})
 
 
 SEED = 20_260_617

@@ -23,7 +23,9 @@ from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord, Writ
 from frozenlab.jobs.disk import check_room, size_of
 from frozenlab.jobs.environment import THREADS
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import GenerationError, canonical_hashes, generate, realised
+from frozenlab.lake.draw.generator import generate, realised
+from frozenlab.lake.draw.hashes import canonical_hashes
+from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import build_suite, held_out
 from frozenlab.loop.recorder import Recorder

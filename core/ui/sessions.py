@@ -11,7 +11,7 @@ import streamlit as st
 
 from frozenlab.errors import LabError
 from frozenlab.jobs.folders import JOB_ID
-from frozenlab.lake.draw.generator import undrawable
+from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.loop import launch
 from frozenlab.loop.footprint import shortfalls
 from frozenlab.loop.presets import preset_spec

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.lake.config import LAYOUTS, SCATTER, EnvironmentConfig, Layout, SizeConfig
-from frozenlab.lake.draw.generator import infeasible
+from frozenlab.lake.draw.feasible import infeasible
 
 PREVIOUS = EnvironmentConfig.uniform((3, 5, 8), agents=3, hole_ratio=0.2, wait_ratio=0.2)
 
@@ -36,7 +36,7 @@ def test_the_result_is_drawable_close_and_complete(proposed: EnvironmentConfig) 
     assert tuple(used.sizes) == (3, 5, 8)
     assert used.agents == 3
     for size, cell in used.sizes.items():
-        assert infeasible(size, 3, cell.hole_ratio, cell.wait_ratio) is None
+        assert infeasible(used, size) is None
         assert abs(cell.hole_ratio - 0.2) <= 0.2 + 1e-9
         assert abs(cell.wait_ratio - 0.2) <= 0.2 + 1e-9
         assert cell.share >= 0.02 - 1e-9

@@ -23,7 +23,8 @@ from frozenlab.lab_model.warm_start import (
     train,
 )
 from frozenlab.lake.board import Board
-from frozenlab.lake.draw.generator import NOTHING, canonical_hash, canonical_hashes, random_instances
+from frozenlab.lake.draw.generator import random_instances
+from frozenlab.lake.draw.hashes import NOTHING, canonical_hash, canonical_hashes
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.plan_dialect import parse_plan, render_board

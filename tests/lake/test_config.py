@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.config import LAYOUTS, PLACEMENTS, ConfigError, EnvironmentConfig, SizeConfig, WaitDefinition, diff
-from frozenlab.lake.draw.generator import infeasible
+from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.presets import PRESETS, preset
 
 
@@ -191,7 +191,7 @@ def test_a_diff_is_empty_for_equals_only(before: EnvironmentConfig, after: Envir
 def test_every_preset_can_be_drawn_for_every_team(name: str, agents: int) -> None:
     config = preset(name, agents)
     assert config == preset(name, agents) and config.agents == agents
-    assert [infeasible(size, agents, cell.hole_ratio, cell.wait_ratio) for size, cell in config.sizes.items()] == [None] * len(config.sizes)
+    assert [infeasible(config, size) for size in config.sizes] == [None] * len(config.sizes)
 
 
 def test_small_first_and_hard_are_what_they_say() -> None:

@@ -8,20 +8,12 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, Placement, SizeConfig
-from frozenlab.lake.draw.generator import (
-    GenerationError,
-    Stratum,
-    Stream,
-    canonical_hash,
-    canonical_hashes,
-    generate,
-    holes_of,
-    infeasible,
-    natural_wait_rate,
-    quotas,
-    random_instances,
-    realised,
-)
+from frozenlab.lake.draw.feasible import infeasible
+from frozenlab.lake.draw.generator import generate, random_instances, realised
+from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
+from frozenlab.lake.draw.rates import natural_wait_rate
+from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
+from frozenlab.lake.draw.stream import GenerationError, Stream
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solve.solver import solve
@@ -147,7 +139,7 @@ def test_the_reachable_hole_ratio_can_be_reached() -> None:
         for agents in range(1, 6):
             if size * size < 2 * agents:
                 continue
-            reason = infeasible(size, agents, 1.0, None)
+            reason = infeasible(EnvironmentConfig.uniform((size,), agents, hole_ratio=1.0), size, natural=True)
             assert reason is not None
             most = float(reason.rsplit("to ", 1)[1].rstrip(")"))
             assert size * size - holes_of(size, most) >= 2 * agents

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import canonical_hash, canonical_hashes, generate
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.instance import read_instances
 from frozenlab.lake.suites import SUITES, SuiteSpec, build_suite, held_out
 

@@ -7,7 +7,8 @@ from itertools import product
 import pytest
 
 from frozenlab.lake.config import EnvironmentConfig, Layout
-from frozenlab.lake.draw.generator import generate, undrawable
+from frozenlab.lake.draw.feasible import undrawable
+from frozenlab.lake.draw.generator import generate
 
 
 def config_of(size: int, agents: int, holes: float, wait: float, layout: Layout, **others: str) -> EnvironmentConfig:

@@ -13,7 +13,9 @@ from safetensors.torch import load_file
 
 from frozenlab.engineer.schema import EngineerName
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import GenerationError, canonical_hashes, generate
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.draw.hashes import canonical_hashes
+from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.loop import boards_of, make_engineer, suites_of
 from frozenlab.loop.spec import SessionSpec

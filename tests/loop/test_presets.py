@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from frozenlab.lake.draw.generator import canonical_hashes, undrawable
+from frozenlab.lake.draw.feasible import undrawable
+from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.suites import held_out
 from frozenlab.loop.loop import suites_of
 from frozenlab.loop.presets import PRESETS, preset_spec

@@ -8,7 +8,8 @@ import pytest
 
 from frozenlab.engineer.schema import Attempt, Context, EngineerName, Proposal, Written
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import canonical_hashes, generate
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import Instance
 from frozenlab.loop import loop
 from frozenlab.loop.recorder import Recorder

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.config import ConfigError, EnvironmentConfig
-from frozenlab.lake.draw.generator import infeasible
+from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts
 
@@ -43,8 +43,8 @@ def test_layouts_survive_the_desk_with_their_exact_parts() -> None:
 @pytest.mark.parametrize("name", drafts.OFFERED)
 def test_what_is_offered_can_be_drawn(name: str) -> None:
     config = drafts.offered(name, 2)
-    for size, cell in config.sizes.items():
-        assert infeasible(size, config.agents, cell.hole_ratio, cell.wait_ratio) is None
+    for size in config.sizes:
+        assert infeasible(config, size) is None
 
 
 def test_the_shelf(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import canonical_hash, generate
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.draw.hashes import canonical_hash
 from frozenlab.lake.kernels.cache import GROUPS, Group, note
 from frozenlab.lake.solve.solver import MAKESPAN, Plans, ensure_valid, solve, stacked
 from frozenlab.lake.words.checking import check

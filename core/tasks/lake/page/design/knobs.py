@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
-from frozenlab.lake.draw.generator import natural_wait_rate, undrawable
+from frozenlab.lake.draw.feasible import undrawable
+from frozenlab.lake.draw.rates import natural_wait_rate
 from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import DEFAULT_CELL, cells, config_of, layouts, most, put, slider, state
 from frozenlab.tasks.lake.view.words import LAYOUT_WORDS

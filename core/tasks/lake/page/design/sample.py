@@ -6,7 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import GenerationError, generate, realised
+from frozenlab.lake.draw.generator import generate, realised
+from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk
 from frozenlab.tasks.lake.page.design.controls import state

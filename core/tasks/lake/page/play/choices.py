@@ -12,7 +12,9 @@ import pandas as pd
 from frozenlab.lake import formats
 from frozenlab.lake.board import Board, BoardError, read_board
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import GenerationError, generate, infeasible, random_instances
+from frozenlab.lake.draw.feasible import infeasible
+from frozenlab.lake.draw.generator import generate, random_instances
+from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.formats import FORMATS, Entry, Source
 from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.instance import Instance
@@ -39,13 +41,12 @@ def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | N
     Raises:
         GenerationError: there is no such board, or none was found; the message says why.
     """
-    if needs_wait is None:
-        reason = infeasible(size, agents, hole_ratio, None)
-        if reason:
-            raise GenerationError(reason)
-        return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed))
-    config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait))
-    return generate(config, 1, seed)[0]
+    config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait or 0))
+    if needs_wait is not None:
+        return generate(config, 1, seed)[0]
+    if reason := infeasible(config, size, natural=True):
+        raise GenerationError(reason)
+    return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed))
 
 
 UPLOADS = sorted({form.suffix for form in FORMATS.values()} | {".map"})

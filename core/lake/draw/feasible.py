@@ -1,0 +1,79 @@
+"""What a config can and cannot ask for."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+from frozenlab.lake.config import EnvironmentConfig, Layout
+from frozenlab.lake.draw.rates import measured_rates
+from frozenlab.lake.draw.stratum import Stratum
+from frozenlab.lake.draw.stream import DRAWS_PER_BOARD, GenerationError, Stream
+
+TRIAL = 8
+"""Boards of a kind that are drawn to see whether there are any."""
+
+
+def infeasible(config: EnvironmentConfig, size: int, layout: Layout = "scatter", *, natural: bool = False) -> str | None:
+    """Why the boards of one size of a config in a layout cannot be drawn, as far as counting cells and measured rates tell.
+
+    Args:
+        natural: leave out the wait ratio of the config: any mix of boards with and without a necessary WAIT will do.
+
+    Returns:
+        one line with the reachable range; None if nothing speaks against it
+    """
+    cell, agents, stratum = config.sizes[size], config.agents, Stratum.of(config, size, layout)
+    cells, wait_ratio = size * size, None if natural else cell.wait_ratio
+    if cells < 2 * agents:
+        return f"size {size}: {cells} cells have no room for {agents} agents, who need {2 * agents}"
+    if cells - stratum.holes < 2 * agents:
+        most = math.floor((cells - 2 * agents + 0.499) / cells * 100) / 100
+        return (
+            f"size {size}: hole ratio {cell.hole_ratio:.2f} leaves {cells - stratum.holes} free cells, {agents} agents need {2 * agents} "
+            f"(reachable: 0.00 to {most:.2f})"
+        )
+    if agents == 1 and wait_ratio:
+        return f"size {size}: wait ratio {wait_ratio:.2f} cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)"
+    rates = measured_rates(stratum) if config.wait_definition == "makespan" else None
+    if rates is None:
+        return None
+    usable, waiting = rates
+    if usable * DRAWS_PER_BOARD < 1:
+        return f"size {size}: at hole ratio {cell.hole_ratio:.2f} hardly any random board with {agents} agents can be solved"
+    if wait_ratio is not None:
+        asked = f"size {size}: wait ratio {wait_ratio:.2f} cannot be reached with {agents} agents at hole ratio {cell.hole_ratio:.2f}"
+        if wait_ratio > 0 and usable * waiting * DRAWS_PER_BOARD < 1:
+            return f"{asked}: no board there needs a WAIT (reachable: 0.00)"
+        if wait_ratio < 1 and usable * (1 - waiting) * DRAWS_PER_BOARD < 1:
+            return f"{asked}: every board there needs a WAIT (reachable: 1.00)"
+    return None
+
+
+def undrawable(config: EnvironmentConfig, size: int) -> str | None:
+    """Why one size of a config cannot be drawn in one of its layouts; None if it can.
+
+    Where no rates were measured (layouts without measurements, connected placement in a layout, waits by the sum of costs, teams and
+    sizes beyond the paper's), a few boards are drawn to see.
+    """
+    cell = config.sizes[size]
+    for layout in cell.layouts:
+        if reason := infeasible(config, size, layout):
+            return reason
+        stratum = Stratum.of(config, size, layout)
+        measured = config.wait_definition == "makespan" and measured_rates(stratum) is not None
+        wanted = (TRIAL * (cell.wait_ratio < 1), TRIAL * (cell.wait_ratio > 0))
+        if not measured and (reason := trial(stratum, wanted)):
+            return f"size {size}: with hole ratio {cell.hole_ratio:.2f} and wait ratio {cell.wait_ratio:.2f} {reason}"
+    return None
+
+
+@lru_cache(maxsize=4096)
+def trial(stratum: Stratum, wanted: tuple[int, int]) -> str | None:
+    """Why so many boards without and with a necessary WAIT cannot be drawn; None: they were."""
+    stream = Stream(stratum, stratum.key("trial", 0))
+    try:
+        stream.take(wanted)
+    except GenerationError:
+        return f"{stream.next:,} random {stratum} gave {stream.found} to use, too few to draw from"
+    return None

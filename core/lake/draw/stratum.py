@@ -1,0 +1,53 @@
+"""Strata: the kinds of boards that are drawn apart, and how many boards each gets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from frozenlab.lake.config import EnvironmentConfig, Layout, Placement, WaitDefinition
+from frozenlab.seeds import mixed
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """The boards of one kind: what a stream draws."""
+
+    size: int
+    agents: int
+    holes: int
+    layout: Layout = "scatter"
+    placement: Placement = "uniform"
+    wait_definition: WaitDefinition = "makespan"
+
+    @classmethod
+    def of(cls, config: EnvironmentConfig, size: int, layout: Layout) -> Stratum:
+        """The boards of one size of a config in one of its layouts."""
+        holes = holes_of(size, config.sizes[size].hole_ratio)
+        return cls(size, config.agents, holes, layout, config.placement, config.wait_definition)
+
+    def key(self, purpose: str, seed: int, block: int = 0) -> np.uint64:
+        """The key of one of its streams. Streams of different purposes, seeds or blocks share nothing."""
+        kind = () if (self.layout, self.placement) == ("scatter", "uniform") else (self.layout, self.placement)
+        return np.uint64(mixed(purpose, seed, self.size, self.agents, self.holes, *kind, *((block,) if block else ())))
+
+    def __str__(self) -> str:
+        layout = "" if self.layout == "scatter" else f" in the layout {self.layout}"
+        return f"boards with {self.agents} agents and {self.holes} holes{layout}"
+
+
+def holes_of(size: int, hole_ratio: float) -> int:
+    """Number of holes of a square board."""
+    return math.floor(hole_ratio * size * size + 0.5)
+
+
+def quotas(n: int, weights: Sequence[float]) -> list[int]:
+    """``n`` shared out in proportion to ``weights`` by largest remainder; ties go to the earlier one."""
+    exact = [n * weight / sum(weights) for weight in weights]
+    shares = [math.floor(x + 1e-9) for x in exact]
+    for i in sorted(range(len(weights)), key=lambda i: shares[i] - exact[i])[: n - sum(shares)]:
+        shares[i] += 1
+    return shares
