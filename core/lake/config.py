@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.config import JsonDict
 
 from frozenlab.errors import LabError, one_line
+from frozenlab.lake import layouts
 from frozenlab.lake.board import MAX_SIDE
 
 MIN_SIZE = 3
@@ -21,13 +22,17 @@ Knob = Literal["share", "hole_ratio", "wait_ratio"]
 KNOBS: tuple[Knob, ...] = get_args(Knob)
 """The three numbers of a size that an engineer may turn."""
 
-Layout = Literal["scatter", "rooms", "corridor", "bottleneck", "maze", "open"]
-LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-"""Where the holes of a board go: anywhere (``scatter``, the paper's), or as draw/layouts.py tells. How many, the hole ratio says."""
+LAYOUTS: tuple[str, ...] = tuple(recipe.name for recipe in layouts.LAYOUTS)
+"""The names of the layouts, which say where the holes of a board go: anywhere (``scatter``, the paper's), or in a structure. How many
+there are, the hole ratio says."""
+if TYPE_CHECKING:
+    Layout = str
+    Setting = str
+else:
+    Layout = Literal[LAYOUTS]
+    Setting = Literal[Knob, Layout]
+"""The name of a layout. A setting is what can differ between two configs of a size: a knob, or the part of the boards in a layout."""
 SCATTER: dict[Layout, float] = {"scatter": 1.0}
-
-Setting = Literal[Knob, Layout]
-"""What can differ between two configs of a size: a knob, or the part of the boards that have a layout."""
 
 WaitDefinition = Literal["makespan", "sum_of_costs"]
 

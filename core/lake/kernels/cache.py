@@ -32,7 +32,14 @@ SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "b
 """What two processes compile at the same time, in the order in which a newcomer needs it."""
 
 LAKE = Path(__file__).parents[1]
-SOURCES = sorted([*LAKE.glob("kernels/**/*.py"), *LAKE.glob("draw/*.py"), *(LAKE / f"{name}.py" for name in ("reward", "rules", "config"))])
+SOURCES = sorted(
+    [
+        *LAKE.glob("kernels/**/*.py"),
+        *LAKE.glob("draw/*.py"),
+        *LAKE.glob("layouts/*.py"),
+        *(LAKE / f"{name}.py" for name in ("reward", "rules", "config")),
+    ]
+)
 """All files of compiled code, and those whose constants it has taken in."""
 
 

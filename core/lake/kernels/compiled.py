@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numba.extending
 from numba.core.typing.templates import Signature
 
 from frozenlab.lake.kernels.cache import Group, cache_folder, compiling
+from frozenlab.lake.kernels.stream import below, mix
 
 numba.config.CACHE_DIR = str(cache_folder())
 KERNELS: list[Any] = []
@@ -21,6 +23,14 @@ def kernel(function: Callable[..., Any]) -> Any:
     KERNELS.append(numba.njit(cache=True, nogil=True)(function))
     return KERNELS[-1]
 
+
+def callable_from_kernels(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Lets compiled functions call a plain Python function, which is compiled with each of them."""
+    return numba.extending.register_jitable(function)
+
+
+for _helper in (mix, below):
+    callable_from_kernels(_helper)
 
 inlined = numba.njit(inline="always")
 """The same for a large function with one caller: it is compiled as a part of that. Numba optimises what a function calls once more with

@@ -1,6 +1,7 @@
-"""A counter-based random stream for compiled code: SplitMix64 (Steele, Lea and Flood 2014). Imports numba, as the kernels do.
+"""A counter-based random stream: SplitMix64 (Steele, Lea and Flood 2014).
 
-Where a stream begins is computed from what it is for, so any draw can be made alone, in any order, on any machine.
+Plain Python, so that recipes of layouts can be read without numba; compiled.py lets kernels call it. The beginning of a stream is computed
+from its purpose, so any draw can be made alone, in any order, on any machine.
 """
 
 # mypy: disallow-untyped-defs=False
@@ -10,12 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenlab.lake.kernels.compiled import kernel
-
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel
 def mix(x):
     """The finaliser of SplitMix64: a bijection of 64 bits that looks random."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -23,7 +21,6 @@ def mix(x):
     return x ^ (x >> np.uint64(31))
 
 
-@kernel
 def below(state, n):
     """(next state, a whole number in 0..n-1); biased by less than n / 2**32. ``state`` is uint64."""
     state += GOLDEN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from frozenlab.lake.config import Layout, Placement, WaitDefinition
+from frozenlab.lake.layouts import LAYOUTS
 from frozenlab.lake.rules import Fault
 
 KNOB_LABELS: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
@@ -11,14 +12,7 @@ KNOB_HELP = {
     "hole_ratio": "Part of the cells that are holes.",
     "wait_ratio": "Part of the boards that cannot be solved optimally without some agent waiting: the density of conflicts.",
 }
-LAYOUT_WORDS: dict[Layout, str] = {
-    "scatter": "anywhere, by chance",
-    "rooms": "a door between neighbours",
-    "corridor": "one-wide aisles, open at the ends",
-    "bottleneck": "walls across, with one gap or two",
-    "maze": "winding ways with dead ends",
-    "open": "around one open field",
-}
+LAYOUT_WORDS: dict[Layout, str] = {recipe.name: recipe.words for recipe in LAYOUTS}
 MUST_WAIT_IF: dict[WaitDefinition, str] = {"makespan": "every quickest plan has a WAIT", "sum_of_costs": "every cheapest plan has a WAIT"}
 WAIT_HELP = (
     "Quickest: the fewest steps until all have arrived (the makespan; the paper's). Cheapest: the least sum of costs, which counts for "

@@ -1,0 +1,9 @@
+"""Where the holes of a board go: one file for each layout, and the list of them. Light: no numba here.
+
+To add a layout, write a file with its ``Recipe`` (layout.py) and add it to the two lines below, at the end: mixes of layouts are shared out
+in this order.
+"""
+
+from frozenlab.lake.layouts import bottleneck, corridor, maze, open, rooms, scatter
+
+LAYOUTS = (scatter.SCATTER, rooms.ROOMS, corridor.CORRIDOR, bottleneck.BOTTLENECK, maze.MAZE, open.OPEN)
