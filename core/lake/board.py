@@ -48,6 +48,14 @@ class Board:
 
     Raises:
         BoardError: rows of different length, an unknown letter, a start or goal off the grid, on a hole, or used twice.
+
+    Example:
+        >>> board = Board(("FFF", "FHF"), (Agent(start=(0, 0), goal=(1, 2)),))
+        >>> print(board.to_text())
+        S F F
+        F H G
+        >>> board.num_agents, board.holes, board.distances_to((1, 2))[0, 0]
+        (1, ((1, 1),), 3)
     """
 
     rows: tuple[str, ...]
@@ -146,7 +154,12 @@ class Board:
 
     @classmethod
     def from_text(cls, text: str) -> Board:
-        """Reads the text form. Raises BoardError with the line and cell that is wrong."""
+        """Reads the text form. Raises BoardError with the line and cell that is wrong.
+
+        Example:
+            >>> Board.from_text("S g G\\nF s H").agents[1]
+            Agent(start=(1, 1), goal=(0, 1))
+        """
         starts: dict[int, Cell] = {}
         goals: dict[int, Cell] = {}
         rows: list[str] = []
@@ -192,7 +205,12 @@ class Board:
 
     @classmethod
     def from_dict(cls, data: Any) -> Board:
-        """Reads the JSON form; further keys are ignored. Raises BoardError naming the key that is wrong."""
+        """Reads the JSON form; further keys are ignored. Raises BoardError naming the key that is wrong.
+
+        Example:
+            >>> Board.from_dict({"map": ["F F"], "agents": [{"start": [0, 0], "goal": [0, 1]}]}).to_dict()
+            {'map': ['S G'], 'agents': [{'start': [0, 0], 'goal': [0, 1]}]}
+        """
         if not isinstance(data, dict):
             raise BoardError(f"a board is a JSON object, not {type(data).__name__}")
         lines, agents = data.get("map"), data.get("agents")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -11,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from pydantic.config import JsonDict
 
 from frozenlab.errors import LabError, one_line
-from frozenlab.lake import layouts
 from frozenlab.lake.board import MAX_SIDE
+from frozenlab.lake.layouts import LAYOUTS as RECIPES
 
 MIN_SIZE = 3
 PAPER_SIZES = tuple(range(3, 11))
@@ -22,7 +23,7 @@ Knob = Literal["share", "hole_ratio", "wait_ratio"]
 KNOBS: tuple[Knob, ...] = get_args(Knob)
 """The three numbers of a size that an engineer may turn."""
 
-LAYOUTS: tuple[str, ...] = tuple(recipe.name for recipe in layouts.LAYOUTS)
+LAYOUTS: tuple[str, ...] = tuple(recipe.name for recipe in RECIPES)
 """The names of the layouts, which say where the holes of a board go: anywhere (``scatter``, the paper's), or in a structure. How many
 there are, the hole ratio says."""
 if TYPE_CHECKING:
@@ -129,36 +130,51 @@ class EnvironmentConfig(BaseModel):
         wait_ratio: float = 0.2,
         layouts: dict[Layout, float] = SCATTER,
     ) -> EnvironmentConfig:
-        """Every size equally often, with the same ratios and layouts."""
+        """Every size equally often, with the same ratios and layouts.
+
+        Example:
+            >>> config = EnvironmentConfig.uniform((4, 6), agents=3, layouts={"maze": 1.0})
+            >>> {size: cell.share for size, cell in config.sizes.items()}
+            {4: 0.5, 6: 0.5}
+        """
         cell = SizeConfig(share=1 / max(len(sizes), 1), hole_ratio=hole_ratio, wait_ratio=wait_ratio, layouts=layouts)
         return cls(agents=agents, sizes={size: cell for size in sizes})
 
     @classmethod
     def from_json(cls, text: str) -> EnvironmentConfig:
-        """Raises ConfigError: one line that names line and column of what is no JSON, or the key and the value that is not valid."""
-        refuse_long(text)
-        try:
-            data = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ConfigError(f"not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
-        except (ValueError, RecursionError):
-            raise ConfigError("not JSON: a number too long, or too deeply nested") from None
-        return cls._from_data(data)
+        """Reads a config from JSON.
+
+        Raises:
+            ConfigError: in one line, where the text is no JSON, or which key has which wrong value.
+
+        Example:
+            >>> config = EnvironmentConfig.from_json('{"agents": 3, "sizes": {"5": {"share": 1, "wait_ratio": 0.5}}}')
+            >>> config.agents, config.sizes[5].hole_ratio, config.sizes[5].wait_ratio
+            (3, 0.2, 0.5)
+        """
+        return cls._parsed(text, "JSON", json.loads)
 
     @classmethod
     def from_toml(cls, text: str) -> EnvironmentConfig:
-        """Raises ConfigError, as :meth:`from_json` does."""
-        refuse_long(text)
-        try:
-            data = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"not TOML: {error}") from None
-        except (ValueError, RecursionError):
-            raise ConfigError("not TOML: a number too long, or too deeply nested") from None
-        return cls._from_data(data)
+        """Reads a config from TOML. Raises ConfigError, as :meth:`from_json` does.
+
+        Example:
+            >>> EnvironmentConfig.from_toml("[sizes.4]\\nshare = 1.0").sizes[4].share
+            1.0
+        """
+        return cls._parsed(text, "TOML", tomllib.loads)
 
     @classmethod
-    def _from_data(cls, data: object) -> EnvironmentConfig:
+    def _parsed(cls, text: str, language: str, parse: Callable[[str], object]) -> EnvironmentConfig:
+        refuse_long(text)
+        try:
+            data = parse(text)
+        except json.JSONDecodeError as error:
+            raise ConfigError(f"not {language}: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"not {language}: {error}") from None
+        except (ValueError, RecursionError):
+            raise ConfigError(f"not {language}: a number too long, or too deeply nested") from None
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -217,6 +233,11 @@ def diff(before: EnvironmentConfig, after: EnvironmentConfig, tolerance: float =
     """The knobs and parts of layouts that differ by more than ``tolerance``, ordered by size and then as in KNOBS and LAYOUTS.
 
     A size that is missing counts as scattered, so a scattered size that comes or goes tells its three knobs only.
+
+    Example:
+        >>> before, after = EnvironmentConfig.uniform((5,)), EnvironmentConfig.uniform((5,), wait_ratio=0.4)
+        >>> [(change.size, change.knob, change.before, change.after) for change in diff(before, after)]
+        [(5, 'wait_ratio', 0.2, 0.4)]
     """
     missing = {"scatter": 1.0}
     changes = []

@@ -17,6 +17,14 @@ def plan_reward(optimal_makespan: int, makespan: int | None, fault_step: int | N
         makespan: of a valid plan; None where the plan is not valid.
         fault_step: the time step of the first fault; None where there was nothing that could be walked.
         home: 0..1, the share of the agents whose path ends on their goal, whatever goes wrong on the way.
+
+    Example:
+        >>> plan_reward(4, makespan=4, fault_step=None, home=1.0)
+        1.0
+        >>> round(plan_reward(4, makespan=6, fault_step=None, home=1.0), 2)
+        0.9
+        >>> plan_reward(4, makespan=None, fault_step=3, home=0.5)
+        0.05
     """
     if makespan is not None:
         efficiency = optimal_makespan / makespan if makespan else 1.0

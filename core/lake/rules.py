@@ -77,6 +77,10 @@ def walk(board: Board, plan: Plan) -> Paths:
 
     Raises:
         PlanError: a letter other than ``U D L R W``, or more motion strings than agents.
+
+    Example:
+        >>> walk(Board.from_text("S F G"), ("RWR",))
+        (((0, 0), (0, 1), (0, 1), (0, 2)),)
     """
     if len(plan) > board.num_agents:
         raise PlanError(f"the plan has {len(plan)} motion strings, the board has {board.num_agents} agents")
@@ -94,7 +98,16 @@ def walk(board: Board, plan: Plan) -> Paths:
 
 
 def judge(board: Board, plan: Plan, optimal_makespan: int | None = None) -> Verdict:
-    """Judges a plan of motion strings; see :func:`judge_paths`. Raises PlanError as :func:`walk` does."""
+    """Judges a plan of motion strings; see :func:`judge_paths`. Raises PlanError as :func:`walk` does.
+
+    Example:
+        >>> board = Board.from_text("S g F\\nF G s")
+        >>> judge(board, ("RD", "LU"), optimal_makespan=2).fault
+        'edge_conflict'
+        >>> verdict = judge(board, ("DR", "UL"), optimal_makespan=2)
+        >>> verdict.outcome, verdict.makespan, verdict.sum_of_costs
+        ('optimal', 2, 4)
+    """
     return judge_paths(board, walk(board, plan), optimal_makespan)
 
 

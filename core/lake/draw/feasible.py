@@ -55,6 +55,10 @@ def undrawable(config: EnvironmentConfig, size: int) -> str | None:
 
     Where no rates were measured (layouts without measurements, connected placement in a layout, waits by the sum of costs, teams and
     sizes beyond the paper's), a few boards are drawn to see.
+
+    Example:
+        >>> undrawable(EnvironmentConfig.uniform((3,), agents=1, wait_ratio=0.5), 3)
+        'size 3: wait ratio 0.50 cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)'
     """
     cell = config.sizes[size]
     for layout in cell.layouts:

@@ -67,6 +67,11 @@ def generate(
 
     Raises:
         GenerationError: a size cannot be filled.
+
+    Example:
+        >>> boards = generate(EnvironmentConfig.uniform((4, 6), agents=2, wait_ratio=0.5), n=4, seed=0)
+        >>> sorted((instance.board.size, instance.solution.needs_wait) for instance in boards)
+        [(4, False), (4, True), (6, False), (6, True)]
     """
     sizes = list(config.sizes)
     tasks: list[Block] = []

@@ -15,7 +15,12 @@ NOTHING = np.empty(0, np.uint64)
 
 
 def canonical_hash(board: Board) -> str:
-    """The canonical hash of a board as 16 hex digits."""
+    """The canonical hash of a board as 16 hex digits.
+
+    Example:
+        >>> canonical_hash(Board.from_text("S F G")) == canonical_hash(Board.from_text("G\\nF\\nS"))
+        True
+    """
     return f"{canonical_hashes([board])[0]:016x}"
 
 

@@ -69,7 +69,13 @@ FORMATS: dict[str, Format] = {
 
 
 def read(name: str, source: Source) -> list[Entry]:
-    """The boards of a file in the format ``name``, at least one. Raises BoardError with a one-line reason."""
+    """The boards of a file in the format ``name``, at least one. Raises BoardError with a one-line reason.
+
+    Example:
+        >>> (entry,) = read("text", Source("S F G"))
+        >>> entry.board.agents
+        (Agent(start=(0, 0), goal=(0, 2)),)
+    """
     if source.agents is not None and source.agents < 1:
         raise BoardError(f"{source.agents} agents cannot be taken; at least 1 is expected")
     entries = FORMATS[name].read(replace(source, text=source.text.removeprefix("\ufeff")))
@@ -83,6 +89,10 @@ def write(name: str, entries: Sequence[Entry], stem: str) -> dict[str, str]:
 
     Several boards are one file where the format has a way to say that, else files of their own, named after the boards.
     Raises BoardError if the format cannot hold one of them.
+
+    Example:
+        >>> write("pogema", read("text", Source("S F G")), "line")
+        {'line.txt': 'a.A\\n'}
     """
     form = FORMATS[name]
     if form.join is not None:
@@ -116,7 +126,12 @@ def suffix_format(file_name: str) -> str | None:
 
 
 def recognise(file_name: str, text: str) -> str:
-    """The format of a file, by its name if that tells, else by its content. Raises BoardError if neither does."""
+    """The format of a file, by its name if that tells, else by its content. Raises BoardError if neither does.
+
+    Example:
+        >>> recognise("room.scen", "version 1"), recognise("plan.txt", "S F G")
+        ('movingai', 'text')
+    """
     text = text.removeprefix("\ufeff")
     name = _json_format(text) if text.lstrip()[:1] in ("{", "[") else suffix_format(file_name) or _text_format(text)
     if name is None:

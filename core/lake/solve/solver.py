@@ -56,7 +56,13 @@ class Solution:
 
 
 def solve(board: Board, sum_of_costs: bool = False, wait_definition: WaitDefinition = "makespan") -> Solution:
-    """Solves one board; see :func:`solve_all`."""
+    """Solves one board; see :func:`solve_all`.
+
+    Example:
+        >>> solution = solve(Board.from_text("S g F G s\\nH H F H H"), sum_of_costs=True)
+        >>> solution.status, solution.makespan, solution.sum_of_costs, solution.needs_wait
+        ('solved', 5, 9, True)
+    """
     return solve_all([board], sum_of_costs, wait_definition)[0]
 
 

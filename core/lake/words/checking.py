@@ -65,6 +65,12 @@ def check(
 
     Raises:
         ValueError: not as many boards or makespans as completions.
+
+    Example:
+        >>> board = Board.from_text("S F G")
+        >>> checked = check(board, ["Agent 0: RIGHT RIGHT", "Agent 0: RIGHT"], 2)
+        >>> checked.valid.tolist(), checked.verdict(1).fault
+        ([True, False], 'goal_not_reached')
     """
     from frozenlab.lake.kernels.answers import check_answers
 
