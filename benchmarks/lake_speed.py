@@ -33,7 +33,7 @@ from frozenlab.lake.draw.stratum import holes_of
 from frozenlab.lake.envs.vector import ACTIONS, Step, VectorLake
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import FAULTS
-from frozenlab.lake.solve.solver import solve_all
+from frozenlab.lake.solvers.solver import solve_all
 from frozenlab.lake.suites import SUITES, build_suite
 from frozenlab.lake.words.answers import ACTIONS as WORDS
 from frozenlab.lake.words.answers import judge_answer

@@ -112,7 +112,7 @@ def test_visiting_every_page_leaves_torch_out_of_the_server() -> None:
 
 
 def test_the_light_half_imports_without_numba_or_torch() -> None:
-    modules = "frozenlab.jobs.launcher, frozenlab.loop.planner, frozenlab.loop.presets, frozenlab.lake.solve.solver"
+    modules = "frozenlab.jobs.launcher, frozenlab.loop.planner, frozenlab.loop.presets, frozenlab.lake.solvers.solver"
     script = f"import sys, {modules}; print({{'torch', 'numba'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -76,7 +76,7 @@ def run_solve(options: argparse.Namespace) -> None:
     from frozenlab.cli.words import solution_words
     from frozenlab.lake.board import read_board
     from frozenlab.lake.kernels.warm_up import load_solver
-    from frozenlab.lake.solve.solver import solve
+    from frozenlab.lake.solvers.solver import solve
 
     board = read_board(read_text(options.board))
     load_solver()
@@ -103,7 +103,7 @@ def run_judge(options: argparse.Namespace) -> None:
     from frozenlab.lake.board import read_board
     from frozenlab.lake.kernels.warm_up import load_solver
     from frozenlab.lake.rules import judge
-    from frozenlab.lake.solve.solver import solve
+    from frozenlab.lake.solvers.solver import solve
 
     board, plan = read_board(read_text(options.board)), read_plan(options.plan)
     load_solver()

@@ -8,7 +8,7 @@ from pathlib import Path
 from frozenlab.intervals import wilson
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.rules import Fault, Verdict
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 
 FAULT_WORDS: dict[Fault, str] = {
     "parse_error": "the answer cannot be read",

@@ -1,12 +1,18 @@
 """MAPF-FrozenLake, a testbed for multi-agent path finding that stands on its own: it needs neither PyTorch nor the app.
 
+    >>> from frozenlab.lake import Board, judge, solve
+    >>> board = Board.from_text("S g F\\nF G s")
+    >>> solution = solve(board)
+    >>> solution.makespan, judge(board, solution.plan).valid
+    (2, True)
+
 | to | import |
 |---|---|
 | make, read and write a board | ``frozenlab.lake.board`` (``Board``), other tools' files ``frozenlab.lake.formats`` |
 | judge a plan | ``frozenlab.lake.rules`` (``judge``) |
 | judge thousands of answers of a language model | ``frozenlab.lake.words.checking`` (``check``) |
-| solve boards exactly | ``frozenlab.lake.solve.solver`` (``solve``, ``solve_all``) |
-| see how Conflict-Based Search works | ``frozenlab.lake.solve.cbs`` (``search``) |
+| solve boards exactly | ``frozenlab.lake.solvers.solver`` (``solve``, ``solve_all``) |
+| see how Conflict-Based Search works | ``frozenlab.lake.solvers.cbs`` (``search``) |
 | describe an environment | ``frozenlab.lake.config`` (``EnvironmentConfig``), by name ``frozenlab.lake.presets`` |
 | draw certified boards from it | ``frozenlab.lake.draw.generator`` (``generate``) |
 | hold-out suites | ``frozenlab.lake.suites`` (``SUITES``, ``build_suite``, ``held_out``) |
@@ -16,3 +22,11 @@
 
 Compiled code (``kernels``, ``draw.drawing``, ``draw.layouts``) is loaded with the first board that is solved or drawn.
 """
+
+from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.rules import judge
+from frozenlab.lake.solvers.solver import solve
+
+__all__ = ["Agent", "Board", "EnvironmentConfig", "generate", "judge", "solve"]

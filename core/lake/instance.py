@@ -10,7 +10,7 @@ from typing import Any
 
 from frozenlab.files import write_text
 from frozenlab.lake.board import Board, BoardError, Plan, read_json
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from frozenlab.lake.board import BoardError
 from frozenlab.lake.formats import benchmark
 from frozenlab.lake.formats.entry import Entry, Source
 from frozenlab.lake.instance import Instance
-from frozenlab.lake.solve.solver import solve_all
+from frozenlab.lake.solvers.solver import solve_all
 from frozenlab.lake.suites import SUITES, SuiteSpec, build_suite
 
 HUB = "LARK-Lab/MAPF-FrozenLake-Benchmark"

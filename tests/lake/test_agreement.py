@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge
-from frozenlab.lake.solve.solver import Solution, solve
+from frozenlab.lake.solvers.solver import Solution, solve
 from tests.lake.boards import boards, random_board, reachable_board
 from tests.lake.brute_force import Truth, brute_force
 from tests.lake.second_solver import affordable, solvable_within

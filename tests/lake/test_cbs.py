@@ -4,8 +4,8 @@ import pytest
 
 from frozenlab.lake.board import Board, read_board
 from frozenlab.lake.rules import judge_paths
-from frozenlab.lake.solve.cbs import Constraint, Step, search, shortest_path, split
-from frozenlab.lake.solve.solver import solve
+from frozenlab.lake.solvers.cbs import Constraint, Step, search, shortest_path, split
+from frozenlab.lake.solvers.solver import solve
 from tests.lake.boards import random_board, reachable_board
 
 HEAD_ON = read_board("S g F G s\nH H F H H")

@@ -17,7 +17,7 @@ from frozenlab.lake.envs.vector import ACTIONS, VectorLake
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import judge
-from frozenlab.lake.solve.solver import Solution, solve
+from frozenlab.lake.solvers.solver import Solution, solve
 from tests.lake.boards import random_board
 
 CROSS = Board.from_text("F S F\ns F g\nF G H")

@@ -30,7 +30,7 @@ from frozenlab.lake.formats.entry import from_xy, plan_of, swap_up_down, to_xy, 
 from frozenlab.lake.formats.movingai import octile_distance
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 from tests.lake.boards import boards
 
 GOLDEN = Path(__file__).parent / "golden"

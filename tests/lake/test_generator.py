@@ -11,12 +11,12 @@ from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, Placement,
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import generate, random_instances, realised
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
-from frozenlab.lake.draw.rates import natural_wait_rate
+from frozenlab.lake.draw.rates import measured_rates, natural_wait_rate
 from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
 from frozenlab.lake.draw.stream import GenerationError, Stream
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge
-from frozenlab.lake.solve.solver import solve
+from frozenlab.lake.solvers.solver import solve
 from tests.lake.boards import boards
 
 CONFIG = EnvironmentConfig(
@@ -146,7 +146,10 @@ def test_the_reachable_hole_ratio_can_be_reached() -> None:
             assert size * size - holes_of(size, most + 0.02 + 1 / size**2) < 2 * agents
 
 
-@pytest.mark.parametrize(("layout", "placement"), [*((layout, "uniform") for layout in LAYOUTS), ("scatter", "connected")])
+MEASURED = [layout for layout in LAYOUTS if measured_rates(Stratum(5, 3, holes_of(5, 0.3), layout)) is not None]
+
+
+@pytest.mark.parametrize(("layout", "placement"), [*((layout, "uniform") for layout in MEASURED), ("scatter", "connected")])
 def test_natural_wait_rates_are_close_to_what_is_drawn(layout: Layout, placement: Placement) -> None:
     config = EnvironmentConfig(agents=3, placement=placement, sizes={5: SizeConfig(share=1, hole_ratio=0.3, layouts={layout: 1.0})})
     stratum = Stratum(5, 3, holes_of(5, 0.3), layout, placement)
@@ -164,6 +167,7 @@ def test_natural_wait_rates_are_mixed_like_the_layouts_and_unknown_where_not_mea
     assert maze and scatter and rate(6, layouts={"maze": 0.5, "scatter": 0.5}) == pytest.approx((maze + scatter) / 2)
     assert rate(6, agents=1) == 0
     assert rate(32) is None
+    assert {"scatter", "rooms", "corridor", "bottleneck", "maze", "open"} <= set(MEASURED)
     by_costs = EnvironmentConfig.uniform((6,)).model_copy(update={"wait_definition": "sum_of_costs"})
     assert natural_wait_rate(by_costs, 6) is None
 

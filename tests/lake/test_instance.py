@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.instance import Instance, read_instances, write_instances
-from frozenlab.lake.solve.solver import Solution, solve
+from frozenlab.lake.solvers.solver import Solution, solve
 from tests.lake.boards import boards
 
 BOARD = Board.from_text("S g F G s\nH H F H H")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from frozenlab.lake.board import MOVES, Agent, Board, Plan
 from frozenlab.lake.kernels.judge import MISSING, judge_plan
 from frozenlab.lake.rules import FAULTS, judge
-from frozenlab.lake.solve.solver import solve, stacked
+from frozenlab.lake.solvers.solver import solve, stacked
 from tests.lake.boards import boards, random_board
 
 LETTERS = "".join(MOVES)

@@ -7,7 +7,7 @@ import pytest
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge
-from frozenlab.lake.solve.solver import Solution, solve, solve_all
+from frozenlab.lake.solvers.solver import Solution, solve, solve_all
 from tests.lake.boards import random_board, reachable_board
 
 
@@ -105,6 +105,6 @@ def test_the_cheapest_plan_bears_out_the_sum_of_costs_and_its_label() -> None:
 
 
 def test_the_solver_imports_numba_only_to_solve() -> None:
-    modules = "frozenlab.lake.solve.solver, frozenlab.lake.draw.generator, frozenlab.lake.suites"
+    modules = "frozenlab.lake.solvers.solver, frozenlab.lake.draw.generator, frozenlab.lake.suites"
     code = f"import sys, {modules}; sys.exit('numba' in sys.modules or 'torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

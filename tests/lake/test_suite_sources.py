@@ -12,7 +12,7 @@ import pytest
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.formats.benchmark import question
 from frozenlab.lake.instance import Instance, write_instances
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 from frozenlab.lake.suite_sources import SuiteError, check_suite, official, open_suite, solved
 from frozenlab.lake.suites import SUITES
 

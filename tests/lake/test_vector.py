@@ -10,7 +10,7 @@ from frozenlab.lake.envs.vector import ACTIONS, PLANES, VectorLake, step_limit
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import FAULTS, judge
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 from tests.lake.boards import random_board
 
 CROSS = Board.from_text("F S F\ns F g\nF G H")

@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.rules import judge, walk
-from frozenlab.lake.solve.solver import Solution, solve_all
+from frozenlab.lake.solvers.solver import Solution, solve_all
 from frozenlab.loop.planner import PlannedAnswer, Planner, PlannerError
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.view.share import encode

@@ -12,7 +12,7 @@ import pytest
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 from frozenlab.policy.evaluation import COLUMNS, answer_row, evaluate, frame
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.plan_dialect import parse_plan

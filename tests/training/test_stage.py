@@ -20,7 +20,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Verdict
-from frozenlab.lake.solve.solver import solve
+from frozenlab.lake.solvers.solver import solve
 from frozenlab.policy.answer import judge_answer
 from frozenlab.policy.folders import LAB_MODEL
 from frozenlab.policy.lab.generation import sample

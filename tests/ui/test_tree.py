@@ -3,8 +3,8 @@
 import pytest
 
 from frozenlab.lake.board import Board, read_board
-from frozenlab.lake.solve.cbs import Constraint
-from frozenlab.lake.solve.solver import Solution, solve
+from frozenlab.lake.solvers.cbs import Constraint
+from frozenlab.lake.solvers.solver import Solution, solve
 from frozenlab.tasks.lake.view.search import MAX_NODES, Search, ending, explained, forbids
 
 HEAD_ON = read_board("S g F G s\nH H F H H")

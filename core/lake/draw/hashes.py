@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.solve.solver import of_one_shape, stacked
+from frozenlab.lake.solvers.solver import of_one_shape, stacked
 
 NOTHING = np.empty(0, np.uint64)
 """No hashes: an empty list of boards to leave out."""

@@ -19,7 +19,7 @@ from frozenlab.lake.config import LAYOUTS, PLACEMENTS
 from frozenlab.lake.draw.hashes import NOTHING
 from frozenlab.lake.draw.stratum import Stratum, quotas
 from frozenlab.lake.kernels.limits import BUDGET_BULK
-from frozenlab.lake.solve.solver import Boards, Solution, solve_all, solve_group
+from frozenlab.lake.solvers.solver import Boards, Solution, solve_all, solve_group
 
 BLOCK = 256
 """Boards of a stratum that are drawn from one stream."""

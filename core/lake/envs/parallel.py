@@ -23,7 +23,7 @@ from frozenlab.lake.envs.vector import ACTIONS, PLANES, VectorLake, check_solved
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import Verdict, judge
-from frozenlab.lake.solve.solver import solve
+from frozenlab.lake.solvers.solver import solve
 
 Source = EnvironmentConfig | Sequence[Instance] | Instance | Board
 """Where boards come from: drawn from a config, picked from a list, or always the same one."""

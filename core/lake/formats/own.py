@@ -7,7 +7,7 @@ import json
 from frozenlab.lake.board import Board, BoardError, read_json
 from frozenlab.lake.formats.entry import Entry, Source
 from frozenlab.lake.instance import Instance
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 
 
 def read_text(source: Source) -> list[Entry]:

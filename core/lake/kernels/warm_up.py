@@ -19,7 +19,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hash
 from frozenlab.lake.kernels.cache import GROUPS, Group, note
-from frozenlab.lake.solve.solver import MAKESPAN, Plans, ensure_valid, solve, stacked
+from frozenlab.lake.solvers.solver import MAKESPAN, Plans, ensure_valid, solve, stacked
 from frozenlab.lake.words.checking import check
 
 MESSAGE = "Preparing the solver (compiled once on each machine, up to a minute) ..."

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Verdict
-from frozenlab.lake.solve.solver import stacked
+from frozenlab.lake.solvers.solver import stacked
 from frozenlab.lake.words.answers import judge_answer
 
 

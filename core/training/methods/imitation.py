@@ -14,7 +14,7 @@ import numpy as np
 from frozenlab import seeds
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.rules import judge_paths, walk
-from frozenlab.lake.solve.solver import solve_all
+from frozenlab.lake.solvers.solver import solve_all
 from frozenlab.policy.lab.plan_dialect import parse_plan, render_plan
 from frozenlab.policy.lab.vocabulary import END, WORDS
 from frozenlab.training.demonstrations import Example, padded, to_example, vary

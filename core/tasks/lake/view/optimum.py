@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.lake.rules import Paths, walk
-from frozenlab.lake.solve.solver import solve
+from frozenlab.lake.solvers.solver import solve
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.share import decode
 

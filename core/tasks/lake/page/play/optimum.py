@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, walk
-from frozenlab.lake.solve.solver import Solution, solve
+from frozenlab.lake.solvers.solver import Solution, solve
 from frozenlab.tasks.lake.page.play.state import state
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.share import decode, encode

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.lake.board import START_LETTERS, Board, BoardError
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.rules import Paths, walk
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 from frozenlab.loop.planner import PlannedAnswer
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.board_controls import SOLVING

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.solver import Solution
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.state import load, state
 from frozenlab.tasks.lake.view.search import COSTS, IDEA, Search, search_player

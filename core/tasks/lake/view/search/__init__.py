@@ -13,8 +13,8 @@ import streamlit as st
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.formats.entry import plan_of
-from frozenlab.lake.solve.cbs import Constraint, Node, Objective, Step, search
-from frozenlab.lake.solve.solver import Solution
+from frozenlab.lake.solvers.cbs import Constraint, Node, Objective, Step, search
+from frozenlab.lake.solvers.solver import Solution
 from frozenlab.tasks.lake.view import drawing, player
 from frozenlab.tasks.lake.view.tracks import Track, fault_sentence, plain_track
 from frozenlab.ui.components import text_of
