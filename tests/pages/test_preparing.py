@@ -28,7 +28,7 @@ def nothing_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pages_that_need_no_kernel_do_not_wait(page: str, sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder)
     monkeypatch.setattr(preparing, "progress", lambda group: COMPILING)
-    compiled = tuple(f"frozenlab.lake.{module}" for module in ("kernels.search", "kernels.compiled", "draw.drawing"))
+    compiled = tuple(f"frozenlab.lake.{module}" for module in ("kernels.makespan", "kernels.compiled", "draw.drawing"))
     for module in [name for name in sys.modules if name.startswith(compiled)]:
         monkeypatch.setitem(sys.modules, module, None)  # to import it is an error
     assert not open_page(page).exception
