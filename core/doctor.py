@@ -17,12 +17,12 @@ from frozenlab.loop.presets import PRESETS, preset_spec
 
 ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")
 MEMORY_NEEDED = 3 * 2**30
-"""Bytes that a session with the lab model needs free."""
+"""Free bytes that a session with the lab model needs."""
 
 
 def examine() -> dict[str, Any]:
-    """What there is and what can run: ``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool},
-    "presets": {name: None or the reason why it cannot run here}}``; advice is empty where nothing is to do."""
+    """Check the machine. Returns ``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool},
+    "presets": {name: None or the reason why it cannot run here}}``; ``advice`` is empty if nothing has to be done."""
     python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
@@ -53,7 +53,7 @@ def examine() -> dict[str, Any]:
 
 
 def why_not(preset: str, lab_model: bool) -> str | None:
-    """Why this machine cannot run a preset; None if it can."""
+    """The reason why this machine cannot run a preset; None if it can."""
     spec = preset_spec(preset)
     if spec.language is None:
         return None if lab_model else "the lab model does not run here: see the checks above"
@@ -62,7 +62,7 @@ def why_not(preset: str, lab_model: bool) -> str | None:
 
 
 def bfloat16() -> str:
-    """What the processor makes of matrix products in 16 bits."""
+    """How the processor computes matrix products in 16 bits."""
     try:
         from frozenlab.training.optimizers import fast_bfloat16
     except ImportError:  # without torch, which is missing among the packages

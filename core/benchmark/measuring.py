@@ -27,7 +27,7 @@ Part = Literal["drawing and solving", "planning"]
 
 
 def weights_of(task: Task) -> Path:
-    """The file of weights that was measured; where a model from the hub lies, the library of its cache knows."""
+    """The file of the measured weights. For a model from the hub, the hub's cache gives its path."""
     folder = policy_folder(task.policy)
     if task.language is not None and on_hub(task.policy):
         folder = Path(snapshot_download(task.policy, revision=task.language.revision, local_files_only=True))
@@ -37,17 +37,17 @@ def weights_of(task: Task) -> Path:
 
 
 def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], None] | None = None) -> tuple[Report, pd.DataFrame]:
-    """Lets the checkpoint plan every board of the suite once, and judges the plans.
+    """Plan every board of the suite once with the checkpoint, and judge the plans.
 
-    The same task on the same machine gives the same rows and, but for ``created`` and ``seconds``, the same report: the boards, their
-    batches and the number of threads are the same. In other batches or on another processor an answer can differ now and then: sums
-    of floating-point numbers come out differently in the last bits, and of two words that are as good as equally likely the other wins.
+    The same task on the same machine gives the same rows and the same report, except for ``created`` and ``seconds``: the boards, their
+    batches and the number of threads are the same. In other batches or on another processor, an answer can occasionally differ: sums
+    of floating-point numbers differ in the last bits, which decides between two words of almost equal probability.
 
     Args:
-        on_progress: called with what is going on, and how many boards it is through, of how many.
+        on_progress: called with (part of the work, boards done, total).
 
     Raises:
-        SuiteError, BoardError: the suite cannot be had.
+        SuiteError, BoardError: the suite cannot be loaded.
         PolicyError, DialectError: the checkpoint cannot be read, or has no words for a board.
     """
     torch.set_num_threads(THREADS)

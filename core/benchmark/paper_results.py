@@ -1,7 +1,7 @@
-"""The paper's own figures (``assets/paper_results.json``), to lay beside results.
+"""The paper's figures (``assets/paper_results.json``), for comparison with results.
 
-They are of other boards than this project's: the paper's files, where ours are drawn anew in the same shape. And they are of general
-language models that read text, where the lab model was trained on solver plans.
+They were measured on other boards: the paper's files, whereas ours are generated in the same shape. And they are of general language
+models that read text, whereas the lab model was trained on solver plans.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from frozenlab.intervals import wilson
 
 FILE = places.ASSETS / "paper_results.json"
 Percent = Annotated[float, Field(ge=0, le=100), AfterValidator(lambda percent: percent / 100)]
-"""Percent in the file, a part of 1 once it is read."""
+"""A rate: percent in the file, a fraction of 1 after reading."""
 
 
 class _Frozen(BaseModel):
@@ -24,23 +24,23 @@ class _Frozen(BaseModel):
 
 
 class PaperRates(_Frozen):
-    """Parts of 1."""
+    """Rates as fractions of 1."""
 
     valid: Percent
     optimal: Percent
 
 
 class PaperRow(_Frozen):
-    """One model with one team size."""
+    """One model with one number of agents."""
 
     by_size: dict[int, PaperRates]
     """Map size -> rates."""
     overall: PaperRates
-    """The paper's "Sum" as it is printed. Of two rows it is not the mean of the printed cells; see :attr:`mean_valid`."""
+    """The paper's "Sum" as printed. In two rows it is not the mean of the printed cells; see :attr:`mean_valid`."""
 
     @property
     def mean_valid(self) -> float:
-        """The mean over the printed cells: what ``TeamResult.mean_valid`` is to be compared with."""
+        """The mean over the printed cells, comparable with ``TeamResult.mean_valid``."""
         return sum(rates.valid for rates in self.by_size.values()) / len(self.by_size)
 
     @property
@@ -49,7 +49,7 @@ class PaperRow(_Frozen):
 
 
 class PaperTeam(_Frozen):
-    """All models with one team size."""
+    """All models with one number of agents."""
 
     sizes: tuple[int, ...]
     boards_per_size: int
@@ -57,7 +57,7 @@ class PaperTeam(_Frozen):
     """Name -> figures, in the paper's order."""
 
     def interval(self, rate: float) -> tuple[float, float]:
-        """95 % interval (Wilson) of one cell's rate."""
+        """95 % Wilson interval of one cell's rate."""
         return wilson(round(rate * self.boards_per_size), self.boards_per_size)
 
 
@@ -67,7 +67,7 @@ class PaperResults(_Frozen):
     source: str
     note: str
     agents: dict[int, PaperTeam]
-    """Team size -> its table."""
+    """Number of agents -> table."""
 
 
 @cache

@@ -1,7 +1,7 @@
-"""The benchmark: what one checkpoint does on one suite, as a report that can be laid beside others.
+"""The benchmark: the results of one checkpoint on one suite, as a report that can be compared with others.
 
-A *result* is a folder with three files. ``report.json`` (:class:`Report`) has what was measured and all figures, ``cells.csv`` its cells
-as a table, ``boards.parquet`` a row a board (``frozenlab.policy.evaluation.COLUMNS``): every figure can be counted again from its boards.
+A *result* is a folder with three files. ``report.json`` (:class:`Report`) has what was measured and all figures, ``cells.csv`` its cells as
+a table, ``boards.parquet`` one row per board (``frozenlab.policy.evaluation.COLUMNS``): every figure can be computed again from its boards.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from frozenlab.policy.evaluation import COLUMNS
 from frozenlab.training.settings import Method
 
 SHIPPED = places.ASSETS / "results"
-"""Results that come with the project."""
+"""Results that ship with the project."""
 
 
 class Tally(BaseModel):
-    """What came of the answers to some boards. All rates are parts of 1."""
+    """Counts and rates of the answers to some boards. All rates are fractions of 1."""
 
     model_config = ConfigDict(frozen=True)
 
     agents: int
     n: int
-    """Boards."""
+    """Number of boards."""
     valid: int
     """Boards with a valid plan."""
     optimal: int
-    """Boards with a valid plan of the optimal makespan. Boards whose optimum is not known count as missed; no named suite has any."""
+    """Boards with a valid plan of the optimal makespan. Boards with unknown optimum count as not optimal; no named suite has any."""
     csr: float
-    """Share of the boards on which *all* agents end on their goals (DESIGN section 2). It looks at the last cell of each path as written,
-    whatever rule is broken on the way, so it is never below the valid rate; ``csr`` less the valid rate are the plans that arrive but
-    break a rule. (A success in the sense of MAPF, all there and no conflict, is a valid plan.) An answer that cannot be read counts 0."""
+    """Share of the boards on which *all* agents end on their goals. It looks at the last cell of each path as written, whatever rule is
+    broken on the way, so it is never below the valid rate; ``csr`` minus the valid rate is the share of plans that arrive but break a rule.
+    (A success in the sense of MAPF, all there and no conflict, is a valid plan.) An answer that cannot be read counts 0."""
     isr: float
     """Mean share of a board's agents that end on their goals; as ``csr`` otherwise, and never below it."""
     soc_gap: float | None
-    """Mean of (sum of costs - optimal one) / optimal one over the valid plans; None where there is none."""
+    """Mean of (sum of costs - optimum) / optimum over the valid plans; None if there is none."""
     makespan_gap: float | None
-    """The same for the makespan: 0 where all valid plans are optimal."""
+    """The same for the makespan: 0 if all valid plans are optimal."""
     tokens: float
-    """Mean length of an answer."""
+    """Mean number of tokens of an answer."""
     faults: dict[Fault, int]
-    """First fault -> boards, in the order of FAULTS; the counts sum to ``n - valid``."""
+    """First fault -> number of boards, in the order of FAULTS. The counts sum to ``n - valid``."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -81,20 +81,20 @@ class Tally(BaseModel):
 
 
 class CellResult(Tally):
-    """One team size on one map size."""
+    """One number of agents on one map size."""
 
     size: int
 
 
 class TeamResult(Tally):
-    """One team size on all its map sizes together: the counts of :class:`Tally` are over all boards, as are its rates."""
+    """One number of agents on all its map sizes. The counts and rates of :class:`Tally` are over all boards."""
 
     cells: int
     """Map sizes."""
     mean_valid: float
-    """Mean of the cells' valid rates: the paper's "Sum". The same as ``valid_rate`` if all cells hold as many boards."""
+    """Mean of the cells' valid rates: the paper's "Sum". The same as ``valid_rate`` if all cells have equally many boards."""
     mean_valid_interval: tuple[float, float]
-    """95 %, as :func:`frozenlab.intervals.mean_of_rates` tells."""
+    """95 % interval by :func:`frozenlab.intervals.mean_of_rates`."""
     mean_optimal: float
     mean_optimal_interval: tuple[float, float]
 
@@ -105,7 +105,7 @@ class Measured(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     title: str
-    """How people tell it from others, like "long session, after stage 2"."""
+    """Title for people, like "long session, after stage 2"."""
     model: str
     """The checkpoint in words, like "lab model"."""
     method: Method | None = None
@@ -117,7 +117,7 @@ class Measured(BaseModel):
     """The name of a suite, of a file of boards, or of a part of the official dataset (``hf:benchmark_wr0.5``)."""
     temperature: float = Field(0.0, ge=0)
     seed: int = 0
-    """Of the draws; without meaning at temperature 0."""
+    """Seed of the samples; has no effect at temperature 0."""
 
 
 class Report(Measured):
@@ -127,15 +127,15 @@ class Report(Measured):
     id: str
     """The name of its folder."""
     checkpoint_sha256: str
-    """Of the checkpoint's ``model.safetensors``."""
+    """SHA-256 of the checkpoint's ``model.safetensors``."""
     boards_sha256: str
-    """Of the boards with their names and optima, in order: two results are about the same boards if it is the same."""
+    """Hash of the boards with their names and optima, in order. Two results with the same hash are about the same boards."""
     suite_spec: SuiteSpec | None = None
     """None if the boards are not those of a named suite."""
     created: float
     """Unix seconds."""
     seconds: float
-    """Of planning all boards."""
+    """Seconds to plan all boards."""
     cells: list[CellResult]
     """Ascending by agents, then size."""
     teams: list[TeamResult]
@@ -143,7 +143,7 @@ class Report(Measured):
 
     @property
     def n(self) -> int:
-        """Boards."""
+        """Number of boards."""
         return sum(team.n for team in self.teams)
 
 
@@ -157,7 +157,7 @@ def report_of(
     created: float,
     seconds: float,
 ) -> Report:
-    """Counts the rows of ``boards.parquet``. Raises ComparisonError if there are none."""
+    """Compute the report from the rows of ``boards.parquet``. Raises ComparisonError if there are none."""
     if rows.empty:
         raise ComparisonError("there is no board to report on")
     cells = [CellResult(size=key[1], **_tally(part)) for key, part in rows.groupby(["agents", "size"])]
@@ -187,7 +187,7 @@ def report_of(
 
 
 def _tally(rows: pd.DataFrame) -> dict[str, Any]:
-    """The fields of :class:`Tally`; all rows have one team size."""
+    """The fields of :class:`Tally`. All rows have the same number of agents."""
     counts, valid = rows["fault"].value_counts(), rows[rows["valid"]]
     return {
         "agents": int(rows["agents"].iloc[0]),
@@ -210,12 +210,12 @@ def _gap(had: pd.Series, optimum: pd.Series) -> float | None:
 
 
 def _boards_sha256(rows: pd.DataFrame) -> str:
-    told = rows[["board_id", "board", "optimal_makespan", "optimal_sum_of_costs"]].to_csv(index=False, lineterminator="\n")
-    return hashlib.sha256(told.encode()).hexdigest()
+    text = rows[["board_id", "board", "optimal_makespan", "optimal_sum_of_costs"]].to_csv(index=False, lineterminator="\n")
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def cells_table(report: Report) -> pd.DataFrame:
-    """A row a cell: the table of ``cells.csv``. Intervals have a column a bound, faults a column each."""
+    """The table of ``cells.csv``: one row per cell, one column per bound and per fault."""
     rows = []
     for cell in report.cells:
         row: dict[str, Any] = {"agents": cell.agents, "size": cell.size, "n": cell.n}
@@ -228,7 +228,7 @@ def cells_table(report: Report) -> pd.DataFrame:
 
 
 def save_result(folder: Path, report: Report, rows: pd.DataFrame) -> None:
-    """Writes the three files; the report takes its name last, so that a result is complete as soon as it is seen."""
+    """Write the three files. The report gets its name last, so a visible result is complete."""
     folder.mkdir(parents=True, exist_ok=True)
     write_parquet(folder / "boards.parquet", rows)
     write_files(folder, {"cells.csv": cells_table(report).to_csv(index=False), "report.json": report.model_dump_json(indent=1)})
@@ -244,12 +244,12 @@ class Result:
 
     @property
     def shipped(self) -> bool:
-        """Whether it came with the project."""
+        """Whether it ships with the project."""
         return self.dir.parent == SHIPPED
 
     @cached_property
     def report(self) -> Report | None:
-        """None, and a line in ``problems``, if it is damaged."""
+        """The report; None, and a line in ``problems``, if it is damaged."""
         try:
             return Report.model_validate_json((self.dir / "report.json").read_text(encoding="utf-8"))
         except (ValueError, OSError) as error:
@@ -259,21 +259,21 @@ class Result:
 
     @cached_property
     def rows(self) -> pd.DataFrame | None:
-        """The judged answers, one row a board; None, and a line in ``problems``, if they are damaged or missing."""
+        """The judged answers, one row per board; None, and a line in ``problems``, if they are damaged or missing."""
         try:
             return checked(pd.read_parquet(self.dir / "boards.parquet"), COLUMNS)
-        except Exception as error:  # no list of what a damaged table makes its reader raise is ever complete
+        except Exception as error:  # a damaged table can make its reader raise anything
             self.problems.append(f"{self.id}: boards.parquet cannot be read: {one_line(error)}")
             return None
 
 
 def results_folder(store: SessionStore) -> Path:
-    """Where the user's own results and running evaluations lie."""
+    """The folder of the user's results and running evaluations."""
     return store.root / "results"
 
 
 def results(store: SessionStore) -> list[Result]:
-    """All finished results: those that come with the project by name, then the user's own, newest first."""
+    """All finished results: those that ship with the project by name, then the user's, newest first."""
     shipped = [Result(path.parent) for path in sorted(SHIPPED.glob("*/report.json"))]
     own = [Result(path.parent) for path in results_folder(store).glob("*/report.json") if JOB_ID.fullmatch(path.parent.name)]
     return shipped + sorted(own, key=lambda result: result.report.created if result.report else 0.0, reverse=True)

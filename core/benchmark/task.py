@@ -1,4 +1,4 @@
-"""Evaluations: what is to be measured, and the folder of one that is under way.
+"""Evaluations: the measurement to make, and the folder of one in progress.
 
 An evaluation that runs in the background has the folder that its result will have, from the beginning: ``task.json`` says what is measured,
 ``state.json`` how far it is. The result's own files come at the end (benchmark.py).
@@ -27,21 +27,21 @@ from frozenlab.policy.settings import LanguageSettings
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 AS_PUBLISHED = LanguageSettings(lora=None)
-"""How a language model is measured that no session trained."""
+"""Settings for measuring a language model that no session trained."""
 CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
 
 
 class Task(Measured):
-    """``task.json``: what is to be measured, and where it lies."""
+    """``task.json``: the checkpoint and the suite to measure."""
 
     policy: str
     """``lab-model``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None
-    """How a Hugging Face language model is asked; None: it is a lab model."""
+    """Settings of a Hugging Face language model; None for a lab model."""
 
     @property
     def online(self) -> bool:
-        """Whether its boards or its model are looked up on the hub."""
+        """Whether its boards or its model come from the hub."""
         return self.suite.startswith(PREFIX) or (self.language is not None and on_hub(self.policy))
 
 
@@ -50,29 +50,29 @@ class EvaluationError(LabError, ValueError):
 
 
 def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
-    """What to measure for a model as people name it: ``lab-model``, a checkpoint folder, the name of a model on the hub, or
-    ``SESSION:base``, ``SESSION:1``, ... for what the stages of a session left.
+    """The task for a model as people name it: ``lab-model``, a checkpoint folder, the name of a model on the hub, or
+    ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session.
 
     Args:
-        fields: of :class:`Task`, such as ``temperature`` or a title of one's own.
+        fields: other fields of :class:`Task`, such as ``temperature`` or ``title``.
 
     Raises:
         EvaluationError: there is no such checkpoint, or a field is not valid.
         SessionError: there is no such session.
         SuiteError: there is no such suite.
     """
-    known = checkpoint_of(model, store)
+    checkpoint = checkpoint_of(model, store)
     check_suite(suite)
     if suite not in SUITES and not suite.startswith(PREFIX):
         suite = str(Path(suite).resolve())
     try:
-        return Task(**(known | {"suite": suite} | fields))
+        return Task(**(checkpoint | {"suite": suite} | fields))
     except ValidationError as error:
         raise EvaluationError(one_line(error)) from None
 
 
 def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
-    """What a model's name stands for, as the fields of :class:`Task`. Raises EvaluationError and SessionError."""
+    """The checkpoint behind a model's name, as fields of :class:`Task`. Raises EvaluationError and SessionError."""
     named = CHECKPOINT.fullmatch(model)
     if named and not Path(model).exists():
         return _of_session(named[1], named[2], store)
@@ -141,7 +141,7 @@ class Evaluation(Job):
 
 
 def create(task: Task, store: SessionStore) -> Evaluation:
-    """A new folder with ``task.json`` and a queued state."""
+    """Create a folder with ``task.json`` and a queued state."""
     return Evaluation(make_folder(results_folder(store), None, "task.json", task, title=task.title, kind="result", error=EvaluationError))
 
 
@@ -154,24 +154,24 @@ def start(task: Task, store: SessionStore) -> Evaluation:
 
 
 def fresh_id(task: Task, store: SessionStore) -> str:
-    """A name for a new result."""
+    """An unused id for a new result."""
     return fresh_name(results_folder(store), task.title, otherwise="result")
 
 
 def evaluations(store: SessionStore) -> list[Evaluation]:
-    """All evaluations that are not done (those are results): waiting, running, or ended without a result. Newest first."""
+    """All evaluations that are waiting, running, or ended without a result, newest first. Finished ones are results."""
     tasks = sorted(results_folder(store).glob("*/task.json"), reverse=True)
     return readable((task for task in tasks if not (task.parent / "report.json").exists()), Evaluation, EvaluationError)
 
 
 def throw_away(result_id: str, store: SessionStore) -> None:
-    """Deletes one of the user's own results, or an evaluation that ended without one. Raises EvaluationError if it runs or is not there."""
+    """Delete one of the user's results, or an evaluation that ended without one. Raises EvaluationError if it is running or missing."""
     folder = results_folder(store) / result_id
     if not JOB_ID.fullmatch(result_id) or not folder.is_dir():
         shipped = JOB_ID.fullmatch(result_id) and (SHIPPED / result_id).is_dir()
-        raise EvaluationError(f"{result_id} came with the project and stays" if shipped else f"there is no result {result_id!r}")
+        raise EvaluationError(f"{result_id} ships with the project and stays" if shipped else f"there is no result {result_id!r}")
     if (folder / "task.json").exists() and not (folder / "report.json").exists() and Evaluation(folder).state().live:
         raise EvaluationError(f"{result_id} is running; stop it first")
-    for name in ("task.json", "report.json"):  # first what makes it one, so that nobody meets half a result
+    for name in ("task.json", "report.json"):  # first the file that makes it a result, so that nobody reads half of one
         (folder / name).unlink(missing_ok=True)
     shutil.rmtree(folder)

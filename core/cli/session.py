@@ -136,8 +136,8 @@ def print_status(session: Session, as_json: bool) -> None:
 
     state = session.state()
     if as_json:
-        told = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method, "engineer": session.spec.engineer}
-        print(json.dumps(told | state.model_dump(mode="json")))
+        about = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method, "engineer": session.spec.engineer}
+        print(json.dumps(about | state.model_dump(mode="json")))
         return
     spec = session.spec
     print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {state.progress:.0%} done")

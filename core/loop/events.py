@@ -1,4 +1,4 @@
-"""What the lines of ``events.jsonl`` say, as sentences for people."""
+"""The lines of ``events.jsonl`` as sentences for people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from frozenlab.training.settings import METHOD_NAMES
 
 
 def event_words(event: Mapping[str, Any]) -> str:
-    """One event as a sentence; one of an unknown kind, or without its figures, as it stands."""
+    """One event as a sentence. An event of an unknown kind, or without its figures, is shown as it is."""
     kind, stage = event.get("kind"), event.get("stage")
     when = "Before training" if stage is None else f"After stage {stage + 1}"
     match kind:
@@ -47,8 +47,8 @@ def event_words(event: Mapping[str, Any]) -> str:
 
 def rate_words(valid: float, optimal: float, n: int) -> str:
     """``81.2 % valid (75.8 to 85.6), 73.3 % optimal (67.4 to 78.5), n = 240``, with 95 % Wilson intervals."""
-    told = []
+    parts = []
     for rate, what in ((valid, "valid"), (optimal, "optimal")):
         low, high = wilson(rate * n, n)
-        told.append(f"{100 * rate:.1f} % {what} ({100 * low:.1f} to {100 * high:.1f})")
-    return f"{', '.join(told)}, n = {n}"
+        parts.append(f"{100 * rate:.1f} % {what} ({100 * low:.1f} to {100 * high:.1f})")
+    return f"{', '.join(parts)}, n = {n}"

@@ -1,4 +1,4 @@
-"""What the processes of a session beside its first do: they train with it, and wait for what it writes in between."""
+"""The other processes of a session with several: they train together with the first, and wait for what it writes in between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frozenlab.policy.loading import load_policy
 from frozenlab.training.stage import train_stage
 
 POLL = 0.5
-"""Seconds between looks into the session folder."""
+"""Seconds between checks of the session folder."""
 
 Written = TypeVar("Written")
 
@@ -54,7 +54,7 @@ def follow(session: Session) -> int:
 
 
 def awaited(look: Callable[[], Written | None]) -> Written:
-    """What ``look`` finds once it is there. If it never comes, the launcher ends this process with the first."""
+    """Wait until ``look`` finds something, and return it. If it never comes, the launcher ends this process with the first."""
     while (found := look()) is None:
         time.sleep(POLL)
     return found

@@ -1,8 +1,8 @@
-"""What a language model's session takes: memory on each GPU, and time. Arithmetic over the model's shape, done before anything is loaded.
+"""The memory per GPU and the time that a language model's session needs, computed from the model's shape before anything is loaded.
 
 The parts follow from what training keeps (weights, gradients, Adam's two moments; ZeRO's counting, Rajbhandari et al. 2020) and what
-passes through it (activations, keys and values). They leave out what libraries hold beside: real use is some per cent higher. The time is
-rougher, good to a factor of two or three: it takes chips at a part of what their makers say, see EFFICIENCY.
+passes through it (activations, keys and values). They leave out the libraries' own memory: real use is some per cent higher. The time is
+rougher, good to a factor of two or three: it assumes a fraction of a chip's published speed, see EFFICIENCY.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ GIB = 2**30
 BF16, FLOAT32 = 2, 4
 """Bytes of a number."""
 LOGIT_TOKENS = 1024
-"""Tokens whose logits are held at a time: the network's head is applied in pieces."""
+"""Number of tokens with logits in memory at a time: the network's head is applied in pieces."""
 SEQUENCES = 8
-"""Of the longest kind: for fewer at a time an engine is not worth its memory."""
+"""Fewest answers of the longest length that vLLM must hold at a time to be worth its memory."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
-"""Parts of a chip's published speed of computing and of its memory that training and writing reach."""
+"""Fractions of a chip's published compute and memory speed that training and writing reach."""
 
 
 # --- the model -------------------------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ class Shape:
     pairs: int
     """Key and value heads."""
     head: int
-    """Size of one."""
+    """Size of one head."""
     vocabulary: int
     tied: bool
     """Whether input and output share their embedding."""
@@ -71,7 +71,7 @@ class Shape:
 
     @property
     def cache(self) -> int:
-        """Numbers that one token leaves in the cache of keys and values."""
+        """Numbers per token in the cache of keys and values."""
         return 2 * self.layers * self.pairs * self.head
 
 
@@ -83,11 +83,11 @@ QWEN3 = {
     "Qwen/Qwen3-14B": Shape(40, 5120, 17_408, 40, 8, 128, 151_936, False),
     "Qwen/Qwen3-32B": Shape(64, 5120, 25_600, 64, 8, 128, 151_936, False),
 }
-"""As their configs on the hub say."""
+"""Shapes of common models, from their configs on the hub."""
 
 
 def shape_of(policy: str, revision: str | None = None) -> Shape | None:
-    """The shape of a model in a folder, of a known one, or of one that this machine has fetched; None where that cannot be told."""
+    """The shape of a model in a folder, of a common one, or of one that this machine has downloaded; None if it is unknown."""
     path = Path(policy) / "config.json"
     if not path.is_file():
         if policy in QWEN3:
@@ -149,11 +149,11 @@ SPEEDS: dict[str, tuple[float, float]] = {
     "A10": (125e12, 0.6e12),
     "L4": (121e12, 0.3e12),
 }
-"""By a word of the GPU's name: dense bfloat16 operations a second and bytes a second of its memory, as published."""
+"""Word of the GPU's name -> published dense bfloat16 operations per second, and memory bandwidth in bytes per second."""
 
 
 LARGEST_WITHOUT_GPU = GIB
-"""Bytes. What takes more is not trained on a processor by anybody who has to wait for it."""
+"""Largest session, in bytes, that is reasonable to train on a processor."""
 
 
 # --- the session -----------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ LARGEST_WITHOUT_GPU = GIB
 
 @dataclass(frozen=True)
 class Footprint:
-    """Bytes on each GPU, by what they hold; and what a step computes on it."""
+    """Bytes on each GPU, by purpose, and the work of a step on it."""
 
     parts: dict[str, int]
     step_operations: float
@@ -174,7 +174,7 @@ class Footprint:
         return sum(self.parts.values())
 
     def step_seconds(self, gpu: Gpu) -> float | None:
-        """Of one step on this GPU, roughly; None for one that SPEEDS does not know."""
+        """Rough seconds per step on this GPU; None if SPEEDS does not list it."""
         known = next((speed for word, speed in SPEEDS.items() if word in gpu.name), None)
         if known is None:
             return None
@@ -182,7 +182,7 @@ class Footprint:
 
 
 def footprint(spec: SessionSpec, shape: Shape) -> Footprint:
-    """What the spec's session takes on each of its GPUs."""
+    """The footprint of the spec's session on each of its GPUs."""
     language, training = spec.language, spec.training
     assert language is not None, "a lab model runs on any machine"
     plans = training.boards_per_step * training.completions_per_board // language.launcher.processes
@@ -228,7 +228,7 @@ def prompt_tokens(spec: SessionSpec) -> int:
 
 
 def shortfalls(spec: SessionSpec) -> list[str]:
-    """What this machine lacks for a language model's session, as far as it can be told before the start; empty if nothing."""
+    """What this machine lacks for a language model's session, as far as is known before the start; empty if nothing."""
     language = spec.language
     assert language is not None, "a lab model runs on any machine"
     lacking = []

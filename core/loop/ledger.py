@@ -1,9 +1,9 @@
-"""The prediction ledger: the change that engineers said would come of their proposals, and the change that came.
+"""The prediction ledger: the changes that engineers predicted for their proposals, and the changes that were measured.
 
-A proposal names the valid rate that it expects of a map size after the next stage. Rates hardly move in a stage, so whoever names the
-present rate is nearly right about the next one. So the *change* is scored: predicted (the named rate less the one on the validation boards,
-which the engineer had before it) against measured (on the boards that the session's results are told from, the same ones before and after),
-beside the naive prediction that nothing changes.
+A proposal states the valid rate that it expects on a map size after the next stage. Rates hardly move in a stage, so predicting the
+current rate is nearly right. Therefore the *change* is scored: predicted (the stated rate minus the rate on the validation boards that the
+engineer saw) against measured (on the boards of the session's results, the same ones before and after), and compared with the naive
+prediction that nothing changes.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from frozenlab.loop.store import Session
 
 COLUMNS = ["session", "cluster", "engineer", "stage", "size", "expected", "predicted", "measured", "low", "high", "n"]
 FEWEST = 3
-"""Clusters without which no interval is told."""
+"""Smallest number of clusters for an interval."""
 DRAWS = 2000
 
 
 def predictions(session: Session) -> pd.DataFrame:
-    """One row a prediction that a later stage has tested, with the COLUMNS.
+    """The table of predictions that a later stage has tested, one row each, with the COLUMNS.
 
-    ``stage`` (0-based; -1: before the first) is the one after which it was made, ``expected`` the valid rate it names, ``predicted`` and
-    ``measured`` are changes of the valid rate (parts of 1), ``low`` and ``high`` the 95 % interval of the measured one over ``n`` pairs of
-    boards. Rows of one ``cluster``, a session with its forks, share boards and stages.
+    ``stage`` (0-based; -1: before the first) is the stage after which it was made, ``expected`` the valid rate that it states,
+    ``predicted`` and ``measured`` are changes of the valid rate (fractions of 1), ``low`` and ``high`` the 95 % interval of the measured
+    one over ``n`` pairs of boards. Rows of one ``cluster``, a session with its forks, share boards and stages.
     """
     rows = []
     moments = [None, *range(session.spec.stages)]
@@ -49,30 +49,30 @@ def predictions(session: Session) -> pd.DataFrame:
                 continue
             measured, low, high, n = paired_change(before, then)
             parent = session.spec.parent
-            told: dict[str, Any] = {"session": session.id, "cluster": parent.session if parent else session.id, "engineer": record.engineer}
-            told |= {"stage": -1 if stage is None else stage, "size": size, "expected": rate}
-            rows.append(told | {"predicted": rate - known["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
+            row: dict[str, Any] = {"session": session.id, "cluster": parent.session if parent else session.id, "engineer": record.engineer}
+            row |= {"stage": -1 if stage is None else stage, "size": size, "expected": rate}
+            rows.append(row | {"predicted": rate - known["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 class Accuracy(BaseModel):
-    """How predictions of changes fared. Changes and errors are parts of 1."""
+    """The score of predicted changes. Changes and errors are fractions of 1."""
 
     predicted: float
     """Mean predicted change."""
     measured: float
     """Mean measured change."""
     error: float
-    """Root of the mean squared difference of the two."""
+    """Root mean squared difference of the two."""
     naive_error: float
     """The same for predicting that nothing changes."""
     skill: float | None
-    """1 - (error / naive error)^2: 1 for a perfect prediction, 0 for one as good as "nothing changes", below 0 for a worse one; None where
-    nothing did change."""
+    """1 - (error / naive error)^2: 1 for a perfect prediction, 0 for one as good as "nothing changes", below 0 for a worse one. None if
+    nothing changed."""
 
     @classmethod
     def of(cls, predicted: ArrayLike, measured: ArrayLike) -> Accuracy:
-        """Of at least one prediction and, in the same order, what came of each."""
+        """Score at least one prediction against the measured changes, in the same order."""
         said, came = np.asarray(predicted, float), np.asarray(measured, float)
         error, naive = float(np.mean((said - came) ** 2)), float(np.mean(came**2))
         return cls(
@@ -85,25 +85,25 @@ class Accuracy(BaseModel):
 
 
 class Score(Accuracy):
-    """How one engineer's predictions fared."""
+    """The score of one engineer's predictions."""
 
     engineer: str
     n: int
-    """Predictions."""
+    """Number of predictions."""
     clusters: int
-    """Sessions (in a study: seeds) that they are from."""
+    """Number of sessions (in a study: seeds) that they come from."""
     low: float | None = None
     high: float | None = None
     """95 % interval of the skill over clusters; None with fewer than FEWEST."""
 
 
 def scores(ledger: pd.DataFrame, by: str = "engineer") -> list[Score]:
-    """One for each engineer (or other column ``by``), in the order of the ledger."""
+    """One score per engineer (or other column ``by``), in the order of the ledger."""
     return [score(str(name), own) for name, own in ledger.groupby(by, sort=False)]
 
 
 def score(name: str, ledger: pd.DataFrame) -> Score:
-    """Of a ledger with at least one row. The interval draws whole clusters anew (percentile bootstrap)."""
+    """Score a ledger with at least one row. The interval resamples whole clusters (percentile bootstrap)."""
     squares = pd.DataFrame(
         {
             "cluster": ledger["cluster"],
@@ -118,7 +118,7 @@ def score(name: str, ledger: pd.DataFrame) -> Score:
 
 
 def skill_interval(sums: np.ndarray) -> tuple[float | None, float | None]:
-    """Of sums of squares, a row a cluster: its predictions' and those of no change."""
+    """Skill from sums of squared errors, one row per cluster: of its predictions, and of predicting no change."""
     if len(sums) < FEWEST:
         return None, None
     drawn = sums[seeds.rng(0, "ledger/bootstrap").integers(len(sums), size=(DRAWS, len(sums)))].sum(axis=1)
@@ -139,17 +139,17 @@ class Changed(BaseModel):
     low: float
     high: float
     n: int
-    """Boards."""
+    """Number of boards."""
 
 
 def changes(ledger: pd.DataFrame, by: str = "engineer") -> tuple[Changed, ...]:
-    """Every prediction, of each engineer (or other column ``by``)."""
+    """Every prediction of each engineer (or other column ``by``)."""
     columns = ["size", "predicted", "measured", "low", "high", "n"]
     return tuple(Changed(arm=str(row[by]), **{name: row[name] for name in columns}) for _, row in ledger.iterrows())
 
 
 def ledger_of(sessions: Iterable[Session]) -> pd.DataFrame:
-    """Of all these sessions."""
+    """The ledger of several sessions."""
     tables = [table for session in sessions if not (table := predictions(session)).empty]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
 
@@ -163,7 +163,7 @@ SOURCES = {
 
 
 def source(spec: SessionSpec) -> str:
-    """Where a session's expectations come from, in a sentence."""
+    """A sentence on the source of a session's predictions."""
     if spec.engineer in ("human", "rules"):
         return SOURCES[spec.engineer]
     return SOURCES["language" if spec.engineer == "api" or spec.language is not None else "lab"]

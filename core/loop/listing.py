@@ -1,4 +1,4 @@
-"""Which sessions a folder holds, newest first. None of their files is opened for it that has been looked at before and has not changed."""
+"""The list of sessions in a folder, newest first. Files that have not changed since the last listing are not opened again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.kept import Kept, signature
 
 RECORDED = "example-"
-"""Sessions that ship with the project begin so, and open read-only."""
+"""Prefix of sessions that ship with the project. They open read-only."""
 
 MANY = 100_000
-"""Files of sessions of which a few words are kept."""
+"""Most session files to cache."""
 
 
 class Listed(NamedTuple):
@@ -25,7 +25,7 @@ class Listed(NamedTuple):
     began: float
     """Unix seconds."""
     at_work: bool
-    """Whether its last state says that a worker has it. Only :meth:`Session.state` knows whether that worker lives."""
+    """Whether its last state says that a worker holds it. Only :meth:`Session.state` knows whether that worker is alive."""
 
     @property
     def recorded(self) -> bool:
@@ -33,7 +33,7 @@ class Listed(NamedTuple):
 
 
 def listed(root: Path, recorded: Path) -> list[Listed]:
-    """The sessions of ``root`` and the recorded ones of the folder ``recorded``, newest first. A folder without spec is none."""
+    """The sessions of ``root`` and the recorded ones of the folder ``recorded``, newest first. Folders without a spec are skipped."""
     folders = {name: folder for name, folder in _folders(recorded) if name.startswith(RECORDED)} | dict(_folders(root))
     return sorted(filter(None, map(_glance, folders.values())), key=lambda session: session.began, reverse=True)
 

@@ -1,4 +1,4 @@
-"""Asking a checkpoint to plan a board from the app, through a process of its own that stays warm."""
+"""Planning boards with a checkpoint from the app, through a separate process that stays warm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from frozenlab.policy.settings import LanguageSettings
 
 
 class PlannerError(LabError, RuntimeError):
-    """The model could not be asked; the message says why."""
+    """The model could not be used; the message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +31,12 @@ class PlannedAnswer:
 
     completion: str
     paths: Paths | None
-    """None where the completion could not be read as a plan."""
+    """The plan; None if the completion could not be parsed."""
     verdict: Verdict
 
 
 class Planner:
-    """A planning process, started at the first request and again after it died. Requests queue up behind each other."""
+    """A planning process, started at the first request and restarted if it died. Requests are queued."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[str] | None = None
@@ -61,9 +61,9 @@ class Planner:
         completions: int = 1,
         seed: int = 0,
     ) -> list[PlannedAnswer]:
-        """Lets the policy in ``checkpoint`` plan the board; takes seconds at the first call, then fractions of one.
+        """Plan the board with the policy in ``checkpoint``. Takes seconds at the first call, later a fraction of a second.
 
-        ``language`` says how a language model is asked; None: it is a lab model.
+        ``language`` holds the settings of a language model; None for a lab model.
 
         Raises:
             PlannerError: the process could not be started or died, the checkpoint cannot be read, or the dialect has no words for the
@@ -88,8 +88,8 @@ class Planner:
         return answers
 
     def warm_up(self, checkpoint: Path) -> None:
-        """Starts the process, if there is none, and has it load a lab model, without waiting: the first request finds both ready."""
-        if self._lock.acquire(blocking=False):  # else somebody plans: nothing is to be warmed up
+        """Start the process if there is none, and let it load a lab model, without waiting, so that both are ready at the first request."""
+        if self._lock.acquire(blocking=False):  # otherwise somebody plans already, so nothing needs warming up
             try:
                 self._started(checkpoint)
             finally:

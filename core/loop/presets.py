@@ -1,8 +1,8 @@
-"""Sessions that are ready to run, by name. All the numbers of a preset stand in its entry of PRESETS.
+"""Ready-made sessions, by name. All the numbers of a preset stand in its entry of PRESETS.
 
-Their engineer is first asked after stage 1, as the paper's is: what a session shows before is what the initial config brings by itself, so
-its story has something to hold the engineer's configs against. Studies, whose arms are held against each other, ask it before (see
-:mod:`frozenlab.studies.spec`).
+Their engineer is first asked after stage 1, as in the paper: the results before that show what the initial config achieves by itself, so
+the story has something to compare the engineer's configs with. Studies compare arms with each other and ask the engineer before stage 1
+(see :mod:`frozenlab.studies.spec`).
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ from frozenlab.training.settings import METHOD_NAMES, Method, TrainingSettings
 
 @dataclass(frozen=True)
 class Preset:
-    """A session that is ready to run by any method and with any engineer."""
+    """A ready-made session for any training method and any engineer."""
 
     words: str
-    """What it is for, and how long it takes on two cores."""
+    """What the preset is for, and how long it takes on two cores."""
     stages: int
     config: EnvironmentConfig
-    """Of the first stage."""
+    """The config of the first stage."""
     suite: SuiteSpec
     """The validation boards, which the engineer reads."""
     test_boards: int
-    """Boards of each cell of the test suite; its cells are those of ``suite``."""
+    """Boards per cell of the test suite, which has the cells of ``suite``."""
     training: dict[Method, dict[str, Any]]
-    """How one stage trains by each method, where that differs from the defaults of TrainingSettings; all take about the same time."""
+    """Training settings of a stage by method, where they differ from the defaults of TrainingSettings. All take about the same time."""
     policy: str = "lab-model"
     language: LanguageSettings | None = None
-    """Of a Hugging Face model; such a preset needs a GPU."""
+    """Settings of a Hugging Face model; such a preset needs a GPU."""
 
 
 SMALL = EnvironmentConfig.uniform(SUITES["session"].sizes, agents=3, hole_ratio=0.2, wait_ratio=0.2)
-"""What the short sessions begin with: the boards of their suite."""
+"""Initial config of the short sessions: boards like those of their suite."""
 PRESETS: dict[str, Preset] = {
     "quick": Preset(
         words="three stages on small boards, in under ten minutes",
@@ -116,11 +116,11 @@ PRESETS: dict[str, Preset] = {
 
 
 NAMES = {"paper": "The paper's", "qwen3-0.6b": "Qwen3-0.6B"}
-"""Of presets whose names are no words to begin a title with."""
+"""Title words of presets with names that cannot begin a title."""
 
 
 class PresetError(LabError, ValueError):
-    """A preset does not have what was asked for; the message says what it has."""
+    """A preset does not support a training method; the message lists those it supports."""
 
 
 def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = "policy", seed: int = 0) -> SessionSpec:

@@ -1,4 +1,4 @@
-"""The worker's pen: everything a running session writes goes through here."""
+"""The recorder of a session: everything that a running session writes goes through here."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ SHARE_OF_STAGE: dict[Phase, tuple[float, float]] = {
     "testing": (0.94, 0.99),
     "proposing": (0.99, 1.0),
 }
-"""Where the phases of a stage begin and end, as parts of it: rough, for the progress bar."""
+"""Begin and end of each phase, as fractions of a stage: rough values for the progress bar."""
 BASELINE_SHARE = 0.04
-"""Part of the session that loading and the first validation take."""
+"""Fraction of the session that loading and the first validation take."""
 
 
 class Recorder(JobRecorder[Session]):
-    """Writes a session's state, events and tables as they come; knows when it should stop."""
+    """Writes a session's state, events and tables as they come, and checks whether it should stop."""
 
     state: State
 
     def __init__(self, session: Session, on_event: Callable[[dict[str, Any]], None] | None = None) -> None:
         self.on_event = on_event
         self.completions: list[dict[str, Any]] | None = None
-        """Of the stage in training; None until its first step."""
+        """Completions of the stage in training; None until its first step."""
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is estimated."""
@@ -54,10 +54,10 @@ class Recorder(JobRecorder[Session]):
             phase_since=time.time(),
         )
 
-    # --- what the loop tells -------------------------------------------------------------------------------------
+    # --- called by the loop ---------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """The worker has the session to itself. Figures are taken from the tables, whatever became of ``state.json``."""
+        """Begin: the worker holds the session. Figures come from the tables, whatever ``state.json`` says."""
         session, spec = self.job, self.job.spec
         super().begin()
         self.state.rates = session.rates()
@@ -66,7 +66,7 @@ class Recorder(JobRecorder[Session]):
         self.write()
 
     def phase(self, phase: Phase, stage: int | None) -> None:
-        """A new phase begins; stage None is the time before training. Raises Stopped if the session was asked to stop."""
+        """Record that a phase begins; stage None is the time before training. Raises Stopped if the session was asked to stop."""
         self.stop_if_asked()
         self.state.phase, self.state.stage, self.state.phase_since = phase, stage or 0, time.time()
         if phase == "training":
@@ -76,7 +76,7 @@ class Recorder(JobRecorder[Session]):
         self.fraction(0.0)
 
     def fraction(self, done: float) -> None:
-        """How much of the present phase is done, 0..1."""
+        """Record how much of the current phase is done, 0..1."""
         state, stages = self.state, self.job.spec.stages
         state.phase_done = done
         if state.phase in BEFORE_TRAINING:
@@ -87,7 +87,7 @@ class Recorder(JobRecorder[Session]):
         self.write()
 
     def step(self, stage: int, figures: dict[str, float], rows: list[dict[str, Any]], saving: bool) -> None:
-        """One training step: its metrics line, and the completions kept from it. What was told before a checkpoint is on the disk first."""
+        """Record one training step: its metrics line and sampled completions. They reach the disk before the next checkpoint does."""
         self.state.step = int(figures["step"])
         if self.completions is None:
             self.completions = self._recorded_before(stage, self.state.step)
@@ -97,22 +97,22 @@ class Recorder(JobRecorder[Session]):
             table = pd.DataFrame(self.completions, columns=list(COMPLETION_COLUMNS)).astype(COMPLETION_COLUMNS)
             write_parquet(self._stage_dir(stage) / "completions.parquet", table)
             sync(self._stage_dir(stage) / "metrics.jsonl")
-        told = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}
-        self.event("step", stage=stage, step=self.state.step, **told)
+        shown = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}
+        self.event("step", stage=stage, step=self.state.step, **shown)
         self.fraction(self.state.step / self.state.steps)
 
     def validated(self, stage: int | None, rows: pd.DataFrame) -> None:
-        """The plans on the validation boards."""
+        """Record the plans on the validation boards."""
         write_parquet(self._stage_dir(stage) / "validation.parquet", rows)
         self.event("baseline" if stage is None else "validated", **self._rate(stage, rows, shown=not self.job.sealed))
 
     def tested(self, stage: int | None, rows: pd.DataFrame) -> None:
-        """The plans on the test boards."""
+        """Record the plans on the test boards."""
         write_parquet(self._stage_dir(stage) / "test.parquet", rows)
         self.event("tested", **self._rate(stage, rows, shown=self.job.sealed))
 
     def _rate(self, stage: int | None, rows: pd.DataFrame, shown: bool) -> dict[str, Any]:
-        """The rates of a table, which are the session's results if ``shown``."""
+        """Record the rates of a table, which are the session's results if ``shown``."""
         rate = ValidRate.of(stage, rows)
         if shown:
             others = [known for known in self.state.rates if known.stage != stage]
@@ -124,7 +124,7 @@ class Recorder(JobRecorder[Session]):
         write_text(self._stage_dir(stage) / name, model.model_dump_json(indent=2))
 
     def event(self, kind: str, **fields: Any) -> None:
-        """Adds a line to the event log; also tells ``on_event``, for a terminal that follows along."""
+        """Add a line to the event log, and call ``on_event``, for a terminal that follows along."""
         event = {"time": time.time(), "kind": kind} | fields
         append_line(self.job.dir / "events.jsonl", event)
         if self.on_event:

@@ -1,4 +1,4 @@
-"""Whether a session's folder is whole: which stages have to be trained, once more perhaps, and whether it leads elsewhere."""
+"""Checks of a session's folder: which stages have to be trained, perhaps again, and whether it contains links."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from frozenlab.training.checkpoints import damage
 
 
 def stages_to_train(session: Session) -> dict[int, str | None]:
-    """The stages that have to be trained, each with what is damaged of one that was trained before (None: it was not).
+    """The stages that have to be trained, each with its damage if it was trained before (None if it was not).
 
-    Draws hang on the spec alone, so a stage that is trained again ends as it did. Where a stage is to be trained, training has to go on
-    from the one before; what a stage was decided on has to be known until then.
+    Random draws depend only on the spec, so a stage that is trained again ends as before. Training a stage continues from the stage before
+    it, and its config must have been decided.
     """
     found: dict[int, str | None] = {}
     for stage in reversed(range(session.spec.stages)):
@@ -25,7 +25,7 @@ def stages_to_train(session: Session) -> dict[int, str | None]:
 
 
 def problems_of(session: Session) -> list[str]:
-    """What is damaged in the session's folder, after a look at every file of it."""
+    """All damage in the session's folder, from a check of every file."""
     steps, found = session.spec.training.steps, []
     session.state(), session.events()
     for stage in (None, *range(session.spec.stages)):

@@ -1,7 +1,7 @@
-"""The session folder: where everything of a run lies, and how it is read (DESIGN.md section 5).
+"""The session folder: the files of a run, and how they are read.
 
-A session folder is portable and self-contained. Reading is forgiving: what is damaged is named in :attr:`Session.problems`, the rest is
-shown. Whatever lies in a folder, reading it raises nothing but SessionError, and that only where there is no spec.
+A session folder is portable and self-contained. Reading is tolerant: damaged files are listed in :attr:`Session.problems`, the rest is
+shown. Whatever a folder contains, reading it raises only SessionError, and only if there is no spec.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ from frozenlab.policy.settings import LanguageSettings
 OFFERED = 60
 """Sessions that a page offers to choose from; older ones open by their id."""
 SCRATCH, SCRATCH_AGE = ".new-", 86400.0
-"""How the folder is called in which a new session is put together, and for how many seconds at most."""
+"""Name of the folder in which a new session is assembled, and for how many seconds at most."""
 GIVEN_FILE = "given.json"
-"""In the folder of a stage: what a person proposes after it."""
+"""A person's proposal, in the folder of the stage before it."""
 
 COMPLETION_COLUMNS = COLUMNS | {"training_step": "int64", "reward": "float64"}
 
@@ -62,7 +62,7 @@ class EnvironmentRecord(BaseModel):
 
     schema_version: int = 1
     stage: int | None
-    """None: drawn before training, to ask the engineer about the initial config."""
+    """The stage; None if drawn before training, to ask the engineer about the initial config."""
     seed: int
     config: EnvironmentConfig
     realised: dict[int, Realised]
@@ -95,13 +95,13 @@ class Figures(BaseModel):
 
 
 class Checkpoint(BaseModel):
-    """A policy that can plan boards: the base, or what a stage left."""
+    """A policy that can plan boards: the base, or the checkpoint of a stage."""
 
     label: str
     stage: int | None
     path: Path
     language: LanguageSettings | None = None
-    """How it is asked if it is a Hugging Face language model; None: it is a lab model."""
+    """Settings of a Hugging Face language model; None for a lab model."""
 
 
 class Session(Job):
@@ -124,7 +124,7 @@ class Session(Job):
         except (ValidationError, UnicodeDecodeError) as error:
             reason = one_line(error)
             raise SessionError(f"session {self.id!r}: session.json is not a spec: {reason}") from None
-        except Exception as error:  # a folder, no permission, brackets without end: whatever is called session.json
+        except Exception as error:  # a folder, no permission, endless brackets: anything can be called session.json
             raise SessionError(f"session {self.id!r}: session.json cannot be read: {one_line(error)}") from None
 
     @property
@@ -133,7 +133,7 @@ class Session(Job):
 
     @property
     def why_read_only(self) -> str | None:
-        """Why it cannot be changed, to be said after its name; None if it can."""
+        """The reason why the session cannot be changed, as it follows its name in a sentence; None if it can."""
         if self.id.startswith(RECORDED):
             return "is a recorded session"
         return "is a link to another folder" if self.dir.is_symlink() else None
@@ -176,11 +176,11 @@ class Session(Job):
 
     @property
     def stop_asked(self) -> bool:
-        """Whether somebody has asked the worker to stop, which it does after the step it is in."""
+        """Whether the worker was asked to stop, which it does after the current step."""
         return (self.dir / STOP_FILE).exists()
 
     def rates(self) -> list[ValidRate]:
-        """The valid rates that results are told from so far, counted from the tables."""
+        """The valid rates of the session's results so far, computed from the tables."""
         tables = {stage: self.results(stage) for stage in (None, *range(self.spec.stages))}
         return [ValidRate.of(stage, table) for stage, table in tables.items() if table is not None]
 
@@ -188,15 +188,15 @@ class Session(Job):
         """The events after byte ``offset``, and the offset to ask with next time. Each has a ``time`` (unix seconds) and a ``kind``."""
         return self._lines(self.dir / "events.jsonl", Event, offset)
 
-    # --- what a stage left ---------------------------------------------------------------------------------------
+    # --- the files of a stage--------------------------------------------------------------------------------------
 
     def stage_dir(self, stage: int | None) -> Path:
-        """Where a stage (0-based) is kept; stage None is the time before training."""
+        """The folder of a stage (0-based); stage None is the time before training."""
         return self.dir / "baseline" if stage is None else self.dir / "stages" / f"{stage:02d}"
 
     def environment(self, stage: int | None) -> EnvironmentRecord | None:
-        """What the stage trained on; None too, and a problem, where it is not the config that was decided on for this stage. Stage None:
-        what the engineer was told of the initial config."""
+        """The config of a stage and what was drawn from it. None, with a problem, if it is not the config decided on for this stage. Stage
+        None: the initial config as the engineer saw it."""
         path = self.stage_dir(stage) / "environment.json"
         record = self._model(path, EnvironmentRecord)
         before = None if stage is None else self.proposal(stage - 1 if stage else None)
@@ -213,11 +213,11 @@ class Session(Job):
         return self._model(self.stage_dir(stage) / "proposal.json", ProposalRecord)
 
     def given(self, stage: int | None) -> Proposal | None:
-        """What a person proposes after the stage, in the place of the session's engineer; None if they leave it to that."""
+        """A person's proposal after the stage, in place of the session's engineer; None if there is none."""
         return self._model(self.stage_dir(stage) / GIVEN_FILE, Proposal)
 
     def metrics(self, stage: int) -> pd.DataFrame:
-        """One row a training step; empty before the first. A step that was repeated after a resume counts once, as last written."""
+        """One row per training step; empty before the first. A step repeated after a resume counts once, as last written."""
         rows = pd.DataFrame(self.figures(stage))
         if rows.empty:
             return rows
@@ -230,24 +230,24 @@ class Session(Job):
         )
 
     def metrics_revision(self, stage: int) -> Signature:
-        """Changes whenever :meth:`metrics` of the stage may have."""
+        """A value that changes whenever :meth:`metrics` of the stage may have changed."""
         return signature(self.stage_dir(stage) / "metrics.jsonl")
 
     def revision(self) -> tuple[tuple[str, Signature], ...]:
-        """Changes whenever a file of any stage has."""
+        """A value that changes whenever a file of any stage has changed."""
         files = [path for stage in (None, *range(self.spec.stages)) for path in self.stage_dir(stage).glob("*.*")]
         return tuple((str(path), signature(path)) for path in sorted(files))
 
     def figures(self, stage: int) -> list[dict[str, Any]]:
-        """The training steps as they were written, those that were repeated twice."""
+        """The training steps as written; repeated steps appear twice."""
         return self._lines(self.stage_dir(stage) / "metrics.jsonl", Figures)[0]
 
     def validation(self, stage: int | None) -> pd.DataFrame | None:
-        """One row a validation board, which the engineer reads too; stage None is the base before training."""
+        """One row per validation board, which the engineer reads too; stage None is the base before training."""
         return self._answers(self.stage_dir(stage) / "validation.parquet")
 
     def test(self, stage: int | None) -> pd.DataFrame | None:
-        """One row a test board, which no engineer reads; None where the session has none."""
+        """One row per test board, which no engineer reads; None if the session has none."""
         return self._answers(self.stage_dir(stage) / "test.parquet")
 
     def _answers(self, path: Path) -> pd.DataFrame | None:
@@ -259,19 +259,19 @@ class Session(Job):
 
     @property
     def sealed(self) -> bool:
-        """Whether results are told from test boards: they are not while a person decides, who would see them."""
+        """Whether results come from test boards. They do not while a person is the engineer, who would see them."""
         if self.spec.test is None or self.spec.engineer != "human":
             return self.spec.test is not None
         stored = self._model(self.dir / "state.json", State)
         return stored is not None and stored.status == "done"
 
     def results(self, stage: int | None) -> pd.DataFrame | None:
-        """What results are told from, one row a board: the test boards where the session has them, else the validation boards."""
+        """The session's results, one row per board: the test boards if the session has them, otherwise the validation boards."""
         return self.test(stage) if self.sealed else self.validation(stage)
 
     @property
     def results_from(self) -> str:
-        """Which boards these are, in words."""
+        """The boards behind the results, in words."""
         return "test boards, which no engineer saw" if self.sealed else "validation boards, which the engineer saw too"
 
     def completions(self, stage: int) -> pd.DataFrame | None:
@@ -279,13 +279,13 @@ class Session(Job):
         return self._table(self.stage_dir(stage) / "completions.parquet", _completions)
 
     def recorded_steps(self, stage: int) -> int:
-        """How many training steps of the stage, from its first on, both the figures and the completions hold."""
+        """Number of training steps of the stage, from the first on, that both the figures and the completions contain."""
         sampled, figures = self.completions(stage), self.metrics(stage)
         known = set() if sampled is None or figures.empty else {*sampled["training_step"]} & {*figures["step"]}
         return next(step for step in range(len(known) + 1) if step + 1 not in known)
 
     def measurements(self, stage: int | None) -> StageMeasurements:
-        """Everything that bears on the proposal after a stage, or before the first. Raises SessionError if it has not been validated."""
+        """Everything that affects the proposal after a stage, or before the first. Raises SessionError if it has not been validated."""
         drawn, after = self.environment(stage), self.validation(stage)
         before = None if stage is None else self.validation(stage - 1 if stage else None)
         if drawn is None or after is None or (stage is not None and before is None):
@@ -302,7 +302,7 @@ class Session(Job):
         )
 
     def checkpoints(self) -> list[Checkpoint]:
-        """The base, then the policy after each stage whose weights are here."""
+        """The base, then the policy after each stage with weights in the folder."""
         language = self.spec.language
         found = [Checkpoint(label="base, before training", stage=None, path=policy_folder(self.spec.policy), language=language)]
         for stage in range(self.spec.stages):
@@ -321,7 +321,7 @@ class Session(Job):
         return None if table is None else table.copy(deep=False)
 
     def _lines(self, path: Path, kind: type[BaseModel], offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-        """The lines after byte ``offset`` that are of this kind, and the offset to go on from; others are left out, and a problem."""
+        """The valid lines after byte ``offset``, and the offset to continue from. Other lines are skipped and become a problem."""
         found = self._read(path, lambda: sound_lines(path, kind, offset) if offset else lines_at(kind)(path))
         if found is None:
             return [], offset
@@ -330,10 +330,10 @@ class Session(Job):
         return list(found.lines), found.end
 
     def _read(self, path: Path, read: Callable[[], Read]) -> Read | None:
-        """What ``read`` gives; None if the file is not there, None and a line in ``problems`` if it is damaged."""
+        """The result of ``read``; None if the file does not exist, None and a line in ``problems`` if it is damaged."""
         try:
             return read() if path.exists() else None
-        except Exception as error:  # no list of what a damaged file makes its reader raise is ever complete
+        except Exception as error:  # a damaged file can make its reader raise anything
             self._problem(path, f"cannot be read: {one_line(error)}")
             return None
 
@@ -347,16 +347,16 @@ class Session(Job):
 
 
 class Lines(NamedTuple):
-    """What :func:`sound_lines` finds."""
+    """The result of :func:`sound_lines`."""
 
     lines: list[dict[str, Any]]
     end: int
-    """Byte to go on from."""
+    """Byte to continue from."""
     problems: list[str]
 
 
 def sound_lines(path: Path, kind: type[BaseModel], offset: int = 0) -> Lines:
-    """The lines after byte ``offset`` that are of this ``kind``, and what is wrong with those that are not."""
+    """The lines after byte ``offset`` that are of this ``kind``, and the reasons why others are not."""
     lines, end = read_lines(path, offset)
     sound: list[dict[str, Any]] = []
     problems: dict[str, None] = {}
@@ -375,12 +375,12 @@ def lines_at(kind: type[BaseModel]) -> Kept[Lines]:
 
 @cache
 def model_at(kind: type[Model]) -> Kept[Model]:
-    """What reads a JSON file of this ``kind``."""
+    """A reader for JSON files of this ``kind``."""
     return Kept(lambda path: kind.model_validate_json(path.read_text(encoding="utf-8")), 1_000)
 
 
 def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
-    """What reads a table with the types of ``columns``, all of which it has."""
+    """A reader for tables with all of these ``columns``, in their types."""
 
     return Kept(lambda path: checked(pd.read_parquet(path), columns), 100)
 
@@ -394,19 +394,19 @@ class SessionStore:
     def __init__(self, root: Path | None = None) -> None:
         self.root = (root or Path(os.environ.get("FROZENLAB_SESSIONS") or places.workplace() / "sessions")).resolve()
         self.unreadable: dict[str, str] = {}
-        """Of the last listing: what could not be listed, and why (id -> a sentence that names it)."""
+        """Folders that the last listing could not read: id -> a sentence with the reason."""
 
     def listed(self) -> list[Listed]:
-        """All sessions, the recorded ones that ship with the project among them, newest first; opens none of them."""
+        """All sessions, including those that ship with the project, newest first, without opening them."""
         return listed(self.root, places.SESSIONS)
 
     def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
-        """Readable sessions, newest first; recorded ones come along wherever the root is, their forks last, which are there to be held
-        against what they were forked from.
+        """Readable sessions, newest first. Recorded sessions are always included, with their forks last, for comparison with their
+        parents.
 
         Args:
-            most: of one's own, only so many of the newest; the others are not read.
-            known: what :meth:`listed` has just said, where the caller has it.
+            most: read only this many of the user's newest sessions.
+            known: the result of :meth:`listed`, if the caller has it.
         """
         known = self.listed() if known is None else known
         offered = {session.folder for session in islice((session for session in known if not session.recorded), most)}
@@ -420,7 +420,7 @@ class SessionStore:
         return sorted(found, key=lambda session: session.read_only and session.spec.parent is not None)
 
     def running(self, known: Sequence[Listed] | None = None) -> Session | None:
-        """The newest of one's own sessions whose worker is at work; ``known`` as in :meth:`sessions`."""
+        """The newest running session of the user; ``known`` as in :meth:`sessions`."""
         for session in self.listed() if known is None else known:
             if session.at_work and not session.recorded:
                 try:
@@ -432,12 +432,12 @@ class SessionStore:
         return None
 
     def forked(self) -> dict[str, str]:
-        """The sessions that are forks, oldest first -> what each was forked from, by id."""
+        """Forks, oldest first: id -> id of the parent session."""
         parents = {session.folder.name: parent_of(session.folder) for session in reversed(self.listed())}
         return {name: parent for name, parent in parents.items() if parent is not None}
 
     def open(self, session_id: str) -> Session:
-        """Raises SessionError where there is no such session."""
+        """Open a session by its id. Raises SessionError if there is none."""
         check_id(session_id, "session", SessionError)
         for root in (self.root, places.SESSIONS):
             folder = root / session_id
@@ -447,7 +447,7 @@ class SessionStore:
         raise SessionError(f"there is no session {session_id!r} in {self.root}")
 
     def create(self, spec: SessionSpec, session_id: str | None = None, fill: Callable[[Path], None] = lambda folder: None) -> Session:
-        """A new folder with ``session.json`` and a queued state; ``fill`` puts into it what it begins with.
+        """Create a folder with ``session.json`` and a queued state; ``fill`` adds its initial files.
 
         Raises SessionError if the id is taken.
         """
@@ -458,7 +458,7 @@ class SessionStore:
         for left in self.root.glob(f"{SCRATCH}*"):
             if time.time() - left.stat().st_mtime > SCRATCH_AGE:  # of a process that was killed here
                 shutil.rmtree(left, ignore_errors=True)
-        with tempfile.TemporaryDirectory(dir=self.root, prefix=SCRATCH) as scratch:  # nobody meets half a session
+        with tempfile.TemporaryDirectory(dir=self.root, prefix=SCRATCH) as scratch:  # so that nobody reads half a session
             made = Path(scratch) / session_id
             made.mkdir()
             fill(made)

@@ -1,5 +1,6 @@
-"""Frozen-evidence replay: what engineers answer to one and the same stage, asked again and again, with these sections or those, without any
-training. Importing this module imports torch: only worker processes and the command line do."""
+"""Frozen-evidence replay: engineers answer about the same stage many times, with different sections, without any training.
+
+Importing this module imports torch: only worker processes and the command line do."""
 
 from __future__ import annotations
 
@@ -20,16 +21,16 @@ from frozenlab.replays.task import Answer, ReplayError, ReplayTask, needs_weight
 
 
 def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Iterator[Answer]:
-    """Asks every arm's engineer for the config after the task's stage, with the same draws for every arm. Goes round by round, so that one
-    that is stopped has as many answers of each arm. The engineer ``policy`` is the checkpoint of that stage.
+    """Ask every arm's engineer for the config after the task's stage, with the same draws for every arm. Proceeds round by round, so a
+    stopped replay has equally many answers of each arm. The engineer ``policy`` is the checkpoint of that stage.
 
     Args:
-        known: arm and sample of the answers that are there already.
+        known: (arm, sample) of answers that exist already.
 
     Raises:
         SessionError: the stage has not been validated.
-        ReplayError: an arm cannot be asked, because the stage's weights are needed and not here, say.
-        PolicyError: they cannot be read.
+        ReplayError: an arm cannot be asked, for example because the stage's weights are missing.
+        PolicyError: the weights cannot be read.
     """
     torch.set_num_threads(THREADS)
     measured = session.measurements(task.stage)

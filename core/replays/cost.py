@@ -1,4 +1,4 @@
-"""What a replay will ask of an API, before anything is sent: tokens, and money where the prices are known."""
+"""The cost of a replay that asks an API, before anything is sent: tokens, and money if the prices are known."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from frozenlab.loop.store import Session
 from frozenlab.replays.task import ReplayTask, spec_of
 
 CHARACTERS_A_TOKEN = 4
-"""Of English and JSON, about, in most tokenizers."""
+"""Characters per token of English and JSON, roughly, in most tokenizers."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Of all requests together; every figure is a guess but their number."""
+    """The cost of all requests together. Every figure except their number is an estimate."""
 
     requests: int
     prompt_tokens: int
     answer_tokens: int
     judged: bool
-    """Whether earlier answers in the session tell how long an answer is; if not, ``answer_tokens`` are the most that may be written."""
+    """Whether the length of an answer is estimated from earlier ones in the session. If not, ``answer_tokens`` is the upper bound."""
     cost: float | None
-    """None where a price is not known."""
+    """None if a price is not known."""
 
     @property
     def sentence(self) -> str:
@@ -41,10 +41,10 @@ class Estimate:
 
 
 def estimate(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Estimate | None:
-    """What the answers will take that come from an API and are not there yet; None if there are none.
+    """Estimate the missing answers that come from an API; None if there are none.
 
     Args:
-        known: arm and sample of the answers that are there.
+        known: (arm, sample) of answers that exist already.
 
     Raises:
         SessionError: the stage has not been validated.
@@ -68,7 +68,7 @@ def estimate(task: ReplayTask, session: Session, known: Collection[tuple[str, in
 
 
 def answer_length(api: ApiSettings, earlier: float | None) -> int:
-    """Tokens of one answer: as many as earlier ones had, else the most that may be written."""
+    """Tokens of one answer: the mean of earlier ones, or the most that may be written."""
     return api.max_tokens if earlier is None else min(api.max_tokens, round(earlier))
 
 

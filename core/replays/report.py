@@ -1,4 +1,4 @@
-"""What the answers of a replay say: the table of proposals, how the arms compare, and the sentences that tell it."""
+"""The results of a replay: the table of proposals, the comparison of the arms, and the sentences about it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from frozenlab.replays.task import Answer, ReplayTask
 from frozenlab.studies.effects import CLEAR, holm
 
 FLIPS = 4999
-"""Random exchanges of the sign test: the smallest p value that it can tell is one in FLIPS + 1."""
+"""Random sign flips of the randomisation test. Its smallest p value is 1 in FLIPS + 1."""
 SAME = 0.05
-"""Spreads and distances below so many points are told as none."""
+"""Spreads and distances below this many points are reported as none."""
 
 
 def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
-    """One row an answer and map size.
+    """The table of proposals, one row per answer and map size.
 
     Returns:
-        ``arm, sample, size``, the KNOBS as the next stage would have had them, ``usable`` (whether an answer could be read at all; else
-        the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN where it has no price), ``changes`` and ``repairs`` of the guard.
+        ``arm, sample, size``, the KNOBS of the next stage's config, ``usable`` (whether an answer could be read; if not,
+        the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN if it has no price), ``changes`` and ``repairs`` of the guard.
     """
     rows = []
     for arm, sample, record in answers:
         costs = [attempt.cost for attempt in record.attempts if attempt.cost is not None]
-        told = {
+        answer = {
             "arm": arm,
             "sample": sample,
             "usable": record.proposal is not None,
@@ -42,15 +42,15 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
             "repairs": len(record.guard.repairs),
         }
         for size, cell in record.config_after.sizes.items():
-            rows.append(told | {"size": size} | {knob: getattr(cell, knob) for knob in KNOBS})
+            rows.append(answer | {"size": size} | {knob: getattr(cell, knob) for knob in KNOBS})
     return pd.DataFrame(rows)
 
 
 def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
-    """One row an arm of :func:`proposals`: how its answers differ among themselves and from those of the arm ``reference``.
+    """One row per arm of :func:`proposals`: the spread of its answers, and their distance from those of the arm ``reference``.
 
     Returns:
-        Index ``arm``; ``n`` answers, ``unusable`` of them, ``changes`` and ``repairs`` a proposal (mean), ``tokens`` (mean), ``spread``
+        Index ``arm``; ``n`` answers, ``unusable`` of them, ``changes`` and ``repairs`` per proposal (mean), ``tokens`` (mean), ``spread``
         (the mean distance of an answer from the arm's mean config), ``distance`` (of the arm's mean config from the reference's) and ``p``
         of that distance, after Holm's correction; NaN for the reference. A distance of two configs is the mean over map sizes and knobs of
         the absolute difference, in points (per cent).
@@ -70,15 +70,17 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
     )
     each = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)
     counted = each.agg(n=("usable", "size"), unusable=("usable", lambda usable: int((~usable).sum())))
-    told = counted.join(each[["changes", "repairs", "tokens"]].mean()).assign(spread=100 * spread, distance=100 * distance, p=np.nan)
-    others = [arm for arm in told.index if arm != reference]
-    told.loc[others, "p"] = holm([sign_flips(table, arm, reference) for arm in others])
-    return told
+    table_of_arms = counted.join(each[["changes", "repairs", "tokens"]].mean()).assign(
+        spread=100 * spread, distance=100 * distance, p=np.nan
+    )
+    others = [arm for arm in table_of_arms.index if arm != reference]
+    table_of_arms.loc[others, "p"] = holm([sign_flips(table, arm, reference) for arm in others])
+    return table_of_arms
 
 
 def sign_flips(table: pd.DataFrame, arm: str, reference: str) -> float:
-    """p value of the distance of two arms' mean configs: answers of the same number had the same draws, so if it did not matter which arm
-    gave which, the two could be exchanged in each pair (a paired randomisation test, Fisher 1935). 1 where no pair is there."""
+    """p value of the distance of two arms' mean configs, by a paired randomisation test (Fisher 1935). Answers of the same number had the
+    same draws, so under the null hypothesis the two answers of a pair can be exchanged. 1 if there is no pair."""
     wide = table.pivot(index="sample", columns=["arm", "size"], values=list(KNOBS))
     ours, theirs = (wide.xs(name, axis=1, level="arm").sort_index(axis=1) for name in (arm, reference))
     differences = (ours - theirs).dropna().to_numpy()
@@ -94,28 +96,28 @@ def sign_flips(table: pd.DataFrame, arm: str, reference: str) -> float:
 
 
 def sentences(table: pd.DataFrame, task: ReplayTask) -> list[str]:
-    """What came out, in three sentences or four: who differs from the reference, by how much, who spreads, and what could not be used."""
-    told = compared(table, task.reference)
-    others = told.drop(task.reference)
-    found = []
+    """The results in three or four sentences: which arms differ from the reference and by how much, their spread, and unusable answers."""
+    arms = compared(table, task.reference)
+    others = arms.drop(task.reference)
+    results = []
     if not others.empty:
-        found += [_by_section(task, told) or _furthest(others, task.reference), _clear(others, task.reference)]
-    if told["n"].min() > 1:
-        found.append(_spread(told))
-    return [*found, _unusable(told)]
+        results += [_by_section(task, arms) or _furthest(others, task.reference), _clear(others, task.reference)]
+    if arms["n"].min() > 1:
+        results.append(_spread(arms))
+    return [*results, _unusable(arms)]
 
 
-def _by_section(task: ReplayTask, told: pd.DataFrame) -> str | None:
-    """Which section's absence moves the proposal most, where arms differ in their sections."""
-    shown = {arm.name: arm.sections for arm in task.arms if arm.name in told.index and arm.sections is not None}
-    if len(shown) < len(told) or set(shown[task.reference]) != set(SECTIONS):
+def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
+    """The section whose absence moves the proposal most, if the arms differ in their sections."""
+    shown = {arm.name: arm.sections for arm in task.arms if arm.name in table.index and arm.sections is not None}
+    if len(shown) < len(table) or set(shown[task.reference]) != set(SECTIONS):
         return None
     distances: dict[Section, tuple[pd.Series, pd.Series]] = {}
     for section in SECTIONS:
         without = [arm for arm, sections in shown.items() if section not in sections]
         with_it = [arm for arm, sections in shown.items() if section in sections and arm != task.reference]
         if without and with_it:
-            distances[section] = (told.loc[without, "distance"], told.loc[with_it, "distance"])
+            distances[section] = (table.loc[without, "distance"], table.loc[with_it, "distance"])
     if not distances:
         return None
     section, (without_it, others) = max(distances.items(), key=lambda item: item[1][0].mean() - item[1][1].mean())
@@ -123,20 +125,20 @@ def _by_section(task: ReplayTask, told: pd.DataFrame) -> str | None:
     if len(without_it) == 1:
         hidden = f"the arm without {section} lies"
     far, near = without_it.mean(), others.mean()
-    built_in = " They tell the present config: without it an engineer can only write a new one." if section == "statistics" else ""
-    told = f"Hiding {section} moves the proposal most: {hidden} {far:.1f} points per knob from the full context, {shown_it} {near:.1f}."
-    return told + built_in
+    built_in = " They state the current config: without it an engineer can only write a new one." if section == "statistics" else ""
+    sentence = f"Hiding {section} moves the proposal most: {hidden} {far:.1f} points per knob from the full context, {shown_it} {near:.1f}."
+    return sentence + built_in
 
 
 def _furthest(others: pd.DataFrame, reference: str) -> str:
     far, near = others["distance"].idxmax(), others["distance"].idxmin()
-    told = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points per knob away"
+    furthest = f"Furthest from {reference} is {far}, {others.loc[far, 'distance']:.1f} points per knob away"
     if far == near:
-        return f"{told}."
+        return f"{furthest}."
     least = others.loc[near, "distance"]
     if least < SAME:
-        return f"{told}; {near} proposes {'almost the same' if least > 1e-9 else 'the same'}."
-    return f"{told}; {near} is nearest with {least:.1f}."
+        return f"{furthest}; {near} proposes {'almost the same' if least > 1e-9 else 'the same'}."
+    return f"{furthest}; {near} is nearest with {least:.1f}."
 
 
 def _clear(others: pd.DataFrame, reference: str) -> str:
@@ -147,29 +149,29 @@ def _clear(others: pd.DataFrame, reference: str) -> str:
     if not len(clear):
         return f"Chance could explain how far the other arms are from {reference} (no p < {CLEAR} after Holm's correction)."
     unclear = listed([arm for arm in others.index if arm not in clear])
-    known = f"{len(clear)} of {_arms(len(others))} differ from {reference} by more than chance explains"
-    return f"{known} (p < {CLEAR} after Holm's correction); not {unclear}."
+    differ = f"{len(clear)} of {_arms(len(others))} differ from {reference} by more than chance explains"
+    return f"{differ} (p < {CLEAR} after Holm's correction); not {unclear}."
 
 
-def _spread(told: pd.DataFrame) -> str:
-    steady = [arm for arm in told.index if told.loc[arm, "spread"] < SAME]
-    if len(steady) == len(told):
+def _spread(arms: pd.DataFrame) -> str:
+    steady = [arm for arm in arms.index if arms.loc[arm, "spread"] < SAME]
+    if len(steady) == len(arms):
         return "Asked again, every arm answers the same."
-    most, least = told["spread"].idxmax(), told["spread"].idxmin()
-    said = f"Asked again, the answers of {most} vary most: {told.loc[most, 'spread']:.1f} points per knob around their mean"
+    most, least = arms["spread"].idxmax(), arms["spread"].idxmin()
+    said = f"Asked again, the answers of {most} vary most: {arms.loc[most, 'spread']:.1f} points per knob around their mean"
     if steady:
         return f"{said}; always the same: {listed(steady)}."
-    return f"{said}." if most == least else f"{said}, those of {least} least ({told.loc[least, 'spread']:.1f})."
+    return f"{said}." if most == least else f"{said}, those of {least} least ({arms.loc[least, 'spread']:.1f})."
 
 
-def _unusable(told: pd.DataFrame) -> str:
-    failed, n = int(told["unusable"].sum()), int(told["n"].sum())
+def _unusable(arms: pd.DataFrame) -> str:
+    failed, n = int(arms["unusable"].sum()), int(arms["n"].sum())
     low, high = wilson(failed, n)
     rate = f"{failed} of {n} answers could not be used ({100 * failed / n:.0f} %, 95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
     if not failed:
         return f"{rate}."
-    worst = (told["unusable"] / told["n"]).idxmax()
-    return f"{rate}, most of them from {worst}: {told.loc[worst, 'unusable']} of {told.loc[worst, 'n']}."
+    worst = (arms["unusable"] / arms["n"]).idxmax()
+    return f"{rate}, most of them from {worst}: {arms.loc[worst, 'unusable']} of {arms.loc[worst, 'n']}."
 
 
 def _arms(n: int) -> str:

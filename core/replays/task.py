@@ -1,11 +1,11 @@
-"""Frozen-evidence replays: what is asked anew about one stage of a session, and the folder that the answers are kept in.
+"""Frozen-evidence replays: questions about one stage of a session, and the folder that keeps the answers.
 
 replays/<id>/
   task.json         what is asked, written once
-  state.json        of the process that asks
-  answers.parquet   one row an answer, as far as there are any: arm, sample, and the proposal's whole record as JSON
+  state.json        state of the process that asks
+  answers.parquet   one row per answer so far: arm, sample, and the proposal's whole record as JSON
 
-The session that was asked about is only read. So a replay can be stopped or killed, shows what it has, and goes on from there.
+The session is only read. A replay can be stopped or killed; it shows the answers it has and resumes from there.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class ReplayError(LabError, ValueError):
 
 
 SHIPPED = places.ASSETS / "replays"
-"""The replays that come with FrozenLab."""
+"""The replays that ship with FrozenLab."""
 
 
 class Answer(NamedTuple):
-    """One answer of an arm's engineer; ``sample`` counts from 0, and answers of the same number had the same draws."""
+    """One answer of an arm's engineer. ``sample`` counts from 0; answers of the same number had the same random draws."""
 
     arm: str
     sample: int
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
 
 
 class ReplayTask(BaseModel):
-    """``task.json``: which stage, who is asked, and how often."""
+    """``task.json``: the stage, the arms, and how often each is asked."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -61,13 +61,13 @@ class ReplayTask(BaseModel):
     session: str
     """Its id."""
     folder: str | None = None
-    """Of a session that does not lie among the others, the absolute path."""
+    """Absolute path of the session if it does not lie among the others."""
     stage: Annotated[int, Field(ge=0)]
-    """0-based; the proposal after it is what is asked for."""
+    """0-based. The arms are asked for the proposal after it."""
     arms: Annotated[tuple[Arm, ...], Field(min_length=1)]
     """Who is asked, with which sections; the first is the reference arm."""
     samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES)] = 16
-    """Answers of each arm."""
+    """Answers per arm."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
     @model_validator(mode="after")
@@ -86,7 +86,7 @@ class ReplayTask(BaseModel):
 
     @property
     def total(self) -> int:
-        """Answers in all."""
+        """Total number of answers."""
         return len(self.arms) * self.samples
 
 
@@ -110,7 +110,7 @@ class Replay(Job):
 
     @property
     def session(self) -> Session:
-        """The session that is asked about. Raises SessionError if it is not there any more."""
+        """The session of the replay. Raises SessionError if it does not exist any more."""
         return session_of(self.task, SessionStore(self.dir.parents[1]))
 
     @property
@@ -128,7 +128,7 @@ class Replay(Job):
         return read_state(self.dir)
 
     def answers(self) -> list[Answer]:
-        """As far as there are any, in the order in which they came. Raises ReplayError if they cannot be read."""
+        """The answers so far, in the order in which they came. Raises ReplayError if they cannot be read."""
         path = self.dir / "answers.parquet"
         if not path.exists():
             return []
@@ -138,12 +138,12 @@ class Replay(Job):
                 Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record))
                 for arm, sample, record in rows.itertuples(index=False)
             ]
-        except Exception as error:  # no list of what a damaged table makes its reader raise is ever complete
+        except Exception as error:  # a damaged table can make its reader raise anything
             raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
 
 
 def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
-    """Replaces ``answers.parquet`` as a whole."""
+    """Replace ``answers.parquet``."""
     rows = [(answer.arm, answer.sample, answer.record.model_dump_json()) for answer in answers]
     write_parquet(folder / "answers.parquet", pd.DataFrame(rows, columns=["arm", "sample", "record"]))
 
@@ -152,7 +152,7 @@ def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
 
 
 def one_at_a_time(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
-    """All sections, no section, and each of the varied ones alone."""
+    """All sections, no section, and each of the varied sections alone."""
     return (Arm(name="all", sections=SECTIONS), *only_one(varied))
 
 
@@ -161,37 +161,37 @@ SECTION_KINDS: dict[str, Callable[[Sequence[Section]], tuple[Arm, ...]]] = {
     "leave-one-out": without_one,
     "one-at-a-time": one_at_a_time,
 }
-"""Ways to vary what one engineer is shown, by name; the first arm of each shows it everything."""
+"""Ways to vary the sections that one engineer sees, by name. The first arm of each shows all sections."""
 KINDS = (*SECTION_KINDS, "engineers")
-"""What may differ between arms."""
+"""All ways in which arms may differ."""
 
 
 def varied_sections(kind: str, chosen: Sequence[Section] | None) -> tuple[Section, ...]:
-    """The sections that a kind varies unless others are chosen: the paper's three for all their combinations, else all."""
+    """The chosen sections, or the defaults of a kind: the paper's three for all combinations, otherwise all."""
     return tuple(chosen) if chosen is not None else PAPER_SECTIONS if kind == "sections" else SECTIONS
 
 
 def arms_of_sections(
     kind: str, sections: Sequence[Section], engineer: EngineerName | None = None, api: ApiSettings | None = None
 ) -> tuple[Arm, ...]:
-    """One engineer (None: the session's own) with these sections on and off, in one of the SECTION_KINDS."""
+    """Arms of one engineer (None: the session's) with these sections on and off, in one of the SECTION_KINDS."""
     changes = {"engineer": engineer, "api": api if engineer == "api" else None}
     return tuple(arm.model_copy(update=changes) for arm in SECTION_KINDS[kind](sections))
 
 
 def arms_of_engineers(engineers: Iterable[EngineerName], own: EngineerName, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """These engineers, all shown the sections of the session; its ``own`` engineer comes first, as the reference arm."""
+    """Arms of several engineers, all with the session's sections. Its ``own`` engineer comes first, as the reference arm."""
     ordered = sorted(dict.fromkeys(engineers), key=lambda engineer: (engineer != own, ENGINEERS.index(engineer)))
     return engineer_arms(ordered, api)
 
 
 def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, folder: Path | None = None, **fields: int) -> ReplayTask:
-    """What to ask after ``stage`` (0-based) of a session.
+    """The task of asking these arms after ``stage`` (0-based) of a session.
 
     Args:
         what: what differs between the arms, in a word or two, for the title.
-        folder: of the session, if it does not lie among the others.
-        fields: of :class:`ReplayTask`, such as ``samples``.
+        folder: folder of the session, if it does not lie among the others.
+        fields: other fields of :class:`ReplayTask`, such as ``samples``.
 
     Raises:
         SessionError: the stage has not been validated.
@@ -202,25 +202,25 @@ def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, fo
         engineer = spec_of(arm, session).engineer
         if reason := obstacle(session, stage, engineer):
             raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
-    told = {"title": f"{session.title}, stage {stage + 1}: {what}"[:200], "session": session.id, "folder": folder and str(folder)}
+    fixed = {"title": f"{session.title}, stage {stage + 1}: {what}"[:200], "session": session.id, "folder": folder and str(folder)}
     try:
-        return ReplayTask.model_validate(told | {"stage": stage, "arms": tuple(arms)} | fields)
+        return ReplayTask.model_validate(fixed | {"stage": stage, "arms": tuple(arms)} | fields)
     except ValidationError as error:
         raise ReplayError(one_line(error)) from None
 
 
 def session_of(task: ReplayTask, store: SessionStore) -> Session:
-    """The session that is asked about. Raises SessionError if it is not there any more."""
+    """The session of the replay. Raises SessionError if it does not exist any more."""
     return store.open(task.session) if task.folder is None else Session(Path(task.folder))
 
 
 def servers(task: ReplayTask, session: Session) -> list[ApiSettings]:
-    """Those that are asked for the arms whose engineer is behind an API."""
+    """The API servers of the task's arms."""
     return [api for arm in task.arms if (api := spec_of(arm, session).api) is not None]
 
 
 def spec_of(arm: Arm, session: Session) -> SessionSpec:
-    """The session's spec as it is with an arm. Raises ReplayError if the two do not go together."""
+    """The session's spec with the changes of an arm. Raises ReplayError if they are not compatible."""
     try:
         return session.spec.changed(**arm.changes)
     except ValidationError as error:
@@ -228,7 +228,7 @@ def spec_of(arm: Arm, session: Session) -> SessionSpec:
 
 
 def obstacle(session: Session, stage: int, engineer: EngineerName) -> str | None:
-    """Why an engineer cannot be asked about a stage; None: it can."""
+    """The reason why an engineer cannot be asked about a stage; None if it can."""
     if engineer == "human":
         return "its engineer is a person, who is not asked again and again"
     if needs_weights(session.spec, engineer) and weights_file(session.stage_dir(stage) / "policy") is None:
@@ -237,18 +237,18 @@ def obstacle(session: Session, stage: int, engineer: EngineerName) -> str | None
 
 
 def askable(session: Session, stage: int) -> list[EngineerName]:
-    """The engineers that can be asked about a stage without saying where: all that have no obstacle, one behind an API if it is the
-    session's own."""
+    """The engineers that can be asked about a stage without further settings: all without an obstacle, and ``api`` if the session has its
+    settings."""
     return [one for one in STUDY_ENGINEERS if (one != "api" or session.spec.api is not None) and obstacle(session, stage, one) is None]
 
 
 def needs_weights(spec: SessionSpec, engineer: EngineerName) -> bool:
-    """Whether an engineer needs the stage's checkpoint; the base of a language model is that without its adapters."""
+    """Whether an engineer needs the stage's checkpoint. The base of a language model is the checkpoint without its adapters."""
     return engineer == "policy" or (engineer == "base" and spec.language is not None)
 
 
 def validated_stages(session: Session) -> list[int]:
-    """The stages (0-based) that something can be asked about; only looks for the files."""
+    """The stages (0-based) with validation results. Only checks for the files."""
     return [stage for stage in range(session.spec.stages) if (session.stage_dir(stage) / "validation.parquet").exists()]
 
 
@@ -260,7 +260,7 @@ def replays_folder(store: SessionStore) -> Path:
 
 
 def create(task: ReplayTask, store: SessionStore, replay_id: str | None = None) -> Replay:
-    """A new folder with ``task.json`` and a queued state. Raises ReplayError if the id is none or taken."""
+    """Create a folder with ``task.json`` and a queued state. Raises ReplayError if the id is invalid or taken."""
     root = replays_folder(store)
     return Replay(make_folder(root, replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
 
@@ -285,24 +285,24 @@ def resume(replay: Replay, store: SessionStore) -> None:
 
 
 def replays(store: SessionStore) -> list[Replay]:
-    """Every readable replay of one's own, newest first."""
+    """Every readable replay of the user, newest first."""
     tasks = sorted(replays_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
     return readable(tasks, Replay, ReplayError)
 
 
 def shipped() -> list[Replay]:
-    """Those that come with the project."""
+    """The replays that ship with the project."""
     return readable(sorted(SHIPPED.glob("*/task.json")), Replay, ReplayError)
 
 
 def open_replay(replay_id: str, store: SessionStore) -> Replay:
-    """One of one's own. Raises ReplayError where there is no such replay."""
+    """Open one of the user's replays. Raises ReplayError if there is none with this id."""
     return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))
 
 
 def throw_away(replay: Replay) -> None:
-    """Deletes one of one's own. Raises ReplayError if it runs."""
+    """Delete one of the user's replays. Raises ReplayError if it is running."""
     if replay.state().live:
         raise ReplayError(f"{replay.id} is running; stop it first")
-    (replay.dir / "task.json").unlink(missing_ok=True)  # first what makes it one, so that nobody meets half a replay
+    (replay.dir / "task.json").unlink(missing_ok=True)  # first the file that makes it a replay, so that nobody reads half of one
     shutil.rmtree(replay.dir)

@@ -173,7 +173,7 @@ def test_only_what_is_ones_own_can_be_thrown_away(store: SessionStore, tmp_path:
             throw_away(name, store)
     monkeypatch.setattr("frozenlab.benchmark.task.SHIPPED", tmp_path)
     (tmp_path / "base").mkdir()
-    with pytest.raises(EvaluationError, match="base came with the project and stays"):
+    with pytest.raises(EvaluationError, match="base ships with the project and stays"):
         throw_away("base", store)
     assert SHIPPED.name == "results"
 

@@ -306,7 +306,7 @@ def test_sentences_about_sections_name_the_one_that_matters() -> None:
     told = sentences(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
     assert told[0] == (
         "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points per knob from the full context, the 1 "
-        "arm with it 1.0. They tell the present config: without it an engineer can only write a new one."
+        "arm with it 1.0. They state the current config: without it an engineer can only write a new one."
     )
     assert told[1].startswith("All other arms differ from failures-statistics by more than chance explains")
     assert told[2] == "Asked again, every arm answers the same."
