@@ -1,9 +1,35 @@
-"""Which folders the package ``frozenlab`` is made of; everything else about it is in pyproject.toml."""
+"""What the package ``frozenlab`` is made of: the folder ``core``, and what the app shows. Everything else about it is in pyproject.toml."""
+
+from pathlib import Path
+from shutil import rmtree
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
+
+SHOWN = ("streamlit_app.py", ".streamlit/config.toml", "pages/*.py", "assets/**/*", "sessions/example-*/**/*")
+"""Files of the checkout that a wheel carries inside the package, under the same names; core/places.py finds them."""
+
+
+class BuildWithShown(build_py):
+    """Copies them; an editable install finds them where they are. Nothing of an earlier build goes along."""
+
+    def run(self) -> None:
+        if not self.editable_mode:
+            rmtree(self.build_lib, ignore_errors=True)
+        super().run()
+        if not self.editable_mode:
+            for path in (path for pattern in SHOWN for path in Path().glob(pattern)):
+                if path.is_file() and path.name != "worker.log":
+                    target = Path(self.build_lib, "frozenlab", path)
+                    self.mkpath(str(target.parent))
+                    self.copy_file(str(path), str(target))
+
 
 setup(
     packages=["frozenlab", *(f"frozenlab.{package}" for package in find_packages("core"))],
     package_dir={"frozenlab": "core"},
+    package_data={"": ["*.js", "*.css", "*.html", "data/*"]},
     py_modules=["mapf_frozenlake"],
+    cmdclass={"build_py": BuildWithShown},
+    options={"build": {"build_base": ".cache/build"}},
 )

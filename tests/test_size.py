@@ -1,0 +1,40 @@
+"""Git never forgets, so tracked files stay small: a recorded session ships the weights of its last stage, and those a replay asks."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from frozenlab.places import CHECKOUT, SESSIONS
+
+MOST = 40 * 2**20
+"""Bytes of all tracked files."""
+
+
+@pytest.fixture(scope="module")
+def tracked() -> list[Path]:
+    if CHECKOUT is None or shutil.which("git") is None or not (CHECKOUT / ".git").exists():
+        pytest.skip("this is no git checkout")
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True).stdout.split("\0")
+    return [path for name in names if name and (path := CHECKOUT / name).is_file()]
+
+
+def test_the_tracked_files_are_few_megabytes(tracked: list[Path]) -> None:
+    assert sum(path.stat().st_size for path in tracked) <= MOST
+
+
+def test_each_recorded_session_ships_the_weights_it_needs(tracked: list[Path]) -> None:
+    recorded = [path.relative_to(SESSIONS) for path in tracked if path.is_relative_to(SESSIONS)]
+    weights = {str(path) for path in recorded if path.suffix == ".safetensors"}
+    assert weights == {
+        f"{session}/stages/{stage}/policy/model.safetensors"
+        for session, stage in (
+            ("example-quick", "01"),  # which the recorded replay asks
+            ("example-quick", "02"),
+            ("example-long", "03"),
+            ("example-long-imitation", "03"),
+        )
+    }
