@@ -113,7 +113,7 @@ def held_out() -> NDArray[np.uint64]:
 
 
 def main() -> None:
-    """``python -m frozenlab.lake.suites`` writes the hashes of the named suites anew."""
+    """``python -m frozenlab.lake.suites`` writes the hashes of the named suites again."""
     boards = [instance.board for spec in SUITES.values() for instance in build_suite(spec, sum_of_costs=False)]
     np.save(HELD_OUT, canonical_hashes(boards))
     print(f"{len(held_out())} different boards in {len(SUITES)} suites")

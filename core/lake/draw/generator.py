@@ -1,15 +1,15 @@
-"""Drawing boards from an environment config, and what a config can and cannot ask for.
+"""Drawing boards from an environment config.
 
-*Placement.* The holes of a board are an exact count, floor(ratio * cells + 0.5), laid out as the config says (``scatter``: uniform over the
-grid); starts and goals are then uniform over the frozen cells. Draws without a solution are thrown away, so a scatter board is uniform
-among all solvable boards of its cell. (``connected`` placement draws the agents within connected cells instead, see config.py.)
+*Placement.* The number of holes of a board is exact, floor(ratio * cells + 0.5); where they go, its layout says (``scatter``: uniform over
+the grid). Starts and goals are then uniform over the frozen cells. Draws without a solution are thrown away, so a scatter board is uniform
+among all solvable boards of its kind. (With ``connected`` placement, agents are placed within connected cells instead; see config.py.)
 
-*Quotas.* How many boards of each stratum (size, layout) need a WAIT and how many do not is fixed before anything is drawn, and each bucket
-is filled from the same stream; so the realised ratios are the asked ones up to rounding, and waiting does not tell the hole ratio.
+*Quotas.* How many boards of each stratum (size, layout) need a WAIT and how many do not is fixed before anything is drawn, and both are
+taken from the same stream. So the drawn ratios are the requested ones up to rounding, and the need to wait says nothing about the holes.
 
 *Reproducible.* Draw number d of a stream depends on the seed, the stratum and d only (SplitMix64 as a counter-based stream), and a
-stratum is cut into blocks of its own, so any number of processes draws the same boards. The search budget is counted in nodes; the few
-draws that it leaves undecided are thrown away, the same ones everywhere.
+stratum is cut into blocks with streams of their own, so any number of processes draws the same boards. The search budget is counted in
+nodes; the few draws that it leaves undecided are thrown away, the same ones on every machine.
 """
 
 from __future__ import annotations

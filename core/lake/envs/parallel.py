@@ -145,7 +145,7 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         reward, terminated, truncated = float(step.rewards[0]), bool(step.terminated[0]), bool(step.truncated[0])
         if terminated or truncated:
             self.verdict = judge(self.instance.board, self.plan, self.instance.solution.makespan)
-        told = (
+        outcome = (
             self._observations(),
             dict.fromkeys(self.agents, reward),
             dict.fromkeys(self.agents, terminated),
@@ -154,7 +154,7 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         )
         if self.verdict is not None:
             self.agents = []
-        return told
+        return outcome
 
     @property
     def positions(self) -> tuple[Cell, ...]:

@@ -73,7 +73,7 @@ def reward(
 
     Args:
         board, optimal_makespan: the columns of :func:`boards_dataset`.
-        log_metric: TRL's; told the shares of valid and of optimal plans, as ``valid_rate`` and ``optimal_rate``.
+        log_metric: TRL's; called with the shares of valid and of optimal plans, as ``valid_rate`` and ``optimal_rate``.
 
     Raises:
         ValueError: not as many boards or makespans as completions.

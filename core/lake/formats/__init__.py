@@ -6,7 +6,7 @@ Three functions do it all, and :data:`FORMATS` says for which formats::
     files = write("planviz", entries[0], "stem")                 # file name -> text
     name = recognise("result.txt", text)                         # which format a file is in
 
-Files are untrusted: what is wrong with one is told in a line (BoardError), sizes are bounded, and no path in it is followed.
+Files are untrusted: errors are one line (BoardError), sizes are bounded, and no path in it is followed.
 """
 
 from __future__ import annotations

@@ -48,11 +48,11 @@ def _read_record(record: Any, number: int) -> Entry:
         board = read_question(record["text"])
     except BoardError as error:
         raise BoardError(f"{where}: {error}") from None
-    told = record.get("num_agents", board.num_agents)
-    if type(told) is not int:
+    num_agents = record.get("num_agents", board.num_agents)
+    if type(num_agents) is not int:
         raise BoardError(f'{where}: "num_agents" must be a whole number')
-    if told != board.num_agents:
-        raise BoardError(f'{where}: "num_agents" is {told}; the text has {board.num_agents} agents')
+    if num_agents != board.num_agents:
+        raise BoardError(f'{where}: "num_agents" is {num_agents}; the text has {board.num_agents} agents')
     return Entry(name, board)
 
 
@@ -62,19 +62,19 @@ def read_question(text: str) -> Board:
     if not rows:
         raise BoardError("the text has no map: rows of F, H, starts and goals with one space between the cells")
     board = Board.from_text("\n".join(rows))
-    told: dict[int, list[tuple[int, int]]] = {}
+    sentences: dict[int, list[tuple[int, int]]] = {}
     for agent, *numbers in (map(int, found.groups()) for found in _SENTENCE.finditer(text)):
-        told[agent] = [(numbers[0], numbers[1]), (numbers[2], numbers[3])]
+        sentences[agent] = [(numbers[0], numbers[1]), (numbers[2], numbers[3])]
     for i, on_map in enumerate(board.agents):
         drawn = [on_map.start, on_map.goal]
-        if i not in told:
+        if i not in sentences:
             raise BoardError(f"the map has an agent {i}, but no sentence 'Agent {i} needs to go from (r, c) to (r, c)'")
-        if told[i] != drawn:
+        if sentences[i] != drawn:
             raise BoardError(
-                f"agent {i} goes from {drawn[0]} to {drawn[1]} on the map, but from {told[i][0]} to {told[i][1]} in its sentence"
+                f"agent {i} goes from {drawn[0]} to {drawn[1]} on the map, but from {sentences[i][0]} to {sentences[i][1]} in its sentence"
             )
-    if len(told) > board.num_agents:
-        raise BoardError(f"there is a sentence for agent {max(told)}, but the map has {board.num_agents} agents")
+    if len(sentences) > board.num_agents:
+        raise BoardError(f"there is a sentence for agent {max(sentences)}, but the map has {board.num_agents} agents")
     return board
 
 

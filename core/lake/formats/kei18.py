@@ -50,14 +50,14 @@ def _check_header(values: dict[str, tuple[int, str]], map_name: str | None) -> N
     if named and map_name is not None and base_name(named) != base_name(map_name):
         raise BoardError(f"line {number}: the plan is for the map {base_name(named)[:80]!r}, not for {base_name(map_name)[:80]!r}")
     if "agents" in values:
-        number, told = values["agents"]
+        number, named = values["agents"]
         found = len(_read_cells(values["starts"][1], values["starts"][0])) if "starts" in values else None
-        if found is not None and whole_number(told, f"line {number}: agents") != found:
-            raise BoardError(f"line {number}: {told} agents are told; there are {found} starts")
+        if found is not None and whole_number(named, f"line {number}: agents") != found:
+            raise BoardError(f"line {number}: {named} agents, but {found} starts")
 
 
 def _ends(key: str, values: dict[str, tuple[int, str]], steps: list[list[Cell]], agents: int | None) -> list[Cell]:
-    """The starts or the goals: as told, else those of the plan."""
+    """The starts or the goals: as the header has them, else as the plan has them."""
     if key in values:
         number, text = values[key]
         return _read_cells(text, number)[:agents]

@@ -55,9 +55,9 @@ def _read_rows(text: str) -> list[dict[str, str]]:
 
 def _read_row(row: dict[str, str], where: str, source: Source) -> Entry:
     strings = re.split(r"\r\n|\r|\n", next(row[column] for column in PLAN_COLUMNS if column in row))
-    told = row.get("agents") or row.get("agent_count")
-    if told and whole_number(told, f"{where}agents") != len(strings):
-        raise BoardError(f"{where}the plan has {len(strings)} motion strings; {told} agents are told")
+    named = row.get("agents") or row.get("agent_count")
+    if named and whole_number(named, f"{where}agents") != len(strings):
+        raise BoardError(f"{where}the plan has {len(strings)} motion strings for {named} agents")
     map_name = row.get("map_name")
     if map_name and source.map_name is not None and movingai.base_name(source.map_name) != f"{map_name}.map":
         raise BoardError(f"{where}the plan is for the map {map_name[:80]!r}, not for {movingai.base_name(source.map_name)[:80]!r}")

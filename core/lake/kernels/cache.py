@@ -1,7 +1,7 @@
-"""Where the lake's compiled code is kept, and how far its compilation is. Light: no numba here.
+"""Where the lake's compiled code is cached, and the progress of its compilation. Light: no numba here.
 
-The kernels come in groups, each of which is compiled when something first needs it, by one process at a time: who comes second waits and
-then loads what the first has kept. Whoever compiles a group writes into a small file beside the code how far it is.
+Kernels come in groups. A group is compiled when something first needs it, by one process at a time; a second process waits and then loads
+what the first has cached. The process that compiles a group writes its progress into a small file next to the code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SOURCES = sorted(
         *(LAKE / f"{name}.py" for name in ("reward", "rules", "config")),
     ]
 )
-"""All files of compiled code, and those whose constants it has taken in."""
+"""All files with compiled code, and those with constants that it contains."""
 
 
 @cache
@@ -48,7 +48,7 @@ def cache_folder() -> Path:
     """One for each state of the sources, each numba, Python and processor: ``.cache/`` of the project (or of the home folder, where the
     project is read-only), or under ``NUMBA_CACHE_DIR``.
 
-    Numba notices that a cached function's own file has changed, but not that a file has changed whose functions it calls.
+    Numba notices a change in a cached function's own file, but not in the files of the functions that it calls.
     """
     home = CHECKOUT if CHECKOUT and os.access(CHECKOUT, os.W_OK) else Path.home()
     base = Path(os.environ.get("NUMBA_CACHE_DIR") or home / ".cache" / "frozenlab-kernels")
@@ -67,12 +67,12 @@ def processor() -> str:
 
 
 class Progress(NamedTuple):
-    """How far the compilation of a group is."""
+    """The progress of compiling a group."""
 
     done: bool
     kernels: int
     of: int
-    """Functions that are compiled, of how many; 0 until that is known."""
+    """Functions compiled so far, and their total; 0 until that is known."""
     began: float
     """Unix seconds."""
 
@@ -82,28 +82,28 @@ class Progress(NamedTuple):
 
 
 def progress(group: Group) -> Progress | None:
-    """None if nobody has compiled the group and nobody is at it."""
+    """None if the group is not compiled and no process is compiling it."""
     try:
-        told = json.loads((cache_folder() / f"{group}.json").read_bytes())
-        at_work = told["done"] or _alive(told["pid"])
-        return Progress(told["done"], told["kernels"], told["of"], told["began"]) if at_work else None
+        noted = json.loads((cache_folder() / f"{group}.json").read_bytes())
+        at_work = noted["done"] or _alive(noted["pid"])
+        return Progress(noted["done"], noted["kernels"], noted["of"], noted["began"]) if at_work else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def note(group: Group, began: float, kernels: int, of: int, done: bool = False, pid: int | None = None) -> None:
-    """Writes how far a process, this one or that of ``pid``, is with a group."""
+    """Writes the progress of a process, this one or ``pid``, with a group."""
     folder = cache_folder()
-    told = {"pid": pid or os.getpid(), "began": began, "kernels": kernels, "of": of, "done": done}
+    state = {"pid": pid or os.getpid(), "began": began, "kernels": kernels, "of": of, "done": done}
     scratch = folder / f".{group}.{os.getpid()}.json"
     with suppress(OSError):  # where nothing can be kept there is nothing to wait for either
         folder.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(json.dumps(told), encoding="utf-8")
+        scratch.write_text(json.dumps(state), encoding="utf-8")
         scratch.replace(folder / f"{group}.json")
 
 
 def start() -> None:
-    """Has all kernels compiled in the background that are not kept yet and that nobody compiles."""
+    """Starts compiling, in the background, all kernels that are neither cached nor being compiled."""
     for groups in SIDE_BY_SIDE:
         missing = [group for group in groups if progress(group) is None]
         if missing:
@@ -120,7 +120,7 @@ def start() -> None:
 
 @contextmanager
 def compiling(group: Group) -> Iterator[None]:
-    """Nobody else compiles the group meanwhile, in this process or another one."""
+    """Keeps all others, in this process and elsewhere, from compiling the group meanwhile."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

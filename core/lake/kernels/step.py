@@ -22,7 +22,7 @@ earned = kernel(plan_reward)
 
 @kernel
 def begin(row, boards, rows):
-    """Puts the agents of a row on the starts of its board, and draws the row's observations anew."""
+    """Puts the agents of a row on the starts of its board, and draws the row's observations from scratch."""
     board = rows.board[row]
     rows.steps[row] = 0
     rows.faults[row] = NO_FAULT
@@ -107,7 +107,7 @@ def first_fault(before, after, blocked, sides):
 
 @kernel
 def _move(cells, after, seen):
-    """Carries out a legal joint move. Only agents that moved are drawn anew: first all are wiped out, as one may enter another's cell."""
+    """Carries out a legal joint move. Only agents that moved are redrawn: all of them are erased first, as one may enter another's cell."""
     k = cells.shape[0]
     for i in range(k):
         if cells[i, 0] != after[i, 0] or cells[i, 1] != after[i, 1]:

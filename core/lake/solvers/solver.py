@@ -188,7 +188,7 @@ MAKESPAN, SUM_OF_COSTS = 4, 5
 
 
 def ensure_valid(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column: int, claimed: NDArray[np.int64]) -> None:
-    """Judges the chosen plans anew; raises AssertionError if one is not valid or not what is claimed."""
+    """Judges the chosen plans once more; raises AssertionError if one is not valid or not as good as claimed."""
     from frozenlab.lake.kernels.judge import judge_plans
 
     free, starts, goals, width = boards
