@@ -36,7 +36,7 @@ def test_a_config_survives_its_file(tmp_path: Path) -> None:
         ({"agents": 2, "sizes": {"4": {"share": float("nan")}}}, "sizes.4.share"),
         (
             {"sizes": {"4": {"share": 1, "layouts": {"roms": 1}}}},
-            r"sizes\.4\.layouts\.roms: .*'scatter', 'rooms', .*'open' \(given: 'roms'\)",
+            r"sizes\.4\.layouts\.roms: .*'scatter', 'rooms', .*'open'.* \(given: 'roms'\)",
         ),
         ({"sizes": {"4": {"share": 1, "layouts": {"rooms": 0.5}}}}, r"sizes\.4\.layouts: the parts of the layouts sum to 0\.5"),
         ({"sizes": {"4": {"share": 1, "layouts": {}}}}, r"sizes\.4\.layouts: .*at least 1"),
@@ -57,7 +57,7 @@ def test_a_bad_config_gives_one_line_that_names_the_key(data: object, reason: st
         ("agents = 2\n[sizes.4]\nshare = x", r"not TOML: .*line 3, column 9"),
         ("[sizes.4]\nshare = 1\n[sizes.4]", r"not TOML: .*twice \(at line 3, column 9\)"),
         ("[sizes.4]\nshare = 2", r"sizes\.4\.share: .*less than or equal to 1 \(given: 2\)"),
-        ("[sizes.4]\nshare = 1\nlayouts = {mazes = 1}", r"sizes\.4\.layouts\.mazes: .*'maze' or 'open'"),
+        ("[sizes.4]\nshare = 1\nlayouts = {mazes = 1}", r"sizes\.4\.layouts\.mazes: .*'maze'.*'open'"),
         ("sizes = 1979-05-27", "sizes: .*valid dictionary"),
     ],
 )
