@@ -4,6 +4,6 @@ To add a layout, write a file with its ``Recipe`` (layout.py) and add it to the 
 in this order.
 """
 
-from frozenlab.lake.layouts import bottleneck, corridor, maze, open, rooms, scatter
+from frozenlab.lake.layouts import bottleneck, corridor, maze, open, rooms, scatter, warehouse
 
-LAYOUTS = (scatter.SCATTER, rooms.ROOMS, corridor.CORRIDOR, bottleneck.BOTTLENECK, maze.MAZE, open.OPEN)
+LAYOUTS = (scatter.SCATTER, rooms.ROOMS, corridor.CORRIDOR, bottleneck.BOTTLENECK, maze.MAZE, open.OPEN, warehouse.WAREHOUSE)
