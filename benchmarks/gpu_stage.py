@@ -112,7 +112,6 @@ def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec
             lora=None if options.full else Lora(),
             rows=options.rows,
             max_tokens=options.max_tokens,
-            proposal_tokens=64,
             context=2 * options.max_tokens + 2048,
             vllm=Vllm(memory=options.memory, sleep=cuda) if writer == "vllm" else None,
         ),

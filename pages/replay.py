@@ -13,8 +13,10 @@ import streamlit as st
 from pydantic import ValidationError
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, who_is
 from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.schema import SECTIONS, ApiSettings, Context, EngineerName, ProposalRecord
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.schema import SECTIONS, Context, ProposalRecord
 from frozenlab.errors import LabError, one_line
 from frozenlab.intervals import wilson
 from frozenlab.jobs import launcher
@@ -50,11 +52,10 @@ from frozenlab.replays.task import (
     validated_stages,
     varied_sections,
 )
-from frozenlab.studies.spec import STUDY_ENGINEERS, Arm
+from frozenlab.studies.spec import Arm
 from frozenlab.ui import api_form, markup, nav, sessions, theme
 from frozenlab.ui.components.cited import cited
 from frozenlab.ui.components.timeline import marks, timeline
-from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import overall_by_size
 from frozenlab.ui.once import once
 
@@ -208,7 +209,7 @@ def form(session: Session) -> None:
             disabled=not may,
         )  # fmt: skip
         arms_table(task.arms, session)
-        if all(arm.api is None for arm in task.arms):
+        if not servers(task, session):
             st.caption("The same from the command line:")
             st.code(command(task, kind, session), language="bash")
 
@@ -216,7 +217,7 @@ def form(session: Session) -> None:
 def sections_fields(session: Session, stage: int, kind: str) -> tuple[Arm, ...]:
     """One engineer and the sections that are on or off. Raises ValidationError for an API's address that is none."""
     can = offered(session, stage)
-    own = session.spec.engineer
+    own = session.spec.engineer.kind
     first = can.index(own) if own in can else 0
     engineer = st.selectbox("Who is asked", can, first, format_func=told, key=f"replay-who-{session.id}-{stage}")
     chosen = st.multiselect(
@@ -225,8 +226,8 @@ def sections_fields(session: Session, stage: int, kind: str) -> tuple[Arm, ...]:
     )  # fmt: skip
     if not chosen:
         raise ReplayError("no section is chosen")
-    api = api_settings() if engineer == "api" and session.spec.api is None else session.spec.api
-    return arms_of_sections(kind, varied_sections(kind, [section for section in SECTIONS if section in chosen]), engineer, api)
+    varied = varied_sections(kind, [section for section in SECTIONS if section in chosen])
+    return arms_of_sections(kind, varied, with_settings(engineer, session))
 
 
 def engineers_fields(session: Session, stage: int) -> tuple[Arm, ...]:
@@ -236,28 +237,30 @@ def engineers_fields(session: Session, stage: int) -> tuple[Arm, ...]:
     )
     if not chosen:
         raise ReplayError("no engineer is chosen")
-    api = api_settings() if "api" in chosen and session.spec.api is None else session.spec.api
-    return arms_of_engineers(chosen, session.spec.engineer, api)
+    return arms_of_engineers([with_settings(name, session) for name in chosen], session.spec.engineer.kind)
 
 
-def offered(session: Session, stage: int) -> list[EngineerName]:
+def offered(session: Session, stage: int) -> list[str]:
     """The engineers that can be asked here, one behind an API always; says why others cannot."""
-    reasons = {engineer: obstacle(session, stage, engineer) for engineer in STUDY_ENGINEERS}
+    reasons = {engineer: obstacle(session, stage, engineer) for engineer in UNATTENDED}
     for reason in dict.fromkeys(reason for reason in reasons.values() if reason):
         st.caption(f"{markup.plain(reason[0].upper() + reason[1:])}.")
     return [engineer for engineer, reason in reasons.items() if reason is None]
 
 
-def told(engineer: EngineerName) -> str:
-    return f"{engineer} · {WHO[engineer]}"
+def told(engineer: str) -> str:
+    return f"{engineer} · {who_is(engineer)}"
 
 
-def api_settings() -> ApiSettings:
-    """Of an engineer behind an API, as the form has them. Raises ReplayError and ValidationError."""
+def with_settings(name: str, session: Session) -> EngineerSpec:
+    """The engineer of this name: with the session's settings if it is the session's own, as the form has them if it asks a server, else
+    with the usual ones. Raises ReplayError and ValidationError for a form that is not filled in."""
+    if "network" not in BY_NAME[name].needs or session.spec.engineer.kind == name:
+        return engineer_of(name, session.spec.engineer)
     fields = api_form.fields("replay-api")
     if not fields["model"]:
         raise ReplayError("name the model behind the API")
-    return ApiSettings.model_validate(fields)
+    return ApiEngineer.model_validate(fields)
 
 
 def arms_table(arms: Sequence[Arm], session: Session) -> None:
@@ -278,9 +281,9 @@ def arms_table(arms: Sequence[Arm], session: Session) -> None:
 def effort(task: ReplayTask, session: Session) -> str:
     """How many answers, how long they will take if that is known, and what they cost."""
     asked = [spec_of(arm, session).engineer for arm in task.arms]
-    models = sum(engineer in ("policy", "base") for engineer in asked) * task.samples
+    models = sum("model" in engineer.needs for engineer in asked) * task.samples
     records = [record for stage in range(session.spec.stages) if (record := session.proposal(stage)) is not None]
-    seconds = [attempt.seconds for record in records if record.engineer in ("policy", "base") for attempt in record.attempts]
+    seconds = [attempt.seconds for record in records if asks_model(record) for attempt in record.attempts]
     words = f"**{task.total} answers**, the same draws for every arm."
     if models and seconds:
         words += f" Those of the model take about {sessions.duration(models * sum(seconds) / len(seconds))}, if as long as in the session."
@@ -288,11 +291,16 @@ def effort(task: ReplayTask, session: Session) -> str:
     return f"{words} {markup.plain(known.sentence)}" if known else words
 
 
+def asks_model(record: ProposalRecord) -> bool:
+    """Whether the session's own model, or the one before training, wrote this proposal."""
+    return record.engineer in BY_NAME and "model" in BY_NAME[record.engineer].needs
+
+
 def command(task: ReplayTask, kind: str, session: Session) -> str:
     """What does the same in a shell."""
     words = [f"frozenlab replay {task.session}:{task.stage + 1} --vary {kind}"]
-    engineers = list(dict.fromkeys(arm.engineer for arm in task.arms if arm.engineer))
-    if kind == "engineers" or engineers != [session.spec.engineer]:
+    engineers = list(dict.fromkeys(arm.engineer.kind for arm in task.arms if arm.engineer))
+    if kind == "engineers" or engineers != [session.spec.engineer.kind]:
         words.append(f"--engineers {','.join(engineers)}")
     if kind != "engineers":
         hidden = {section for arm in task.arms for section in SECTIONS if section not in (arm.sections or ())}
@@ -336,7 +344,7 @@ def source(replay: Replay) -> Session | None:
     except SessionError:
         words.caption(f"Asked after stage {task.stage + 1} of {markup.plain(task.session)}, which is not here any more.")
         return None
-    who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · {spec_of(task.arms[0], session).engineer} engineer"
+    who = "" if task.arms[0].engineer != task.arms[-1].engineer else f" · {spec_of(task.arms[0], session).engineer.kind} engineer"
     took = f" · seed {task.seed}" if task.seed else ""
     words.caption(f"The evidence of stage {task.stage + 1} of {markup.plain(session.title)}, unchanged{who} · nothing was trained{took}")
     where = {"session": session.id, "stage": str(task.stage + 1)}
@@ -476,12 +484,12 @@ def context_of(replay: Replay, arm: str, session: Session | None) -> Context | N
 
 
 def show_answer(record: ProposalRecord, context: Context | None, session: Session | None, stage: int) -> None:
-    st.markdown(f"Here {WHO[record.engineer]} **{markup.plain(what_changed(record))}**.")
+    st.markdown(f"Here {who_is(record.engineer)} **{markup.plain(what_changed(record))}**.")
     if record.kept_because is not None:
         st.warning(f"**The previous config would be kept.** {markup.plain(record.kept_because)}", icon=":material/undo:")
     seen = {line.id for line in context.lines} if context else None
     if record.proposal is not None:
-        st.html(markup.quote(record.proposal.summary, WHO[record.engineer]))
+        st.html(markup.quote(record.proposal.summary, who_is(record.engineer)))
         after = session.validation(stage) if session else None
         st.html(config_table(knob_rows(record), {} if after is None else overall_by_size(after)))
         repairs(record.guard)
@@ -530,7 +538,7 @@ def nothing_yet() -> None:
     """The empty state: a sentence and the button that makes it non-empty."""
     for session in suitable():
         for stage in reversed(validated_stages(session)):
-            if session.spec.engineer in askable(session, stage):
+            if session.spec.engineer.kind in askable(session, stage):
                 arms = arms_of_sections("sections", varied_sections("sections", None), session.spec.engineer)
                 task = task_for(session, stage, arms, "sections")
                 st.info("There is no replay yet. This asks what the engineer would have proposed had it seen less.")

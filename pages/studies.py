@@ -12,7 +12,7 @@ from typing import Any, TypeVar, get_args
 import pandas as pd
 import streamlit as st
 
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
 from frozenlab.errors import LabError, one_line
 from frozenlab.jobs import launcher
 from frozenlab.loop.ledger import source
@@ -26,7 +26,7 @@ from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
 from frozenlab.studies.report import report_of
 from frozenlab.studies.report_page import CURVES_NOTE, detectable, dose_points, html_page, interval, sizes_note
-from frozenlab.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, STUDY_ENGINEERS, StudySpec
+from frozenlab.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, StudySpec
 from frozenlab.studies.store import RunSettings, Study, StudyError, shipped, studies
 from frozenlab.studies.tables import MEASURES, ArmRates, EffectRow, Measure, MeasureReport, StudyReport
 from frozenlab.ui import api_form, markup, nav, sessions, theme
@@ -101,7 +101,7 @@ def start_form() -> None:
     given: dict[str, Any] = {}
     if kind == "engineers":
         given["engineers"] = engineers = tuple(
-            st.multiselect("Engineers", STUDY_ENGINEERS, PAPER_ENGINEERS, key="study-engineers", help="The first is the reference.")
+            st.multiselect("Engineers", UNATTENDED, PAPER_ENGINEERS, key="study-engineers", help="The first is the reference.")
         )
         if len(engineers) < 2:
             st.info("Choose two engineers or more.")
@@ -120,14 +120,17 @@ def start_form() -> None:
         "What do you expect?", key="study-prediction", max_chars=4000, help="Kept in the report, where it stands before what came out."
     )
     asked: dict[str, Any] | None = None
-    if "api" in given.get("engineers", ()) or (kind == "guidance" and session.language is None):
+    served = [name for name in given.get("engineers", ()) if "network" in BY_NAME[name].needs]
+    if served or (kind == "guidance" and session.language is None):
         asked = api_form.fields("study-api", lessons=kind != "guidance")
         if not asked["model"]:
             st.info("Which model is the engineer? Name it as its server does.")
             return
     try:
-        api = {} if asked is None else {"api": ApiSettings(**asked)}
-        spec = STUDIES[kind](seeds, session, **given, **api)
+        if asked is not None:
+            api = ApiEngineer(**asked)
+            given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
+        spec = STUDIES[kind](seeds, session, **given)
         spec = StudySpec.model_validate(spec.model_dump() | {"smallest_effect": matters / 100, "prediction": prediction})
     except ValueError as error:
         reason = one_line(error)

@@ -9,7 +9,8 @@ from typing import Any, Literal, NamedTuple
 import streamlit as st
 from pydantic import ValidationError
 
-from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName
+from frozenlab.engineer.engineers import BY_NAME, ApiEngineer, engineer_of, titled
+from frozenlab.engineer.schema import SECTIONS
 from frozenlab.errors import LabError, one_line
 from frozenlab.jobs import launcher
 from frozenlab.lake.board import Board
@@ -32,7 +33,6 @@ from frozenlab.tasks.lake.view.recorded import answer_of
 from frozenlab.training.settings import METHOD_NAMES, SCHEDULES, Method, Schedule, TrainingSettings
 from frozenlab.ui import api_form, markup, nav, sessions, theme
 from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
-from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import StageCurve, percent, training_curves, valid_by_size
 from frozenlab.ui.once import once
 
@@ -40,17 +40,6 @@ TICK = 2.0
 """Seconds between looks at a live session."""
 NEW = "train_new"
 """Session-state entry: the form is open."""
-ENGINEER_WORDS = {
-    "policy": "policy · the model that is being trained",
-    "base": "base · the model before any training",
-    "api": "api · any model behind an OpenAI-compatible server",
-    "rules": "rules · transparent rules over the evidence",
-    "bandit": "bandit · more boards where plans change most",
-    "uniform": "uniform · every size equally, always",
-    "random": "random · shares and ratios at random",
-    "fixed": "fixed · keeps the first config",
-    "human": "human · you, in the app: the session waits for you",
-}
 METHOD_WORDS: dict[Method, str] = {
     "grpo": "GRPO · reinforcement learning, the paper's method",
     "imitation": "imitation · learns how the exact solver corrects its plans",
@@ -169,12 +158,14 @@ def new_session_form(found: list[Session]) -> None:
             st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
             return
         try:
+            proposer = ApiEngineer(**api) if api else engineer_of(engineer, begun.engineer)
+            if language and "model" in proposer.needs:
+                proposer = proposer.model_copy(update={"guidance": language["guidance"]})
             spec = SessionSpec(
                 title=title,
                 policy=language["policy"] if language else begun.policy,
                 language=language_form.in_even_passes(language["language"], numbers["boards"] * numbers["plans"]) if language else None,
-                engineer=engineer,
-                api=ApiSettings(**api) if api else None,
+                engineer=proposer,
                 sections=tuple(name for name in SECTIONS if name in (sections or ())),
                 layouts=tuple(layout for layout in LAYOUTS if layout in (layouts or ())),
                 stages=numbers["stages"],
@@ -199,13 +190,13 @@ def new_session_form(found: list[Session]) -> None:
         preview(spec, found)
 
 
-def engineer_fields() -> tuple[EngineerName, dict[str, Any] | None, Sequence[str], Sequence[str]]:
+def engineer_fields() -> tuple[str, dict[str, Any] | None, Sequence[str], Sequence[str]]:
     """Who proposes, where it is asked if that is an API, which sections it sees, and which layouts it may use."""
     engineer = st.selectbox(
-        "Who writes the next config", ENGINEERS, format_func=ENGINEER_WORDS.__getitem__, key="form_engineer",
+        "Who writes the next config", list(BY_NAME), format_func=titled, key="form_engineer",
         help="Between two stages the engineer reads the evidence and proposes the next environment config.",
     )  # fmt: skip
-    api = api_form.fields() if engineer == "api" else None
+    api = api_form.fields() if "network" in BY_NAME[engineer].needs else None
     sections = st.pills(
         "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
         help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
@@ -284,7 +275,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
         f"with {agents} agents"
         + (", and a test on others that no engineer sees." if spec.test else ".")
-        + (f" Between stages, {WHO[spec.engineer]} writes the next config." if spec.stages > 1 else "")
+        + (f" Between stages, {spec.engineer.who} writes the next config." if spec.stages > 1 else "")
     )
     guess = expected_seconds(spec, found)
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None
@@ -303,7 +294,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
             f"{markup.plain(busy.title)} is running on this machine, which does one job at a time. Stop it or wait until it is done.",
             icon=":material/hourglass_top:",
         )
-    may = api_form.may_ask([spec.api], "form")
+    may = api_form.may_ask([spec.engineer.server], "form")
     if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", disabled=bool(wrong) or not may):
         st.session_state.pop(NEW, None)
         sessions.start(spec)
@@ -344,7 +335,7 @@ def command(spec: SessionSpec) -> str | None:
     if spec.training.method != "grpo":
         words += ["--method", spec.training.method]
     if spec.engineer != plain.engineer:
-        words += ["--engineer", spec.engineer]
+        words += ["--engineer", spec.engineer.kind]
     if spec.training.schedule != plain.training.schedule:
         words += ["--schedule", spec.training.schedule]
     if spec.seed != plain.seed:
@@ -522,7 +513,7 @@ def try_resume(session: Session) -> None:
 def controls(session: Session, state: State) -> bool:
     """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
     ended = state.status in ("stopped", "failed", "crashed") and not session.read_only
-    may = api_form.may_ask([session.spec.api] if ended else [], "resume")
+    may = api_form.may_ask([session.spec.engineer.server] if ended else [], "resume")
     with st.container(horizontal=True, vertical_alignment="center"):
         sessions.status_badge(session, state)
         began = "" if state.live else f" · began {sessions.ago(session.created)}"

@@ -9,12 +9,13 @@ from typing import Any
 import pandas as pd
 
 from frozenlab.benchmark.report import Measured, Result, report_of, results_folder, save_result
-from frozenlab.engineer.ask import SCRIPTED, ask
+from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import render_context, render_proposal
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.evidence import StageMeasurements, describe
 from frozenlab.engineer.guard import GuardSettings
-from frozenlab.engineer.schema import Attempt, Context, EngineerName, GuardReport, Proposal, ProposalRecord, Section, Written
+from frozenlab.engineer.protocol import Scripted
+from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Section, Written
 from frozenlab.files import append_line, write_parquet, write_text
 from frozenlab.jobs.state import Status
 from frozenlab.lake.board import MOVES
@@ -76,7 +77,7 @@ def build_session(
         generate(spec.initial_config, of.boards_per_cell * len(of.sizes), seed=number + of.seed, sum_of_costs=True) if of else []
         for number, of in enumerate((spec.suite, spec.test))
     )
-    events = [{"kind": "started", "method": spec.training.method, "engineer": spec.engineer, "stages": spec.stages}]
+    events = [{"kind": "started", "method": spec.training.method, "engineer": spec.engineer.kind, "stages": spec.stages}]
     rates: list[ValidRate] = []
 
     def validated(stage: int | None, skill: float) -> pd.DataFrame:
@@ -193,8 +194,8 @@ def _train(session: Session, boards: list[Instance], stage: int, steps: int) -> 
 class _Told:
     """An engineer that says what the rules say, in the lab dialect, as the lab model does."""
 
-    def __init__(self, name: EngineerName) -> None:
-        self.name = name
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
 
     def prompt(self, context: Context) -> str | None:
         return render_context(context)
@@ -208,7 +209,7 @@ class _Told:
 
 
 def _proposed(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:
-    engineer = SCRIPTED.get(spec.engineer) or _Told(spec.engineer)
+    engineer = spec.engineer if isinstance(spec.engineer, Scripted) and not spec.engineer.needs else _Told(spec.engineer.kind)
     return ask(engineer, context, config, GuardSettings(max_step=0.05, min_share=spec.guard.min_share), seed=0)
 
 
@@ -218,7 +219,7 @@ def _broken(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> P
         for _ in range(2)
     )
     return ProposalRecord(
-        stage=context.stage, engineer=spec.engineer, attempts=attempts, proposal=None, guard=GuardReport(rejected=attempts[-1].error),
+        stage=context.stage, engineer=spec.engineer.kind, attempts=attempts, proposal=None, guard=GuardReport(rejected=attempts[-1].error),
         config_before=config, config_after=config, changes=(),
         kept_because=f"no answer could be used after 2 attempts: {attempts[-1].error}",
     )  # fmt: skip

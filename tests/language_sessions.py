@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
-from frozenlab.engineer.schema import EngineerName
+from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.spec import SessionSpec
@@ -21,14 +21,14 @@ STEPS = 3
 LORA = {"full": None, "lora": Lora(rank=4, alpha=8)}
 
 
-def tiny_spec(model: Path, kind: str, engineer: EngineerName = "policy", **language: Any) -> SessionSpec:
+def tiny_spec(model: Path, kind: str, engineer: str = "policy", **language: Any) -> SessionSpec:
     """Two stages of STEPS steps, on the CPU; ``kind`` is one of LORA."""
-    small = {"dtype": "float32", "device": "cpu", "rows": 8, "max_tokens": 40, "proposal_tokens": 1500, "context": 8000, "vllm": None}
+    small = {"dtype": "float32", "device": "cpu", "rows": 8, "max_tokens": 40, "context": 8000, "vllm": None}
     return SessionSpec(
         title="tiny",
         policy=str(model),
         language=LanguageSettings(**(small | {"lora": LORA[kind]} | language)),
-        engineer=engineer,
+        engineer=engineer_of(engineer, PolicyEngineer(max_tokens=1500)),
         stages=2,
         initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
         training=TrainingSettings(steps=STEPS, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0),

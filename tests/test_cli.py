@@ -16,7 +16,8 @@ from frozenlab import doctor
 from frozenlab.cli.main import COMMANDS, main
 from frozenlab.cli.words import FAULT_WORDS
 from frozenlab.engineer import hosts
-from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, engineer_of
+from frozenlab.engineer.schema import SECTIONS
 from frozenlab.files import write_text
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.hashes import canonical_hashes
@@ -31,7 +32,7 @@ from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.replays.task import KINDS
-from frozenlab.studies.spec import STUDIES, STUDY_ENGINEERS, engineer_arms, engineers_study
+from frozenlab.studies.spec import STUDIES, engineer_arms, engineers_study
 from frozenlab.training.settings import METHODS, SCHEDULES
 from tests.builders import build_session
 from tests.loop.test_loop import small_spec
@@ -71,10 +72,10 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        ("run", (*PRESETS, *METHODS, *SCHEDULES, *ENGINEERS)),
-        ("fork", ENGINEERS),
-        ("replay", (*KINDS, *SECTIONS, *ENGINEERS)),
-        ("study", (*STUDIES, *(engineer for engineer in STUDY_ENGINEERS if engineer != "api"))),
+        ("run", (*PRESETS, *METHODS, *SCHEDULES, *BY_NAME)),
+        ("fork", tuple(BY_NAME)),
+        ("replay", (*KINDS, *SECTIONS, *UNATTENDED)),
+        ("study", (*STUDIES, *(engineer for engineer in UNATTENDED if engineer != "api"))),
         ("generate", BOARD_PRESETS),
         ("convert", FORMATS),
         ("evaluate", SUITES),
@@ -206,7 +207,7 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
             "there is no schedule 'cosine'; the schedules are linear, per-stage, constant",
         ),
         (("run", "spec.json", "--method", "grpo"), "--method goes with --preset; a spec file says itself how it trains"),
-        (("run", "--preset", "demo", "--engineer", "me"), "demo: engineer: Input should be 'policy'"),
+        (("run", "--preset", "demo", "--engineer", "me"), "there is no engineer 'me'; there are policy, base"),
         (("status", "nobody"), "there is no session 'nobody'"),
         (("evaluate", "lab-model", "--suite", "none", "--out", "x"), "there is no suite 'none' and no such file; the suites are"),
         (("evaluate", "nowhere", "--suite", "quick"), "'nowhere' is no checkpoint: neither lab-model, nor a folder"),
@@ -339,7 +340,9 @@ def test_a_study_is_run_to_its_end_and_told_again_by_its_id(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    spec = engineers_study(session=small_spec()).model_copy(update={"arms": engineer_arms(("rules", "fixed")), "seeds": (5,)})
+    spec = engineers_study(session=small_spec()).model_copy(
+        update={"arms": engineer_arms([engineer_of("rules"), engineer_of("fixed")]), "seeds": (5,)}
+    )
     (tmp_path / "spec.json").write_text(spec.model_dump_json())
     told = answer(capsys, "study", str(tmp_path / "spec.json"), "--id", "mine", "--jobs", "2")
     assert (told["status"], told["cells"], told["done"]) == ("done", 2, 2)
@@ -378,7 +381,7 @@ def test_a_replay_is_asked_then_told_again_by_its_id(
         (("built:1", "--vary", "one-at-a-time", "--engineers", "rules,fixed"), "--vary one-at-a-time asks one engineer"),
         (("built:1", "--vary", "engineers", "--sections", "failures"), "--sections is for what one engineer is shown"),
         (("built:1", "--engineers", "rules", "--samples", "0"), "samples: Input should be greater than or equal to 1"),
-        (("built:1", "--engineers", "api"), "the arm failures-statistics-preserved cannot be asked"),
+        (("built:1", "--engineers", "api"), "the engineer api has settings of its own"),
     ],
 )
 def test_a_replay_that_cannot_be_asked_is_refused_and_leaves_nothing(
@@ -394,7 +397,7 @@ def test_an_api_is_not_paid_before_somebody_agrees(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    monkeypatch.setattr("frozenlab.engineer.engineers.api.TRIES", 1)
+    monkeypatch.setattr("frozenlab.engineer.chat.TRIES", 1)
     build_session(tmp_path)
     where = {"base_url": "http://127.0.0.1:9/v1", "model": "told", "input_price": 1, "output_price": 8, "timeout": 1}
     (tmp_path / "api.json").write_text(json.dumps(where))
@@ -415,11 +418,13 @@ def test_a_server_that_was_not_allowed_is_not_asked(
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    api = ApiSettings(base_url="https://api.evil.example/v1", model="m")
-    spec = small_spec().changed(engineer="api", api=api)
+    from frozenlab.engineer.engineers import ApiEngineer
+
+    api = ApiEngineer(base_url="https://api.evil.example/v1", model="m")
+    spec = small_spec().changed(engineer=api)
     build_session(tmp_path / "sessions", spec, status="stopped")
     (tmp_path / "spec.json").write_text(spec.model_dump_json())
-    (tmp_path / "study.json").write_text(engineers_study(2, session=spec, engineers=("rules", "api"), api=api).model_dump_json())
+    (tmp_path / "study.json").write_text(engineers_study(2, session=spec, engineers=("rules", api)).model_dump_json())
     what = {"run": str(tmp_path / "spec.json"), "resume": "built", "study": str(tmp_path / "study.json")}.get(command, "built:1")
     before = sorted((tmp_path / "sessions").iterdir())
     said = "api.evil.example has not been allowed on this machine yet: --allow-host api.evil.example allows it"
@@ -476,7 +481,7 @@ def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str]
     assert main(["fork", "built:1", "--keep", str(size), "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0
     (forked,) = made
     given = forked.given(0)
-    assert given.summary == "It works." and (forked.id, forked.spec.engineer, forked.spec.parent.session) == ("kept", "rules", "built")
+    assert given.summary == "It works." and (forked.id, forked.spec.engineer.kind, forked.spec.parent.session) == ("kept", "rules", "built")
     for knob in ("hole_ratio", "wait_ratio"):
         assert getattr(given.config.sizes[size], knob) == getattr(record.config_before.sizes[size], knob)
     config = tmp_path / "config.json"

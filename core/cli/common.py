@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from frozenlab.errors import LabError
 
 if TYPE_CHECKING:
-    from frozenlab.engineer.schema import ApiSettings
+    from frozenlab.engineer.server import Server
     from frozenlab.loop.store import Session
 
 BAD_INPUT, OUR_FAULT = 2, 70
@@ -66,7 +66,7 @@ def allow_hosts(names: Sequence[str]) -> None:
         hosts.allow(name)
 
 
-def refuse_unknown(servers: Iterable[ApiSettings | None]) -> None:
+def refuse_unknown(servers: Iterable[Server | None]) -> None:
     """Raise InputError if a server that would be asked has not been allowed."""
     from frozenlab.engineer import hosts
 

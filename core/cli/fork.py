@@ -23,13 +23,13 @@ def add_propose(parser: argparse.ArgumentParser) -> None:
 
 
 def add_fork(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.schema import ENGINEERS
+    from frozenlab.engineer.engineers import BY_NAME
 
     parser.add_argument("stage", metavar="SESSION:STAGE", help="a session, and the last stage that the fork shares with it")
     parser.add_argument("--keep", type=int, nargs="+", metavar="SIZE", help="accept the proposal, but leave these map sizes as they were")
     parser.add_argument("--config", type=Path, help="train on this config instead (TOML or JSON)")
     parser.add_argument("--why", default="", help="your reason, kept with the proposal")
-    parser.add_argument("--engineer", metavar="ENGINEER", help=f"engineer of later proposals: {listed(ENGINEERS)} (default: unchanged)")
+    parser.add_argument("--engineer", metavar="ENGINEER", help=f"engineer of later proposals: {listed(list(BY_NAME))} (default: unchanged)")
     parser.add_argument("--id", help="id of the fork (default: date and title)")
     parser.add_argument("--title", help="title of the fork")
     add_allow_host(parser)

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from frozenlab.cli.common import Command, InputError, add_allow_host, find_session, listed, named, print_json, read_text, refuse_unknown
 
 if TYPE_CHECKING:
+    from frozenlab.engineer.protocol import EngineerSpec
     from frozenlab.loop.store import SessionStore
     from frozenlab.replays.task import Replay, ReplayTask
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.schema import ENGINEERS, SECTIONS
+    from frozenlab.engineer.engineers import UNATTENDED
+    from frozenlab.engineer.schema import SECTIONS
     from frozenlab.replays.task import KINDS
     from frozenlab.studies.spec import PAPER_SECTIONS, current_name
 
@@ -29,9 +31,9 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--engineers", metavar="A,B,...",
-        help=f"with --vary engineers those to ask, otherwise one: {listed(ENGINEERS)} (default: the session's own)",
+        help=f"with --vary engineers those to ask, otherwise one: {listed(UNATTENDED)} (default: the session's own)",
     )  # fmt: skip
-    parser.add_argument("--api", type=Path, help="server of the engineer api, JSON as in a spec's api (default: the session's)")
+    parser.add_argument("--api", type=Path, help="settings of the engineer api, JSON as in a spec's engineer (default: the session's)")
     parser.add_argument("--samples", type=int, default=16, help="answers per arm (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the answers (default: %(default)s)")
     parser.add_argument("--id", help="id of the replay (default: date and title)")
@@ -86,7 +88,8 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     """The replay that the options describe."""
     from pydantic import ValidationError
 
-    from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings
+    from frozenlab.engineer.engineers import BY_NAME, ApiEngineer, engineer_of
+    from frozenlab.engineer.schema import SECTIONS
     from frozenlab.errors import one_line
     from frozenlab.replays.task import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
 
@@ -94,19 +97,24 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     if not name or not stage.isdigit() or stage == "0":
         raise InputError(f"{options.what!r} is no replay, nor a session and a stage like example-quick:1")
     session, kind = find_session(name), options.vary or ("engineers" if options.engineers and "," in options.engineers else "sections")
-    sections, engineers = named(options.sections, SECTIONS, "section"), named(options.engineers, ENGINEERS, "engineer")
+    sections, engineers = named(options.sections, SECTIONS, "section"), named(options.engineers, tuple(BY_NAME), "engineer")
     try:
-        api = ApiSettings.model_validate_json(read_text(options.api)) if options.api else None
+        api = ApiEngineer.model_validate_json(read_text(options.api)) if options.api else None
     except ValidationError as error:
         raise InputError(f"{options.api}: {one_line(error)}") from None
+    own = session.spec.engineer
+
+    def chosen(name: str) -> EngineerSpec:
+        return api if api is not None and name == "api" else engineer_of(name, own)
+
     if kind == "engineers":
         if sections is not None:
             raise InputError("--sections is for what one engineer is shown; with --vary engineers all see what the session's own saw")
-        arms = arms_of_engineers(engineers or askable(session, int(stage) - 1), session.spec.engineer, api)
+        arms = arms_of_engineers(map(chosen, engineers or askable(session, int(stage) - 1)), own.kind)
     else:
         if len(engineers or ()) > 1:
             raise InputError(f"--vary {kind} asks one engineer; several are for --vary engineers")
-        arms = arms_of_sections(kind, varied_sections(kind, sections), engineers[0] if engineers else None, api)
+        arms = arms_of_sections(kind, varied_sections(kind, sections), chosen(engineers[0]) if engineers else None)
     elsewhere = session.dir if session.dir.parent != store.root and not session.read_only else None
     return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, samples=options.samples, seed=options.seed)
 

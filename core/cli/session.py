@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.schema import ENGINEERS
+    from frozenlab.engineer.engineers import BY_NAME
     from frozenlab.loop.presets import PRESETS
     from frozenlab.training.settings import METHODS, SCHEDULES
 
@@ -23,7 +23,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--method", metavar="METHOD", help=f"training method of a preset: {listed(METHODS)} (default: {METHODS[0]})")
     parser.add_argument("--schedule", metavar="SCHEDULE", help=f"schedule of the learning rate: {listed(SCHEDULES)}")
     parser.add_argument("--seed", type=int, help="replace the seed of the spec")
-    parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(ENGINEERS)}")
+    parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(list(BY_NAME))}")
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
     add_allow_host(parser)
 
@@ -62,7 +62,7 @@ def run_session(options: argparse.Namespace) -> int:
             spec = SessionSpec.model_validate_json(read_text(options.spec))
         if options.schedule is not None:
             others["training"] = spec.training.scheduled(options.schedule)
-        spec = SessionSpec.model_validate(spec.model_dump() | others)
+        spec = spec.changed(**others)
     except ValidationError as error:
         raise InputError(f"{options.spec or options.preset}: {one_line(error)}") from None
     if spec.language and (lacking := shortfalls(spec)):
@@ -136,12 +136,12 @@ def print_status(session: Session, as_json: bool) -> None:
 
     state = session.state()
     if as_json:
-        about = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method, "engineer": session.spec.engineer}
-        print(json.dumps(about | state.model_dump(mode="json")))
+        about = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method}
+        print(json.dumps(about | {"engineer": session.spec.engineer.kind} | state.model_dump(mode="json")))
         return
     spec = session.spec
     print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {state.progress:.0%} done")
-    print(f"  trained by {METHOD_NAMES[spec.training.method]}, engineer {spec.engineer}")
+    print(f"  trained by {METHOD_NAMES[spec.training.method]}, engineer {spec.engineer.kind}")
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
         print(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")

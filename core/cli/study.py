@@ -103,20 +103,22 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
 
 
 def named_by_option() -> list[str]:
-    """Engineers that ``--engineers`` can name: those of a study, without ``api``, which needs settings."""
-    from frozenlab.studies.spec import STUDY_ENGINEERS
+    """Engineers that ``--engineers`` can name: those of a study that need no settings."""
+    from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
 
-    return [engineer for engineer in STUDY_ENGINEERS if engineer != "api"]
+    return [name for name in UNATTENDED if not BY_NAME[name].required()]
 
 
 def named_engineers(names: str | None) -> dict[str, Any]:
     """The engineers of ``--engineers``, as an argument of the ready-made study."""
+    from frozenlab.engineer.engineers import UNATTENDED
+
     if names is None:
         return {}
     chosen, known = tuple(name.strip() for name in names.split(",")), named_by_option()
     if unknown := [name for name in chosen if name not in known]:
-        if unknown[0] == "api":
-            raise InputError("--engineers: the engineer api has settings of its own: write the study as a spec in a JSON file")
+        if unknown[0] in UNATTENDED:
+            raise InputError(f"--engineers: the engineer {unknown[0]} has settings of its own: write the study as a spec in a JSON file")
         raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(known)}")
     if len(set(chosen)) < max(2, len(chosen)):
         raise InputError(f"--engineers is {names}; a study compares two or more, each named once")

@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError
 from frozenlab.files import write_text
 
@@ -26,40 +26,40 @@ class HostError(LabError, ValueError):
     """A server's address is not valid; the message shows a valid one."""
 
 
-def refusal(settings: ApiSettings) -> str | None:
+def refusal(server: Server) -> str | None:
     """Why the server may not be asked, and what would allow it; None: it may."""
-    host = host_of(settings)
-    if in_the_clear(settings):
-        return f"{settings.key_variable} would go to {host} unencrypted: a key goes by https, or to this machine"
-    if not allowed(settings):
+    host = host_of(server)
+    if in_the_clear(server):
+        return f"{server.key_variable} would go to {host} unencrypted: a key goes by https, or to this machine"
+    if not allowed(server):
         return f"{host} has not been allowed on this machine yet: --allow-host {host} allows it, or the page that asks about it"
     return None
 
 
-def in_the_clear(settings: ApiSettings) -> bool:
+def in_the_clear(server: Server) -> bool:
     """Whether a key would leave this machine unencrypted."""
-    return has_key(settings) and not settings.base_url.startswith("https:") and not on_this_machine(settings)
+    return has_key(server) and not server.base_url.startswith("https:") and not on_this_machine(server)
 
 
-def allowed(settings: ApiSettings) -> bool:
+def allowed(server: Server) -> bool:
     """Whether the server may be asked without asking anybody first."""
-    return host_of(settings) in hosts() or (on_this_machine(settings) and not has_key(settings))
+    return host_of(server) in hosts() or (on_this_machine(server) and not has_key(server))
 
 
-def has_key(settings: ApiSettings) -> bool:
+def has_key(server: Server) -> bool:
     """Whether there is a key that the server would be sent."""
-    return bool(os.environ.get(settings.key_variable))
+    return bool(os.environ.get(server.key_variable))
 
 
-def host_of(settings: ApiSettings) -> str:
+def host_of(server: Server) -> str:
     """``api.openai.com``, or with a port that is not the usual one ``127.0.0.1:8000``."""
-    address = urlsplit(settings.base_url)
+    address = urlsplit(server.base_url)
     host = address.netloc.lower()
     return host.removesuffix(f":{USUAL_PORTS[address.scheme]}")
 
 
-def on_this_machine(settings: ApiSettings) -> bool:
-    name = urlsplit(settings.base_url).hostname or ""
+def on_this_machine(server: Server) -> bool:
+    name = urlsplit(server.base_url).hostname or ""
     try:
         return ip_address(name).is_loopback
     except ValueError:
@@ -73,7 +73,7 @@ def hosts() -> set[str]:
     return {name.strip().lower() for name in named if name.strip()}
 
 
-def check(servers: Iterable[ApiSettings | None]) -> None:
+def check(servers: Iterable[Server | None]) -> None:
     """Raises HostError if one of the servers is not allowed on this machine; the message says how to allow it."""
     for server in filter(None, servers):
         if reason := refusal(server):

@@ -5,19 +5,15 @@ These are the models of ``context.json`` and ``proposal.json``; they import noth
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, NamedTuple, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.lake.config import EnvironmentConfig, Knob, KnobChange, Layout, Setting
 
 Section = Literal["behaviour", "failures", "statistics", "preserved", "history"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
 SECTION_LETTERS: dict[Section, str] = {"behaviour": "B", "failures": "F", "statistics": "S", "preserved": "P", "history": "H"}
-
-EngineerName = Literal["policy", "base", "api", "rules", "bandit", "uniform", "random", "fixed", "human"]
-ENGINEERS: tuple[EngineerName, ...] = get_args(EngineerName)
 
 RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")
 
@@ -96,40 +92,6 @@ class Proposal(BaseModel):
     config: EnvironmentConfig
 
 
-class ApiSettings(BaseModel):
-    """Where the engineer ``api`` is asked, and how. The key itself is never part of it."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    base_url: Annotated[str, Field(pattern=r"^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s@\\]*)?$")]
-    """Of an OpenAI-compatible server, up to and including ``/v1``; no user or password in it."""
-    model: Annotated[str, Field(min_length=1, max_length=200)]
-    key_variable: Annotated[str, Field(max_length=64)] = "FROZENLAB_API_KEY"
-    """The environment variable that holds the key. Its name ends in ``_API_KEY``: a spec of somebody else may name no other secret."""
-    guidance: bool = True
-    """Whether it is told the paper's two lessons."""
-    temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
-    max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4000
-    timeout: Annotated[float, Field(gt=0, le=3600)] = 180.0
-    """Seconds that one answer may take."""
-    input_price: Annotated[float, Field(ge=0)] | None = None
-    """Of a million tokens of the prompt, in whatever currency; None: not known."""
-    output_price: Annotated[float, Field(ge=0)] | None = None
-
-    @field_validator("key_variable")
-    @classmethod
-    def _check_key_variable(cls, name: str) -> str:
-        if not re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name):
-            raise ValueError("a key is read from a variable whose name ends in _API_KEY and from no other one")
-        return name
-
-    def cost(self, prompt_tokens: int | None, tokens: int | None) -> float | None:
-        """Of one answer; None where a price or a count is not known."""
-        if None in (self.input_price, self.output_price, prompt_tokens, tokens):
-            return None
-        return ((self.input_price or 0) * (prompt_tokens or 0) + (self.output_price or 0) * (tokens or 0)) / 1e6
-
-
 class Written(NamedTuple):
     """What an engineer wrote; empty for engineers that are not language models."""
 
@@ -176,7 +138,8 @@ class ProposalRecord(BaseModel):
     schema_version: Literal[1] = 1
     stage: int | None
     """The stage (0-based) after which it was proposed; None before the first."""
-    engineer: EngineerName
+    engineer: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+    """Which kind of engineer was asked."""
     attempts: tuple[Attempt, ...]
     proposal: Proposal | None
     """None where no attempt was usable, or its boards could not be drawn: the previous config is kept, ``kept_because`` says why."""

@@ -28,11 +28,12 @@ import torch
 from scipy import stats
 
 from frozenlab import seeds
-from frozenlab.engineer.ask import SCRIPTED, attempt_seed
+from frozenlab.engineer.ask import attempt_seed
 from frozenlab.engineer.dialects.lab import ProposalGrammar, parse_proposal, render_context, render_proposal
-from frozenlab.engineer.engineers import rules
+from frozenlab.engineer.engineers import HumanEngineer, RandomEngineer, rules
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.guard import GuardSettings, guard
+from frozenlab.engineer.own_model import LAB_TEMPERATURE
 from frozenlab.engineer.schema import Context
 from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.environment import THREADS
@@ -42,7 +43,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import random_config
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.forks import fork
-from frozenlab.loop.loop import PROPOSAL_TEMPERATURE, proposal_seed
+from frozenlab.loop.loop import proposal_seed
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionError, SessionStore
@@ -92,7 +93,7 @@ def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
     drawn = random_config(setting.sizes, setting.agents, seeds.rng(seed, "evidence/config"))
     spec = SessionSpec(
         title=f"Evidence {seed}",
-        engineer="human",  # it waits after the first stage, and its forks end with the last
+        engineer=HumanEngineer(),  # it waits after the first stage, and its forks end with the last
         stages=2,
         # Floored as every proposal is, so that to keep it changes nothing.
         initial_config=guard(drawn, drawn, limits)[0],
@@ -139,7 +140,7 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
     model, grammar = LabPolicy.load(session.stage_dir(0) / "policy"), ProposalGrammar(context)
     draws = [seeds.derive(session.spec.seed, "evidence/proposals", place) for place in range(TRIES)]
     yield from new("policy", (model.complete_constrained(render_context(context), grammar, temperature, draw) for draw in draws), samples)
-    anyhow = (SCRIPTED["random"].propose(context, config, draw).config for draw in draws)
+    anyhow = (RandomEngineer().propose(context, config, draw).config for draw in draws)
     allowed = (guard(drawn, config, limits)[0] for drawn in anyhow)
     yield from new("random", (worded(context, config, drawn) for drawn in allowed), randoms)
 
@@ -335,7 +336,7 @@ def compare(out: Path, taught: Path, seeds: Sequence[int], setting: Setting, eng
         context, draw = seen(parent)[0], attempt_seed(proposal_seed(parent.spec, 0), 0)
         asked = {"taught": model, "policy": LabPolicy.load(parent.stage_dir(0) / "policy")}
         told = [
-            Written(name, each.complete_constrained(render_context(context), ProposalGrammar(context), PROPOSAL_TEMPERATURE, draw))
+            Written(name, each.complete_constrained(render_context(context), ProposalGrammar(context), LAB_TEMPERATURE, draw))
             for name, each in asked.items()
         ]
         told += proposals(parent, 0, 0, 0.0)

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from frozenlab import seeds
-from frozenlab.engineer.ask import SCRIPTED
 from frozenlab.engineer.dialects.lab import render_context, render_proposal
-from frozenlab.engineer.engineers import rules
+from frozenlab.engineer.engineers import RandomEngineer, rules
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.engineer.guard import guard
 from frozenlab.engineer.schema import SECTIONS, Context
@@ -179,7 +178,7 @@ def answer(context: Context, outcome: OutcomeModel, settings: TeachSettings, rng
         return render_proposal(context, ruled)
     candidates = [ruled.config, before]
     while len(candidates) < settings.candidates:
-        drawn = SCRIPTED["random"].propose(context, before, int(rng.integers(2**31))).config
+        drawn = RandomEngineer().propose(context, before, int(rng.integers(2**31))).config
         candidates.append(blend(candidates[int(rng.integers(2))], drawn, rng.uniform()))
     allowed = [guard(candidate, before)[0] for candidate in candidates]
     return worded(context, before, max(allowed, key=lambda config: outcome.value(config, read)))

@@ -16,6 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from frozenlab.engineer.engineers import BaseEngineer
+from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.words import answers
 from frozenlab.loop.spec import SessionSpec
@@ -198,14 +200,15 @@ def footprint(spec: SessionSpec, shape: Shape) -> Footprint:
         trained = n
         copies = n * BF16 if computed == BF16 else 0  # autocast keeps them through a pass
         parts = {"weights": n * FLOAT32 + copies, "gradients and optimizer": n * 3 * FLOAT32}
-        if spec.engineer == "base":
+        if isinstance(spec.engineer, BaseEngineer):
             parts["the model before training, as engineer"] = n * FLOAT32
     # What a token leaves in a layer: its input alone with checkpointing, else all that the backward pass needs.
     within = 8 * shape.hidden + 4 * shape.intermediate + 2 * (shape.heads + 2 * shape.pairs) * shape.head
     kept = shape.layers * shape.hidden + within if language.gradient_checkpointing else shape.layers * within
     logits = min(LOGIT_TOKENS, language.rows * language.max_tokens) * shape.vocabulary * 2 * FLOAT32
     parts["activations"] = language.rows * longest * kept * computed + logits
-    engine = n * computed + SEQUENCES * max(longest, language.proposal_tokens * 2) * cache
+    proposal = spec.engineer.max_tokens if isinstance(spec.engineer, ModelEngineer) else 0
+    engine = n * computed + SEQUENCES * max(longest, proposal * 2) * cache
     if language.vllm is None:
         parts["keys and values while it writes"] = plans * longest * cache
     elif language.vllm.mode == "colocate":

@@ -7,8 +7,6 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from frozenlab.engineer.schema import Proposal
 from frozenlab.errors import one_line
 from frozenlab.files import write_text
@@ -17,8 +15,8 @@ from frozenlab.loop.spec import Parent, SessionSpec
 from frozenlab.loop.store import GIVEN_FILE, Session, SessionError, SessionStore
 from frozenlab.training.checkpoints import damage
 
-CHANGEABLE = {"title", "engineer", "api", "sections", "layouts", "guard", "language"}
-"""What of a spec bears on nothing before a proposal; of ``language`` only the guidance."""
+CHANGEABLE = {"title", "engineer", "sections", "layouts", "guard"}
+"""The fields of a spec that change nothing before a proposal."""
 DECIDED = ("context.json", "proposal.json", GIVEN_FILE)
 """What a stage leaves that its engineer has a part in."""
 TRAINED = ("policy", "metrics.jsonl", "completions.parquet", "validation.parquet", "test.parquet")
@@ -33,15 +31,12 @@ def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
     """
     if unknown := sorted(set(changes) - CHANGEABLE):
         raise SessionError(f"a fork cannot have another {unknown[0]}: it would not be the same session up to its stage {stage + 1}")
-    own, language = parent.spec.language, changes.get("language")
-    if language is not None and (own is None or language.model_copy(update={"guidance": own.guidance}) != own):
-        raise SessionError("of its language model a fork can change nothing but the guidance: the rest bears on its training")
     if not 0 <= stage < parent.spec.stages or parent.validation(stage) is None:
         raise SessionError(f"{parent.id} has not validated a stage {stage + 1}, so nothing can begin there")
     changes.setdefault("title", f"{parent.title}, forked after stage {stage + 1}"[:120])
     try:
         return parent.spec.changed(**changes, parent=Parent(session=parent.id, stage=stage))
-    except ValidationError as error:
+    except ValueError as error:
         raise SessionError(one_line(error)) from None
 
 

@@ -17,7 +17,7 @@ from frozenlab.loop.store import GIVEN_FILE, Session, SessionStore
 def start(spec: SessionSpec, store: SessionStore) -> Session:
     """Creates a session and starts its worker. Raises LaunchError while another job runs, HostError if its engineer's server is not
     allowed on this machine."""
-    hosts.check([spec.api])
+    hosts.check([spec.engineer.server])
     with launching(store.root):
         session = store.create(spec)
         spawn(session)
@@ -27,7 +27,7 @@ def start(spec: SessionSpec, store: SessionStore) -> Session:
 def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None) -> Session:
     """Creates a session that the caller runs itself, in the foreground; it counts as queued. Raises what :func:`start` raises, and
     SessionError if the id is not valid or taken."""
-    hosts.check([spec.api])
+    hosts.check([spec.engineer.server])
     with launching(SessionStore().root):
         session = store.create(spec, session_id)
         queue(session)
@@ -37,7 +37,7 @@ def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None)
 def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal | None = None, **changes: Any) -> Session:
     """Forks a session after ``stage`` (0-based) and starts the fork's worker. Raises what :func:`start` and
     :func:`frozenlab.loop.forks.fork` raise."""
-    hosts.check([forked_spec(parent, stage, **changes).api])
+    hosts.check([forked_spec(parent, stage, **changes).engineer.server])
     with launching(store.root):
         session = fork(parent, stage, store, given=given, **changes)
         spawn(session)
@@ -46,7 +46,7 @@ def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal
 
 def claim_fork(parent: Session, stage: int, store: SessionStore, session_id: str | None, given: Proposal | None, **changes: Any) -> Session:
     """As :func:`start_fork`, but the caller runs the fork itself, in the foreground; it counts as queued."""
-    hosts.check([forked_spec(parent, stage, **changes).api])
+    hosts.check([forked_spec(parent, stage, **changes).engineer.server])
     with launching(store.root):
         session = fork(parent, stage, store, session_id, given=given, **changes)
         queue(session)
@@ -56,7 +56,7 @@ def claim_fork(parent: Session, stage: int, store: SessionStore, session_id: str
 def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
     """Gives a session the person's proposal that it waits for, and starts its worker again. Raises what :func:`start` raises, and
     LaunchError if it waits for none."""
-    hosts.check([session.spec.api])
+    hosts.check([session.spec.engineer.server])
     with launching(store.root):
         state = session.state()
         if state.status != "waiting":
@@ -69,7 +69,7 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
 def resume(session: Session, store: SessionStore) -> None:
     """Starts a worker that takes the session up where it stands. Raises what :func:`start` raises, and LaunchError if it is running, done
     or read-only, or if it waits for a proposal."""
-    hosts.check([session.spec.api])
+    hosts.check([session.spec.engineer.server])
     with launching(store.root):
         check_resumable(session)
         spawn(session)
@@ -80,7 +80,7 @@ def reclaim(session: Session) -> None:
     JobHeldError if a worker is on it that its state does not name."""
     check_resumable(session)
     check_folder(session)
-    hosts.check([session.spec.api])
+    hosts.check([session.spec.engineer.server])
     with sole_worker(session), launching(SessionStore().root):
         queue(session)
 

@@ -154,16 +154,6 @@ def ledger_of(sessions: Iterable[Session]) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
 
 
-SOURCES = {
-    "rules": "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read.",
-    "lab": "The lab model writes its own; it learnt them from the rules, which expect p + 0.3 p(1-p), p being the rate that they read.",
-    "language": "The language model names each number itself.",
-    "human": "A person named each number.",
-}
-
-
 def source(spec: SessionSpec) -> str:
     """A sentence on the source of a session's predictions."""
-    if spec.engineer in ("human", "rules"):
-        return SOURCES[spec.engineer]
-    return SOURCES["language" if spec.engineer == "api" or spec.language is not None else "lab"]
+    return spec.engineer.expectations(spec.language)

@@ -7,19 +7,17 @@ session and resumes one. Importing this module imports torch: only the worker pr
 from __future__ import annotations
 
 import shutil
-from contextlib import nullcontext
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 
 from frozenlab import seeds
-from frozenlab.engineer.ask import SCRIPTED, Engineer, LanguageEngineer, ModelEngineer, Replier, ask
-from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.engineer.engineers.human import person
+from frozenlab.engineer.ask import ask
+from frozenlab.engineer.engineers.human import Decision
 from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord, Written
+from frozenlab.engineer.protocol import Engineer
+from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord
 from frozenlab.jobs.disk import check_room, size_of
 from frozenlab.jobs.environment import THREADS
 from frozenlab.lake.config import EnvironmentConfig
@@ -33,17 +31,12 @@ from frozenlab.loop.soundness import stages_to_train
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import GIVEN_FILE, EnvironmentRecord, Session, SessionError
 from frozenlab.policy.evaluation import evaluate
-from frozenlab.policy.folders import policy_folder
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
 from frozenlab.training.checkpoints import drop_resume_files
 from frozenlab.training.methods.language_grpo import LanguageGRPORun
 from frozenlab.training.stage import make_run, train_stage
 from frozenlab.training.stage_run import StageRun
-
-PROPOSAL_TEMPERATURE = 0.5
 
 
 def run(session: Session, recorder: Recorder) -> None:
@@ -53,7 +46,7 @@ def run(session: Session, recorder: Recorder) -> None:
     policy = load_policy(spec.policy, spec.language, spec.seed)
     suite, test = suites_of(spec)
     training = make_training(policy, suite + test, session)
-    engineer = make_engineer(spec, policy)
+    engineer = spec.engineer.build(spec.models(policy))
     config = spec.initial_config
     lacking = stages_to_train(session)
     validate(policy, suite, None, session, recorder)
@@ -71,44 +64,12 @@ def run(session: Session, recorder: Recorder) -> None:
         train(training, boards, stage, lacking, session, recorder)
         validate(policy, suite, stage, session, recorder)
         measure(policy, test, stage, session, recorder)
-        if spec.engineer == "human" and stage + 1 == spec.stages:
+        if "person" in spec.engineer.needs and stage + 1 == spec.stages:
             break  # nobody would train on what a person thinks of here
         context = describe(session.measurements(stage), spec.sections, spec.layouts)
         config = propose(engineer, context, config, session, recorder).config_after
     if spec.heavy:
         drop_resume_files(session.stage_dir(spec.stages - 1) / "policy")
-
-
-def make_engineer(spec: SessionSpec, policy: Policy | None) -> Engineer:
-    """The engineer that the spec names: ``policy`` itself, ``base``, which is a second copy that no training touches, or one that needs no
-    model here. A person has not been asked yet."""
-    if spec.engineer == "human":
-        return person()
-    if spec.engineer in SCRIPTED:
-        return SCRIPTED[spec.engineer]
-    if spec.api is not None:
-        return ApiEngineer(spec.api)
-    if isinstance(policy, HFPolicy):
-        return LanguageEngineer(replier(policy, spec), name=spec.engineer, guidance=policy.settings.guidance)
-    model = LabPolicy.load(policy_folder(spec.policy)) if spec.engineer == "base" else policy
-    assert isinstance(model, LabPolicy)
-    return ModelEngineer(
-        write=lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=PROPOSAL_TEMPERATURE, seed=seed),
-        name=spec.engineer,
-    )
-
-
-def replier(policy: HFPolicy, spec: SessionSpec) -> Replier:
-    """How the engineer's model is asked: as it is by then, or as it was before any training."""
-    if spec.engineer == "policy":
-        return lambda messages, schema, seed: Written(*policy.reply(messages, schema, seed))
-    base = None if policy.settings.lora else HFPolicy.load(spec.policy, policy.settings)
-
-    def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
-        with policy.before_training() if base is None else nullcontext(base) as model:
-            return Written(*model.reply(messages, schema, seed))
-
-    return reply
 
 
 def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
@@ -253,7 +214,7 @@ def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, ses
     spec, record, given = session.spec, session.proposal(context.stage), session.given(context.stage)
     if record is None and given is None and (session.stage_dir(context.stage) / GIVEN_FILE).exists():
         raise SessionError(f"{session.problems[-1]}. Mend or delete it, then resume")
-    engineer = person(given) if given else engineer
+    engineer = Decision(given=given) if given else engineer
     if record is None:
         recorder.phase("asking" if context.stage is None else "proposing", context.stage)
     if record is None or session.context(context.stage) is None:

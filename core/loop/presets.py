@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from frozenlab.engineer.schema import EngineerName
+from frozenlab.engineer.engineers import engineer_of
+from frozenlab.engineer.own_model import ModelEngineer
+from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.errors import LabError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.suites import SEED, SUITES, SuiteSpec
@@ -37,6 +39,8 @@ class Preset:
     policy: str = "lab-model"
     language: LanguageSettings | None = None
     """Settings of a Hugging Face model; such a preset needs a GPU."""
+    proposal_tokens: int | None = None
+    """The longest proposal of such a model as engineer; None: the usual one."""
 
 
 SMALL = EnvironmentConfig.uniform(SUITES["session"].sizes, agents=3, hole_ratio=0.2, wait_ratio=0.2)
@@ -110,7 +114,8 @@ PRESETS: dict[str, Preset] = {
         test_boards=20,
         training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
         policy="Qwen/Qwen3-0.6B",
-        language=LanguageSettings(lora=Lora(rank=16, alpha=32), max_tokens=512, proposal_tokens=2048, context=8192, rows=8),
+        language=LanguageSettings(lora=Lora(rank=16, alpha=32), max_tokens=512, context=8192, rows=8),
+        proposal_tokens=2048,
     ),
 }
 
@@ -123,16 +128,28 @@ class PresetError(LabError, ValueError):
     """A preset does not support a training method; the message lists those it supports."""
 
 
-def preset_spec(name: str, *, method: Method = "grpo", engineer: EngineerName = "policy", seed: int = 0) -> SessionSpec:
-    """The spec of a preset. Raises KeyError for a name that is not in PRESETS, PresetError for a method that it has no numbers for."""
+def preset_spec(name: str, *, method: Method = "grpo", engineer: str | EngineerSpec = "policy", seed: int = 0) -> SessionSpec:
+    """The spec of a preset.
+
+    Args:
+        engineer: its name for the usual settings, or an engineer with its settings.
+
+    Raises:
+        KeyError: a name that is not in PRESETS.
+        PresetError: a method that the preset has no numbers for.
+        EngineerError: there is no such engineer, or it needs settings.
+    """
     preset = PRESETS[name]
     if method not in preset.training:
         raise PresetError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[known] for known in preset.training)}")
+    chosen = engineer_of(engineer) if isinstance(engineer, str) else engineer
+    if isinstance(engineer, str) and isinstance(chosen, ModelEngineer) and preset.proposal_tokens:
+        chosen = chosen.model_copy(update={"max_tokens": preset.proposal_tokens})
     return SessionSpec(
         title=f"{NAMES.get(name, name.capitalize())} session" + (f" by {METHOD_NAMES[method]}" if method != "grpo" else ""),
         policy=preset.policy,
         language=preset.language,
-        engineer=engineer,
+        engineer=chosen,
         stages=preset.stages,
         initial_config=preset.config,
         training=TrainingSettings(method=method, **preset.training[method]),

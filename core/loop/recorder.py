@@ -62,7 +62,7 @@ class Recorder(JobRecorder[Session]):
         super().begin()
         self.state.rates = session.rates()
         kind = "resumed" if session.events()[0] else "started"
-        self.event(kind, method=spec.training.method, engineer=spec.engineer, stages=spec.stages)
+        self.event(kind, method=spec.training.method, engineer=spec.engineer.kind, stages=spec.stages)
         self.write()
 
     def phase(self, phase: Phase, stage: int | None) -> None:
@@ -147,7 +147,7 @@ class Recorder(JobRecorder[Session]):
 
     def _show_sealed_rates(self) -> None:
         """Results of a person's session come from its test boards once nobody decides any more."""
-        if self.job.spec.test is not None and self.job.spec.engineer == "human":
+        if self.job.spec.test is not None and "person" in self.job.spec.engineer.needs:
             for stage in (None, *range(self.job.spec.stages)):
                 if (rows := self.job.test(stage)) is not None:
                     self._rate(stage, rows, shown=True)

@@ -6,11 +6,16 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.guard import GuardSettings
-from frozenlab.engineer.schema import SECTIONS, ApiSettings, EngineerName, Section
+from frozenlab.engineer.own_model import ModelEngineer
+from frozenlab.engineer.protocol import Models
+from frozenlab.engineer.schema import SECTIONS, Section
 from frozenlab.lake.config import EnvironmentConfig, Layout
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.older import upgraded_spec
 from frozenlab.policy.folders import on_hub
+from frozenlab.policy.policy import Policy
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.training.settings import METHOD_NAMES, TrainingSettings
 
@@ -30,15 +35,15 @@ class SessionSpec(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
+    """Version 1 kept the engineer in several fields; it is still read."""
     title: Annotated[str, Field(max_length=120)] = ""
     policy: str = "lab-model"
     """``lab-model`` (the shipped one) or the path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None
     """How the policy is loaded, asked and trained if it is a Hugging Face language model; None: it is a lab model."""
-    engineer: EngineerName = "policy"
-    api: ApiSettings | None = None
-    """Where the engineer ``api`` is asked; None for the others."""
+    engineer: AnyEngineer = PolicyEngineer()
+    """Who proposes the next config, with its settings. In a file its name alone stands for the usual settings."""
     sections: tuple[Section, ...] = SECTIONS
     """The context sections the engineer sees."""
     layouts: tuple[Layout, ...] = ()
@@ -74,21 +79,27 @@ class SessionSpec(BaseModel):
         return self.language.launcher.processes if self.language else 1
 
     def changed(self, **changes: Any) -> Self:
-        """The spec with other values; where an api engineer is left for another, its settings go too. Raises pydantic's ValidationError."""
-        if changes.get("engineer", "api") != "api":
-            changes.setdefault("api", None)
+        """The spec with other values. An engineer may be given by its name: one of the same kind keeps the settings that it has.
+
+        Raises ValueError (pydantic's ValidationError is one) where they are not valid.
+        """
+        if isinstance(name := changes.get("engineer"), str):
+            changes["engineer"] = engineer_of(name, self.engineer)
         return self.model_validate(self.model_dump() | changes)
+
+    def models(self, current: Policy | None) -> Models:
+        """The models for its engineer; ``current`` is the one that is trained."""
+        return Models(self.policy, self.language, current)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        return upgraded_spec(given) if isinstance(given, dict) else given
 
     @model_validator(mode="after")
     def _check_first(self) -> Self:
-        if self.ask_first and self.engineer == "human":
+        if self.ask_first and "person" in self.engineer.needs:
             raise ValueError('a person is first asked after stage 1: leave "ask_first" out')
-        return self
-
-    @model_validator(mode="after")
-    def _check_api(self) -> Self:
-        if (self.engineer == "api") != (self.api is not None):
-            raise ValueError('"api" says where the engineer api is asked: give both or neither')
         return self
 
     @model_validator(mode="after")
@@ -96,6 +107,10 @@ class SessionSpec(BaseModel):
         if self.language is None:
             return self
         training, rows, processes = self.training, self.language.rows, self.language.launcher.processes
+        if isinstance(self.engineer, ModelEngineer) and self.engineer.max_tokens >= self.language.context:
+            raise ValueError(
+                f"a proposal may take {self.engineer.max_tokens} tokens, but prompt and answer together only {self.language.context}"
+            )
         if training.method != "grpo":
             raise ValueError(f"a language model trains by GRPO; {METHOD_NAMES[training.method]} needs the lab model")
         if self.policy == "lab-model":

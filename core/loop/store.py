@@ -260,7 +260,7 @@ class Session(Job):
     @property
     def sealed(self) -> bool:
         """Whether results come from test boards. They do not while a person is the engineer, who would see them."""
-        if self.spec.test is None or self.spec.engineer != "human":
+        if self.spec.test is None or "person" not in self.spec.engineer.needs:
             return self.spec.test is not None
         stored = self._model(self.dir / "state.json", State)
         return stored is not None and stored.status == "done"
@@ -451,7 +451,7 @@ class SessionStore:
 
         Raises SessionError if the id is taken.
         """
-        session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer)
+        session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer.kind)
         check_id(session_id, "session", SessionError)
         folder = self.root / session_id
         self.root.mkdir(parents=True, exist_ok=True)

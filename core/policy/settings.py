@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -41,8 +41,12 @@ class Launcher(Strict):
     """One for each GPU; they share each step's boards."""
 
 
+ENGINEERS_OWN = {"guidance": "guidance", "proposal_tokens": "max_tokens", "proposal_temperature": "temperature"}
+"""Settings of the engineer that version 1 of a session's spec kept with the language model -> their names today."""
+
+
 class LanguageSettings(Strict):
-    """A Hugging Face language model as policy and engineer. The defaults are those of the paper's model, Qwen3-4B, on one GPU."""
+    """A Hugging Face language model as policy. The defaults are those of the paper's model, Qwen3-4B, on one GPU."""
 
     revision: Annotated[str, Field(max_length=100)] | None = None
     """Branch, tag or commit of the model on its hub."""
@@ -59,20 +63,20 @@ class LanguageSettings(Strict):
     """Whether the chat template lets the model think before it answers."""
     max_tokens: Annotated[int, Field(ge=8, le=65_536)] = 1024
     """The longest answer to a board, thoughts included; a longer one is cut off and counts as truncated."""
-    proposal_tokens: Annotated[int, Field(ge=64, le=65_536)] = 4096
-    """The longest answer of the engineer."""
-    proposal_temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
-    guidance: bool = True
-    """Whether the engineer is told the paper's two lessons."""
     context: Annotated[int, Field(ge=256, le=262_144)] = 16_384
     """Tokens that prompt and answer may have together."""
     vllm: Vllm | None = Vllm()
     """None: the transformers library writes, much slower, with nothing else to install."""
     launcher: Launcher = Launcher()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_engineer(cls, given: Any) -> Any:
+        """Files of specs of version 1 hold settings of the engineer here; :mod:`frozenlab.loop.older` reads them."""
+        return {name: value for name, value in given.items() if name not in ENGINEERS_OWN} if isinstance(given, dict) else given
+
     @model_validator(mode="after")
     def _check_room(self) -> Self:
-        longest = max(self.max_tokens, self.proposal_tokens)
-        if longest >= self.context:
-            raise ValueError(f"an answer may take {longest} tokens, but prompt and answer together only {self.context}")
+        if self.max_tokens >= self.context:
+            raise ValueError(f"an answer may take {self.max_tokens} tokens, but prompt and answer together only {self.context}")
         return self

@@ -9,15 +9,14 @@ from collections.abc import Collection, Iterator
 import torch
 
 from frozenlab import seeds
-from frozenlab.engineer.ask import Engineer, ask
+from frozenlab.engineer.ask import ask
 from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.protocol import Engineer, EngineerSpec
 from frozenlab.jobs.environment import THREADS
-from frozenlab.loop.loop import make_engineer
 from frozenlab.loop.store import Session
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
-from frozenlab.replays.task import Answer, ReplayError, ReplayTask, needs_weights, obstacle, spec_of
+from frozenlab.replays.task import Answer, ReplayError, ReplayTask, obstacle, spec_of
 
 
 def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Iterator[Answer]:
@@ -35,18 +34,17 @@ def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]
     torch.set_num_threads(THREADS)
     measured = session.measurements(task.stage)
     asked = []
-    engineers: dict[tuple[str, ApiSettings | None], Engineer] = {}
+    engineers: dict[EngineerSpec, Engineer] = {}
     policy: Policy | None = None
     for arm in task.arms:
         spec = spec_of(arm, session)
-        if reason := obstacle(session, task.stage, spec.engineer):
+        if reason := obstacle(session, task.stage, spec.engineer.kind):
             raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
-        if policy is None and needs_weights(spec, spec.engineer):
+        if policy is None and spec.engineer.needs_weights(spec.language):
             policy = load_policy(str(session.stage_dir(task.stage) / "policy"), spec.language)
-        who = (spec.engineer, spec.api)
-        if who not in engineers:  # one for all arms that ask it, as a base may be a large model
-            engineers[who] = make_engineer(spec, policy)
-        asked.append((arm.name, engineers[who], describe(measured, spec.sections, spec.layouts), spec.guard))
+        if spec.engineer not in engineers:  # one for all arms that ask it, as a base may be a large model
+            engineers[spec.engineer] = spec.engineer.build(spec.models(policy))
+        asked.append((arm.name, engineers[spec.engineer], describe(measured, spec.sections, spec.layouts), spec.guard))
     for sample in range(task.samples):
         draw = seeds.derive(task.seed, "replay/proposal", sample)
         for name, engineer, context, limits in asked:

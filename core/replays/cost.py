@@ -9,7 +9,7 @@ from statistics import mean
 
 from frozenlab.engineer.dialects.plain import answer_schema, render_request
 from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.server import Server
 from frozenlab.loop.store import Session
 from frozenlab.replays.task import ReplayTask, spec_of
 
@@ -56,20 +56,21 @@ def estimate(task: ReplayTask, session: Session, known: Collection[tuple[str, in
     for arm in task.arms:
         spec = spec_of(arm, session)
         asked = sum((arm.name, sample) not in known for sample in range(task.samples))
-        if spec.api is None or not asked:
+        server, guidance = spec.engineer.server, getattr(spec.engineer, "guidance", False)
+        if server is None or not asked:
             continue
         context = describe(measured, spec.sections, spec.layouts)
-        request = render_request(context, guidance=spec.api.guidance) + json.dumps(answer_schema(context))
-        read, written = len(request) // CHARACTERS_A_TOKEN, answer_length(spec.api, length)
+        request = render_request(context, guidance=guidance) + json.dumps(answer_schema(context))
+        read, written = len(request) // CHARACTERS_A_TOKEN, answer_length(server, length)
         requests, prompt_tokens, answer_tokens = requests + asked, prompt_tokens + asked * read, answer_tokens + asked * written
-        paid = spec.api.cost(asked * read, asked * written)
+        paid = server.cost(asked * read, asked * written)
         cost = None if cost is None or paid is None else cost + paid
     return Estimate(requests, prompt_tokens, answer_tokens, length is not None, cost) if requests else None
 
 
-def answer_length(api: ApiSettings, earlier: float | None) -> int:
+def answer_length(server: Server, earlier: float | None) -> int:
     """Tokens of one answer: the mean of earlier ones, or the most that may be written."""
-    return api.max_tokens if earlier is None else min(api.max_tokens, round(earlier))
+    return server.max_tokens if earlier is None else min(server.max_tokens, round(earlier))
 
 
 def earlier_length(session: Session) -> float | None:

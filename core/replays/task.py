@@ -20,7 +20,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from frozenlab import places
 from frozenlab.engineer import hosts
-from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, ProposalRecord, Section
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.schema import SECTIONS, ProposalRecord, Section
+from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError, one_line
 from frozenlab.files import write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder, readable
@@ -30,7 +33,7 @@ from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState,
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.policy.folders import weights_file
-from frozenlab.studies.spec import PAPER_SECTIONS, STUDY_ENGINEERS, Arm, engineer_arms, only_one, section_arms, without_one
+from frozenlab.studies.spec import PAPER_SECTIONS, Arm, engineer_arms, only_one, section_arms, without_one
 
 MOST_SAMPLES = 200
 
@@ -75,8 +78,6 @@ class ReplayTask(BaseModel):
         names = [arm.name for arm in self.arms]
         if len(set(names)) < len(names):
             raise ValueError("two arms are the same")
-        if any(arm.language for arm in self.arms):
-            raise ValueError('a replay asks the session\'s own model as it is: "language" cannot differ between arms')
         return self
 
     @property
@@ -117,7 +118,7 @@ class Replay(Job):
     def patience(self) -> float:
         """Language models take their time, here or behind an API."""
         specs = [spec_of(arm, self.session) for arm in self.task.arms]
-        slow = any(spec.api is not None or (spec.language is not None and spec.engineer in ("policy", "base")) for spec in specs)
+        slow = any(spec.engineer.slow(spec.language) for spec in specs)
         return SLOW_STALLED_AFTER if slow else STALLED_AFTER
 
     @property
@@ -171,18 +172,16 @@ def varied_sections(kind: str, chosen: Sequence[Section] | None) -> tuple[Sectio
     return tuple(chosen) if chosen is not None else PAPER_SECTIONS if kind == "sections" else SECTIONS
 
 
-def arms_of_sections(
-    kind: str, sections: Sequence[Section], engineer: EngineerName | None = None, api: ApiSettings | None = None
-) -> tuple[Arm, ...]:
+def arms_of_sections(kind: str, sections: Sequence[Section], engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
     """Arms of one engineer (None: the session's) with these sections on and off, in one of the SECTION_KINDS."""
-    changes = {"engineer": engineer, "api": api if engineer == "api" else None}
-    return tuple(arm.model_copy(update=changes) for arm in SECTION_KINDS[kind](sections))
+    return tuple(arm.model_copy(update={"engineer": engineer}) for arm in SECTION_KINDS[kind](sections))
 
 
-def arms_of_engineers(engineers: Iterable[EngineerName], own: EngineerName, api: ApiSettings | None = None) -> tuple[Arm, ...]:
+def arms_of_engineers(engineers: Iterable[EngineerSpec], own: str) -> tuple[Arm, ...]:
     """Arms of several engineers, all with the session's sections. Its ``own`` engineer comes first, as the reference arm."""
-    ordered = sorted(dict.fromkeys(engineers), key=lambda engineer: (engineer != own, ENGINEERS.index(engineer)))
-    return engineer_arms(ordered, api)
+    order = list(BY_NAME)
+    by_kind = {engineer.kind: engineer for engineer in engineers}
+    return engineer_arms(sorted(by_kind.values(), key=lambda engineer: (engineer.kind != own, order.index(engineer.kind))))
 
 
 def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, folder: Path | None = None, **fields: int) -> ReplayTask:
@@ -199,8 +198,7 @@ def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, fo
     """
     session.measurements(stage)
     for arm in arms:
-        engineer = spec_of(arm, session).engineer
-        if reason := obstacle(session, stage, engineer):
+        if reason := obstacle(session, stage, spec_of(arm, session).engineer.kind):
             raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
     fixed = {"title": f"{session.title}, stage {stage + 1}: {what}"[:200], "session": session.id, "folder": folder and str(folder)}
     try:
@@ -214,9 +212,9 @@ def session_of(task: ReplayTask, store: SessionStore) -> Session:
     return store.open(task.session) if task.folder is None else Session(Path(task.folder))
 
 
-def servers(task: ReplayTask, session: Session) -> list[ApiSettings]:
-    """The API servers of the task's arms."""
-    return [api for arm in task.arms if (api := spec_of(arm, session).api) is not None]
+def servers(task: ReplayTask, session: Session) -> list[Server]:
+    """The servers of the task's arms."""
+    return [server for arm in task.arms if (server := spec_of(arm, session).engineer.server) is not None]
 
 
 def spec_of(arm: Arm, session: Session) -> SessionSpec:
@@ -227,24 +225,21 @@ def spec_of(arm: Arm, session: Session) -> SessionSpec:
         raise ReplayError(f"the arm {arm.name} cannot be asked: {one_line(error)}") from None
 
 
-def obstacle(session: Session, stage: int, engineer: EngineerName) -> str | None:
-    """The reason why an engineer cannot be asked about a stage; None if it can."""
-    if engineer == "human":
+def obstacle(session: Session, stage: int, engineer: str) -> str | None:
+    """The reason why the engineer of this name cannot be asked about a stage; None if it can."""
+    kind = BY_NAME[engineer]
+    if "person" in kind.needs:
         return "its engineer is a person, who is not asked again and again"
-    if needs_weights(session.spec, engineer) and weights_file(session.stage_dir(stage) / "policy") is None:
+    if kind.needs_weights(session.spec.language) and weights_file(session.stage_dir(stage) / "policy") is None:
         return f"the engineer {engineer} needs the weights of stage {stage + 1}, which {session.id} does not have"
     return None
 
 
-def askable(session: Session, stage: int) -> list[EngineerName]:
-    """The engineers that can be asked about a stage without further settings: all without an obstacle, and ``api`` if the session has its
-    settings."""
-    return [one for one in STUDY_ENGINEERS if (one != "api" or session.spec.api is not None) and obstacle(session, stage, one) is None]
-
-
-def needs_weights(spec: SessionSpec, engineer: EngineerName) -> bool:
-    """Whether an engineer needs the stage's checkpoint. The base of a language model is the checkpoint without its adapters."""
-    return engineer == "policy" or (engineer == "base" and spec.language is not None)
+def askable(session: Session, stage: int) -> list[str]:
+    """The engineers that can be asked about a stage without further settings: all without an obstacle that need none, or whose settings
+    the session has."""
+    ready = [name for name in UNATTENDED if not BY_NAME[name].required() or session.spec.engineer.kind == name]
+    return [name for name in ready if obstacle(session, stage, name) is None]
 
 
 def validated_stages(session: Session) -> list[int]:

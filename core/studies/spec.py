@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab import seeds
+from frozenlab.engineer.engineers import AnyEngineer, engineer_of
 from frozenlab.engineer.guard import GuardSettings
-from frozenlab.engineer.schema import ENGINEERS, SECTIONS, ApiSettings, EngineerName, Section
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.schema import SECTIONS, Section
+from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError
 from frozenlab.loop.forks import CHANGEABLE
+from frozenlab.loop.older import upgraded_arm
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.settings import LanguageSettings
 
 PAPER_SECTIONS: tuple[Section, ...] = ("failures", "statistics", "preserved")
 """The sections whose usefulness the paper studies."""
-PAPER_ENGINEERS: tuple[EngineerName, ...] = ("policy", "base", "rules", "uniform", "fixed")
+PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed")
 """The current checkpoint, the model before training, and the baselines."""
-STUDY_ENGINEERS = tuple(engineer for engineer in ENGINEERS if engineer != "human")
-"""Engineers that a study can ask. It runs unattended, so no person."""
 GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
 """Guards of three strengths. They differ only in the largest step of a ratio; the smallest share of a size stays the same. The rules and
 the lab model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
 PROMPT_TOKENS = 3000
 """Tokens of one request to an engineer behind an API, estimated generously: in the recorded sessions with six and seven map sizes, the
 prompt and the schema of the answer have 11 000 characters, at about four characters per token."""
-
-
-Model = TypeVar("Model", LanguageSettings, ApiSettings)
-"""Settings of an engineer whose prompt can include the paper's two lessons."""
 
 
 class StudyError(LabError, ValueError):
@@ -46,16 +43,18 @@ class Arm(BaseModel):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,49}$")]
     sections: tuple[Section, ...] | None = None
-    engineer: EngineerName | None = None
-    api: ApiSettings | None = None
-    language: LanguageSettings | None = None
-    """The session's settings, except for ``guidance``: whether the engineer's prompt includes the paper's two lessons."""
+    engineer: AnyEngineer | None = None
     guard: GuardSettings | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        return upgraded_arm(given) if isinstance(given, dict) else given
 
     @property
     def changes(self) -> dict[str, Any]:
         """The changes by name, as fields of a session's spec."""
-        return {name: value for name in ("sections", "engineer", "api", "language", "guard") if (value := getattr(self, name)) is not None}
+        return {name: value for name in ("sections", "engineer", "guard") if (value := getattr(self, name)) is not None}
 
 
 class StudySpec(BaseModel):
@@ -78,6 +77,15 @@ class StudySpec(BaseModel):
     prediction: Annotated[str, Field(max_length=4000)] = ""
     """The expected result and the stopping rule, written before the study begins."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        """Arms of version 1 leave to the session what its language model is given as engineer."""
+        if not isinstance(given, dict) or not isinstance(given.get("session"), dict):
+            return given
+        arms = [upgraded_arm(arm, given["session"]) if isinstance(arm, dict) else arm for arm in given.get("arms", ())]
+        return given | {"arms": arms}
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         for what, named in (("arms", [arm.name for arm in self.arms]), ("seeds", self.seeds)):
@@ -86,24 +94,12 @@ class StudySpec(BaseModel):
         if self.session.stages < 2 and not self.session.ask_first:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
         for arm in self.arms:
-            if arm.language is not None:
-                self._check_language(arm, arm.language)
-            if self.spec_of(arm, self.seeds[0]).engineer == "human":
+            if "person" in self.spec_of(arm, self.seeds[0]).engineer.needs:
                 raise ValueError(f"a study runs by itself, so the engineer of the arm {arm.name} cannot be human")
         for arm in self.arms[1:]:  # the others fork from the first
             if unforkable := sorted(set(arm.changes) - CHANGEABLE):
                 raise ValueError(f"the arm {arm.name} changes {unforkable[0]!r}, but arms are forks, and a fork cannot have another one")
         return self
-
-    def _check_language(self, arm: Arm, language: LanguageSettings) -> None:
-        """Raise ValueError if the arm's engineer reads no prompt in words, or if it would be trained in another way."""
-        own, engineer = self.session.language, arm.engineer or self.session.engineer
-        if own is None:
-            raise ValueError(f"the arm {arm.name} is about guidance, but a lab model reads no instructions in words")
-        if engineer not in ("policy", "base"):
-            raise ValueError(f'the arm {arm.name} is about guidance in "language", which the engineer {engineer} does not read')
-        if language.model_copy(update={"guidance": own.guidance}) != own:
-            raise ValueError(f'the arm {arm.name} changes more of "language" than its guidance')
 
     def spec_of(self, arm: Arm, seed: int) -> SessionSpec:
         """The session spec of one cell. Raises ValueError (pydantic's ValidationError) for an arm that cannot be run."""
@@ -134,14 +130,14 @@ class StudySpec(BaseModel):
     def highest_cost(self) -> float | None:
         """Upper bound on the cost of these requests: PROMPT_TOKENS each, and answers of the greatest length. None if an arm has no
         price."""
-        costs = [api.cost(PROMPT_TOKENS, api.max_tokens) for api in self.servers]
+        costs = [server.cost(PROMPT_TOKENS, server.max_tokens) for server in self.servers]
         known = [cost for cost in costs if cost is not None]
         return sum(known) * len(self.seeds) * self.proposals if len(known) == len(costs) else None
 
     @property
-    def servers(self) -> list[ApiSettings]:
+    def servers(self) -> list[Server]:
         """The servers of the arms with an engineer behind an API."""
-        return [api for arm in self.arms if (api := self.spec_of(arm, self.seeds[0]).api) is not None]
+        return [server for arm in self.arms if (server := self.spec_of(arm, self.seeds[0]).engineer.server) is not None]
 
     def sections_of(self) -> dict[str, frozenset[Section]]:
         """The sections that each arm's engineer sees."""
@@ -166,28 +162,27 @@ def only_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
     return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
 
 
-def engineer_arms(engineers: Sequence[EngineerName] = PAPER_ENGINEERS, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """One arm per engineer; ``api`` holds the server of the engineer of that name."""
-    return tuple(Arm(name=engineer, engineer=engineer, api=api if engineer == "api" else None) for engineer in engineers)
+def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:
+    """One arm per engineer, named after it."""
+    return tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in engineers)
 
 
 def guard_arms() -> tuple[Arm, ...]:
     return tuple(Arm(name=name, guard=guard) for name, guard in GUARDS.items())
 
 
-def guidance_arms(session: SessionSpec, api: ApiSettings | None = None) -> tuple[Arm, ...]:
-    """One engineer with and without the paper's two lessons in its prompt: the one behind ``api`` if given, otherwise the session's.
+def guidance_arms(session: SessionSpec, engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
+    """One engineer (None: the session's) with and without the paper's two lessons in its prompt.
 
     Raises:
         StudyError: that engineer reads no prompt in words.
     """
-    arms = {"guided": {"guidance": True}, "unguided": {"guidance": False}}
-    if server := api or session.api:
-        return tuple(Arm(name=name, engineer="api", api=server.model_copy(update=lessons)) for name, lessons in arms.items())
-    if session.language is not None and session.engineer in ("policy", "base"):
-        language = session.language
-        return tuple(Arm(name=name, language=language.model_copy(update=lessons)) for name, lessons in arms.items())
-    who = "a lab model" if session.engineer in ("policy", "base") else f"the engineer {session.engineer}"
+    asked = engineer or session.engineer
+    if asked.takes_guidance(session.language):
+        return tuple(
+            Arm(name=name, engineer=asked.model_copy(update={"guidance": given})) for name, given in (("guided", True), ("unguided", False))
+        )
+    who = "a lab model" if "model" in asked.needs else f"the engineer {asked.kind}"
     needed = "an engineer behind an API, or a session that trains a language model"
     raise StudyError(f"{who} reads no instructions in words: the study guidance needs {needed}")
 
@@ -227,11 +222,16 @@ def one_at_a_time_study(seeds: int = SEEDS["one-at-a-time"], session: SessionSpe
 def engineers_study(
     seeds: int = SEEDS["engineers"],
     session: SessionSpec | None = None,
-    engineers: Sequence[EngineerName] = PAPER_ENGINEERS,
-    api: ApiSettings | None = None,
+    engineers: Sequence[str | EngineerSpec] = PAPER_ENGINEERS,
 ) -> StudySpec:
-    """The study engineers: several engineers, by default the paper's, without its lessons. The first is the reference arm."""
-    return _study("Who is a good engineer?", engineer_arms(engineers, api and unguided(api)), seeds, session)
+    """The study engineers: several engineers, by default the paper's, without its lessons. The first is the reference arm.
+
+    An engineer that is given by its name has the settings of the session's engineer, if that is the same, or the usual ones. Raises
+    EngineerError as :func:`engineer_of` does.
+    """
+    own = session or preset_spec("study")
+    asked = [engineer_of(one, own.engineer) if isinstance(one, str) else one for one in engineers]
+    return _study("Who is a good engineer?", engineer_arms([unguided(one, own) for one in asked]), seeds, own)
 
 
 def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
@@ -239,10 +239,10 @@ def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None)
     return _study("How far may a proposal go?", guard_arms(), seeds, session)
 
 
-def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None = None, api: ApiSettings | None = None) -> StudySpec:
-    """The study guidance: the paper's two lessons in the prompt or not. Raises ValueError as :func:`guidance_arms` does."""
+def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None = None, engineer: EngineerSpec | None = None) -> StudySpec:
+    """The study guidance: the paper's two lessons in the prompt or not. Raises StudyError as :func:`guidance_arms` does."""
     own = session or preset_spec("study")
-    return _study("Do the lessons in the prompt help?", guidance_arms(own, api), seeds, own)
+    return _study("Do the lessons in the prompt help?", guidance_arms(own, engineer), seeds, own)
 
 
 def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec | None) -> StudySpec:
@@ -256,17 +256,17 @@ def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec |
     changes: dict[str, Any] = {"test": own.test or own.suite, "ask_first": True}
     if own.training.schedule == "linear":
         changes["training"] = own.training.scheduled("per-stage")
-    if own.engineer == "human":
+    changes["engineer"] = unguided(own.engineer, own)
+    if "person" in own.engineer.needs:
         if arms[0].engineer is None:
             raise ValueError("a study runs by itself, so its engineer cannot be human")
         changes |= arms[0].changes
-    changes |= {name: unguided(model) for name in ("language", "api") if (model := getattr(own, name)) is not None}
     return StudySpec(title=title, session=own.changed(**changes), arms=arms, seeds=tuple(range(seeds)), suite_by_seed=True)
 
 
-def unguided(model: Model) -> Model:
-    """The same settings, without the paper's two lessons in the prompt."""
-    return model.model_copy(update={"guidance": False})
+def unguided(engineer: EngineerSpec, session: SessionSpec) -> EngineerSpec:
+    """The same engineer without the paper's two lessons, if it could read them."""
+    return engineer.model_copy(update={"guidance": False}) if engineer.takes_guidance(session.language) else engineer
 
 
 STUDIES: dict[str, Callable[..., StudySpec]] = {

@@ -9,14 +9,14 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.engineer import hosts
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.server import Server
 from frozenlab.ui import markup
 
 ERROR = "api_host_error"
 
 
 def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
-    """Where it is asked, and what that costs: the fields of ApiSettings. The key itself is never entered here.
+    """Where it is asked, and what that costs: the settings of the engineer ``api``. The key itself is never entered here.
 
     Args:
         key: what the keys of the widgets begin with.
@@ -49,7 +49,7 @@ def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
     return fields
 
 
-def may_ask(servers: Iterable[ApiSettings | None], key: str) -> bool:
+def may_ask(servers: Iterable[Server | None], key: str) -> bool:
     """Whether what is about to start may ask these servers. Asks here about each one that nobody has allowed on this machine yet.
 
     Args:

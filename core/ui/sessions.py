@@ -89,7 +89,7 @@ def set_up(spec: SessionSpec) -> str:
     """How a session works, wherever its figures are shown: ``GRPO · policy engineer · 3 stages``; before it a language model's name."""
     model = [Path(spec.policy).name] if spec.language else []
     stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
-    return " · ".join([*model, METHOD_NAMES[spec.training.method], f"{spec.engineer} engineer", stages])
+    return " · ".join([*model, METHOD_NAMES[spec.training.method], f"{spec.engineer.kind} engineer", stages])
 
 
 def status_badge(session: Session, state: State) -> None:

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from frozenlab.engineer.ask import ask
+from frozenlab.engineer.chat import MOST_CHARACTERS
 from frozenlab.engineer.dialects.plain import example
-from frozenlab.engineer.engineers.api import MOST_CHARACTERS, ApiEngineer
+from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
-from frozenlab.engineer.schema import ApiSettings, ProposalRecord
+from frozenlab.engineer.protocol import Models
+from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
@@ -41,8 +43,8 @@ def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Server
 
 
 def asked(server: Any, timeout: float = 20.0) -> ProposalRecord:
-    settings = ApiSettings(base_url=server.url, model="m", timeout=timeout, input_price=1.0, output_price=10.0)
-    return ask(ApiEngineer(settings), CONTEXT, CONFIG, USUAL, seed=1)
+    engineer = ApiEngineer(base_url=server.url, model="m", timeout=timeout, input_price=1.0, output_price=10.0)
+    return ask(engineer.build(Models("")), CONTEXT, CONFIG, USUAL, seed=1)
 
 
 def test_a_good_answer_is_used_and_paid_for(serve: Callable[..., Any]) -> None:
@@ -127,12 +129,12 @@ def test_whatever_the_server_does_the_config_is_kept_with_the_reason(serve: Call
 
 
 def test_no_server_is_a_reason_too() -> None:
-    settings = ApiSettings(base_url="http://127.0.0.1:9/v1", model="m", timeout=2)
-    record = ask(ApiEngineer(settings), CONTEXT, CONFIG, USUAL, seed=1)
+    engineer = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="m", timeout=2)
+    record = ask(engineer.build(Models("")), CONTEXT, CONFIG, USUAL, seed=1)
     assert "there is no connection to the server" in (record.kept_because or "")
 
 
 @pytest.mark.parametrize("url", ["ftp://x/v1", "x", "http://me:secret@host/v1", "http://a b/v1"])
 def test_an_address_that_is_none_or_has_a_password_is_refused(url: str) -> None:
     with pytest.raises(ValueError, match="base_url"):
-        ApiSettings(base_url=url, model="m")
+        ApiEngineer(base_url=url, model="m")

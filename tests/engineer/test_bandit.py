@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.engineer import lines
-from frozenlab.engineer.engineers.bandit import EXPLORED, propose
+from frozenlab.engineer.engineers.bandit import EXPLORED, BanditEngineer
 from frozenlab.engineer.schema import Context
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
@@ -23,7 +23,7 @@ def context(*deltas: float) -> Context:
 
 
 def test_gains_and_losses_are_both_worth_boards() -> None:
-    proposal = propose(context(0.0, 0.1, -0.3), CONFIG, 0)
+    proposal = BanditEngineer().propose(context(0.0, 0.1, -0.3), CONFIG, 0)
     shares = [cell.share for cell in proposal.config.sizes.values()]
     assert shares == pytest.approx([EXPLORED / 3, EXPLORED / 3 + 0.7 / 4, EXPLORED / 3 + 0.7 * 3 / 4])
     assert "size 7, by 30 points" in proposal.summary
@@ -32,7 +32,7 @@ def test_gains_and_losses_are_both_worth_boards() -> None:
 
 @pytest.mark.parametrize("seen", [context(0.0, 0.0, 0.0), Context(stage=0, agents=2, sizes=SIZES, sections={})])
 def test_where_nothing_moves_or_nothing_is_seen_all_count_the_same(seen: Context) -> None:
-    proposal = propose(seen, CONFIG, 0)
+    proposal = BanditEngineer().propose(seen, CONFIG, 0)
     assert [cell.share for cell in proposal.config.sizes.values()] == pytest.approx([1 / 3] * 3)
     assert "No size moved" in proposal.summary
 
@@ -41,7 +41,7 @@ def test_where_nothing_moves_or_nothing_is_seen_all_count_the_same(seen: Context
 def test_shares_sum_to_one_and_ratios_stay(seed: int) -> None:
     seen = draw_context(np.random.default_rng(seed))
     config = EnvironmentConfig.uniform(seen.sizes, seen.agents)
-    after = propose(seen, config, 0).config
+    after = BanditEngineer().propose(seen, config, 0).config
     assert sum(cell.share for cell in after.sizes.values()) == pytest.approx(1)
     assert min(cell.share for cell in after.sizes.values()) >= EXPLORED / len(seen.sizes) - 1e-12
     for size, cell in after.sizes.items():

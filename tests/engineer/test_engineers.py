@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 
 from frozenlab.engineer import lines
-from frozenlab.engineer.ask import SCRIPTED, Engineer, ModelEngineer, ask
+from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_proposal
+from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, PolicyEngineer, engineer_of, titled, who_is
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL, GuardSettings
-from frozenlab.engineer.schema import ENGINEERS, ProposalRecord
+from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
+from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, diff
 
 CONTEXT = draw_context(np.random.default_rng(4))
 CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)
+SCRIPTED = [engineer() for engineer in ENGINEERS if issubclass(engineer, Scripted) and "person" not in engineer.needs]
 GOOD = render_proposal(CONTEXT, propose(CONTEXT))
 
 
@@ -29,7 +33,7 @@ def asked(*answers: str) -> ProposalRecord:
         assert prompt.startswith("<engineer>")
         return left.pop(0)
 
-    return ask(ModelEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
+    return ask(LabEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
 
 
 def test_a_good_answer_is_used_at_once() -> None:
@@ -61,22 +65,22 @@ def test_a_model_that_finds_no_end_keeps_the_config_too() -> None:
     def write(prompt: str, grammar: ProposalGrammar, seed: int) -> str:
         raise ValueError("the text did not end within the 1024 tokens the model can hold")
 
-    record = ask(ModelEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
+    record = ask(LabEngineer(write), CONTEXT, CONFIG, USUAL, seed=1)
     assert record.config_after == CONFIG
     assert record.kept_because is not None and "did not end" in record.kept_because
 
 
-@pytest.mark.parametrize("engineer", SCRIPTED.values(), ids=lambda engineer: engineer.name)
+@pytest.mark.parametrize("engineer", SCRIPTED, ids=lambda engineer: engineer.kind)
 def test_every_scripted_engineer_gives_a_config_that_survives_the_guard(engineer: Engineer) -> None:
     record = ask(engineer, CONTEXT, CONFIG, USUAL, seed=1)
-    assert record.engineer == engineer.name
+    assert record.engineer == engineer.kind
     assert record.proposal is not None
     assert tuple(record.config_after.sizes) == CONTEXT.sizes
 
 
 def test_fixed_changes_nothing_and_random_depends_on_the_seed() -> None:
     def after(name: str, seed: int) -> EnvironmentConfig:
-        return ask(SCRIPTED[name], CONTEXT, CONFIG, GuardSettings(max_step=1, min_share=0), seed=seed).config_after  # type: ignore[index]
+        return ask(engineer_of(name).build(Models("")), CONTEXT, CONFIG, GuardSettings(max_step=1, min_share=0), seed=seed).config_after
 
     assert after("fixed", 1) == CONFIG
     assert after("random", 1) == after("random", 1)
@@ -91,7 +95,7 @@ LAID_OUT = CONFIG.model_copy(
 )
 
 
-@pytest.mark.parametrize("engineer", [*SCRIPTED.values(), ModelEngineer(lambda prompt, grammar, seed: GOOD)], ids=lambda e: e.name)
+@pytest.mark.parametrize("engineer", [*SCRIPTED, LabEngineer(lambda prompt, grammar, seed: GOOD)], ids=lambda e: e.kind)
 def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer) -> None:
     record = ask(engineer, CONTEXT, LAID_OUT, GuardSettings(max_step=1, min_share=0), seed=1)
     assert record.config_after.with_layouts_of(LAID_OUT) == record.config_after
@@ -101,10 +105,10 @@ def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer)
 
 def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
     context = CONTEXT.model_copy(update={"layouts": ("maze", "open")})
-    after = ask(SCRIPTED["random"], context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1)
+    after = ask(engineer_of("random").build(Models("")), context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1)
     assert {layout for cell in after.config_after.sizes.values() for layout in cell.layouts} == {"maze", "open"}
     assert {change.knob for change in after.changes} >= {"scatter", "maze", "open"}
-    kept = ask(SCRIPTED["rules"], context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1).config_after
+    kept = ask(engineer_of("rules").build(Models("")), context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1).config_after
     assert kept.with_layouts_of(CONFIG) == kept
 
 
@@ -122,5 +126,20 @@ def test_the_proposals_of_a_recorded_session_still_read() -> None:
     assert records and all(list(record.changes) == diff(record.config_before, record.config_after) for record in records)
 
 
-def test_no_engineer_of_the_spec_is_missing() -> None:
-    assert {*SCRIPTED, "policy", "base", "api", "human"} == set(ENGINEERS)
+@pytest.mark.parametrize("engineer", ENGINEERS, ids=lambda engineer: engineer.name())
+def test_every_engineer_says_what_people_need_to_know(engineer: type[EngineerSpec]) -> None:
+    assert BY_NAME[engineer.name()] is engineer
+    assert engineer.label and engineer.who and engineer.help.endswith(".")
+    assert who_is(engineer.name()) == engineer.who and titled(engineer.name()).endswith(engineer.label)
+
+
+def test_an_engineer_is_found_by_name_and_keeps_its_settings() -> None:
+    blunt = PolicyEngineer(guidance=False)
+    assert engineer_of("policy", blunt) is blunt
+    assert engineer_of("base", blunt).model_dump() == blunt.model_dump() | {"kind": "base"}
+    assert engineer_of("rules", blunt) == engineer_of("rules")
+    assert who_is("newer") == "the engineer newer", "a record of a newer version is still shown"
+    with pytest.raises(ValueError, match=r"there is no engineer 'nobody'; there are policy, base"):
+        engineer_of("nobody")
+    with pytest.raises(ValueError, match=r"the engineer api has settings of its own: .* base_url and model"):
+        engineer_of("api")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from frozenlab.engineer import hosts
+from frozenlab.engineer.chat import request
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.engineers.api import ApiEngineer
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.server import Server as ServerSettings
 from tests.api_server import Server, redirects, says, serving
 
 KEY = "sk-not-for-strangers"
@@ -28,8 +28,8 @@ def server() -> Iterator[type[Server]]:
         yield running
 
 
-def settings(url: str, **others: str) -> ApiSettings:
-    return ApiSettings(base_url=url, model="m", timeout=5, **others)
+def settings(url: str, **others: str) -> ServerSettings:
+    return ServerSettings(base_url=url, model="m", timeout=5, **others)
 
 
 @pytest.mark.parametrize("name", ["AWS_SECRET_ACCESS_KEY", "HOME", "GITHUB_TOKEN", "_API_KEY", "X_API_KEY\n", "x_API_KEY", ""])
@@ -39,18 +39,18 @@ def test_a_spec_names_no_other_secret(name: str) -> None:
 
 
 def test_a_key_goes_nowhere_unasked(server: type[Server]) -> None:
-    engineer = ApiEngineer(settings(server.url))
+    asked = settings(server.url)
     with pytest.raises(ProposalError, match="has not been allowed on this machine"):
-        engineer.request({"model": "m", "messages": []})
+        request(asked, {"model": "m", "messages": []})
     assert not server.seen, "not even a request without the key"
-    hosts.allow(hosts.host_of(engineer.settings))
-    assert engineer.request({"model": "m", "messages": []}).text == "{}"
+    hosts.allow(hosts.host_of(asked))
+    assert request(asked, {"model": "m", "messages": []}).text == "{}"
     assert server.keys == [f"Bearer {KEY}"]
 
 
 def test_a_server_on_this_machine_that_gets_no_key_needs_no_leave(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FROZENLAB_API_KEY")
-    assert ApiEngineer(settings(server.url)).request({"model": "m", "messages": []}).text == "{}"
+    assert request(settings(server.url), {"model": "m", "messages": []}).text == "{}"
     assert KEY not in str(server.keys)
     assert not hosts.allowed(settings("https://api.example/v1")), "any other host is asked about all the same: it would read the prompts"
 
@@ -106,7 +106,7 @@ def test_a_redirection_is_not_followed(server: type[Server]) -> None:
         hosts.allow(hosts.host_of(settings(first.url)))
         hosts.allow(hosts.host_of(settings(server.url)))
         with pytest.raises(Exception, match="307"):
-            ApiEngineer(settings(first.url)).request({"model": "m", "messages": []})
+            request(settings(first.url), {"model": "m", "messages": []})
     assert first.keys and not server.seen
 
 
@@ -116,7 +116,7 @@ def test_what_the_environment_says_of_openai_stays_here(server: type[Server], mo
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: secret")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    ApiEngineer(settings(server.url)).request({"model": "m", "messages": []})
+    request(settings(server.url), {"model": "m", "messages": []})
     (headers,) = server.headers_seen
     assert not {"openai-organization", "openai-project", "x-gateway", "x-stainless-os"} & {name.lower() for name in headers}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from frozenlab.engineer.ask import ModelEngineer, ask
+from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL
+from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.policy.loading import load_policy
@@ -18,7 +19,7 @@ pytestmark = [pytest.mark.training, pytest.mark.xdist_group("lab-engineer")]
 def test_two_hundred_of_two_hundred_proposals_parse_and_most_say_what_the_teacher_says() -> None:
     rng = np.random.default_rng(2026)
     policy = load_policy("lab-model")
-    engineer = ModelEngineer(lambda prompt, grammar, seed: policy.complete_constrained(prompt, grammar, temperature=0.5, seed=seed))
+    engineer = LabEngineer(lambda prompt, grammar, seed: policy.complete_constrained(prompt, grammar, temperature=0.5, seed=seed))
     section_sets, agreed, said = set(), 0, 0
     for i in range(200):
         context = draw_context(rng)

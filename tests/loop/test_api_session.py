@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop import launch
@@ -24,8 +24,7 @@ KEY = "sk-not-to-be-written-anywhere"
 def spec(url: str) -> SessionSpec:
     return SessionSpec(
         title="asked over HTTP",
-        engineer="api",
-        api=ApiSettings(base_url=url, model="m", key_variable="LAB_TEST_API_KEY", timeout=20),
+        engineer=ApiEngineer(base_url=url, model="m", key_variable="LAB_TEST_API_KEY", timeout=20),
         stages=2,
         initial_config=EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2),
         training=TrainingSettings(steps=1, boards_per_step=2, completions_per_board=2),

@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from frozenlab.engineer.engineers import PolicyEngineer
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.forks import DECIDED, fork
@@ -93,7 +94,7 @@ def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_
         (2, {}, "has not validated a stage 3"),
         (1, {"seed": 4}, "cannot have another seed"),
         (1, {"engineer": "nobody"}, "engineer"),
-        (1, {"language": LanguageSettings()}, "nothing but the guidance"),
+        (1, {"language": LanguageSettings()}, "cannot have another language"),
     ],
 )
 def test_what_cannot_be_forked_is_refused_and_leaves_nothing(tmp_path: Path, stage: int, changes: dict, message: str) -> None:
@@ -114,6 +115,6 @@ def test_a_fork_can_take_away_a_language_models_guidance_and_leaves_files_that_a
     theirs = {"policy": "Qwen/Qwen3-0.6B", "language": LanguageSettings()}
     built = build_session(tmp_path, small_spec().model_copy(update=theirs), "built")
     (built.stage_dir(0) / ".context.json.x1").write_text("half of it")
-    forked = fork(built, 0, SessionStore(tmp_path), "forked", language=LanguageSettings(guidance=False))
-    assert forked.spec.language is not None and not forked.spec.language.guidance
+    forked = fork(built, 0, SessionStore(tmp_path), "forked", engineer=PolicyEngineer(guidance=False))
+    assert forked.spec.engineer == PolicyEngineer(guidance=False) and forked.spec.language == built.spec.language
     assert not list(forked.dir.rglob(".context*"))

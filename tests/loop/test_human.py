@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.engineer.engineers.human import person, proposal_of
+from frozenlab.engineer.engineers.human import Decision, proposal_of
 from frozenlab.jobs import launcher
 from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
@@ -66,4 +66,4 @@ def test_a_persons_claims_tell_all_that_they_change_and_what_they_keep() -> None
     assert [(claim.size, claim.knob, claim.after) for claim in told.claims] == [(4, "hole_ratio", 0.3), (5, None, None)]
     assert told.claims[0].text == "Size 4: raise the hole ratio from 0.20 to 0.30, because it is 90% valid; expect 80% [F4 B4]."
     assert told.preserved == (5,) and told.summary.startswith("Harder: size 4")
-    assert person(told).answer(None, 0).text == ""  # type: ignore[arg-type]
+    assert Decision(given=told).answer(None, 0).text == ""  # type: ignore[arg-type]

@@ -11,13 +11,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from frozenlab.engineer.schema import EngineerName
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.suites import SuiteSpec
-from frozenlab.loop.loop import boards_of, make_engineer, suites_of
+from frozenlab.loop.loop import boards_of, suites_of
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.policy.folders import LAB_MODEL
@@ -29,7 +28,7 @@ from tests.running import finish
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
 
 
-def small_spec(engineer: EngineerName = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
+def small_spec(engineer: str = "policy", seed: int = 3, **fields: Any) -> SessionSpec:
     return SessionSpec(
         title="small",
         engineer=engineer,
@@ -161,7 +160,7 @@ def test_the_engineer_that_is_asked_first_reads_the_base_and_its_config_is_train
 
 def test_the_base_engineer_is_not_touched_by_training(whole: Session, tmp_path: Path) -> None:
     context, policy = whole.context(1), LabPolicy.load(LAB_MODEL)
-    engineers = {name: make_engineer(small_spec(name), policy) for name in ("base", "policy")}
+    engineers = {name: spec.engineer.build(spec.models(policy)) for name in ("base", "policy") for spec in [small_spec(name)]}
     before = {name: engineer.answer(context, seed=1).text for name, engineer in engineers.items()}
     ruinous = TrainingSettings(method="imitation", steps=3, boards_per_step=4, completions_per_board=2, learning_rate=1e-2, warmup_steps=0)
     boards = generate(small_spec().initial_config, 12, seed=0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.engineer.schema import Attempt, Context, EngineerName, Proposal, Written
+from frozenlab.engineer.schema import Attempt, Context, Proposal, Written
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hashes
@@ -20,7 +20,7 @@ from tests.builders import build_session, small_spec
 class Speechless:
     """An engineer of whom no answer can be used; keeps the seeds that it was asked with."""
 
-    name: EngineerName = "policy"
+    kind: str = "policy"
 
     def __init__(self) -> None:
         self.seeds: list[int] = []

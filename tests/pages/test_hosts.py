@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.engineer import hosts
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.files import write_text
 from frozenlab.jobs.state import WorkerState
 from frozenlab.loop import launch
@@ -24,7 +24,7 @@ from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
 HOST = "api.evil.example"
-API = ApiSettings(base_url=f"https://{HOST}/v1", model="m")
+API = ApiEngineer(base_url=f"https://{HOST}/v1", model="m")
 
 
 @pytest.fixture(autouse=True)
@@ -34,8 +34,8 @@ def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monk
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
     store = SessionStore(sessions_folder)
-    session = build_session(sessions_folder, small_spec(stages=2, sizes=(3, 4), engineer="api", api=API), status="stopped")
-    study = create_study(engineers_study(2, engineers=("rules", "api"), api=API), store, "mine")
+    session = build_session(sessions_folder, small_spec(stages=2, sizes=(3, 4), engineer=API), status="stopped")
+    study = create_study(engineers_study(2, engineers=("rules", API)), store, "mine")
     write_text(study.dir / "state.json", WorkerState(status="stopped").model_dump_json())
     replay = replays.create(task_for(session, 0, arms_of_engineers(["rules", "api"], "api", API), "engineers"), store, "mine")
     write_text(replay.dir / "state.json", WorkerState(status="stopped").model_dump_json())

@@ -9,6 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
+from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.schema import SECTIONS
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
@@ -48,7 +49,9 @@ def started(alone: Path, monkeypatch: pytest.MonkeyPatch) -> list[ReplayTask]:
 def asked(folder: Path, answers: int | None = None) -> Replay:
     """A replay with scripted engineers about a built session; ``answers`` after which it was stopped, None: it is done."""
     session = build_session(folder)
-    replay = create(task_for(session, 1, arms_of_engineers(ENGINEERS, "policy"), "engineers", samples=4), SessionStore(folder), "mine")
+    replay = create(
+        task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=4), SessionStore(folder), "mine"
+    )
 
     def note(done: int, of: int) -> None:
         if done == answers:
@@ -148,7 +151,7 @@ def test_the_form_is_filled_for_the_stage_of_the_address(started: list[ReplayTas
     [task] = started
     assert (task.session, task.stage, task.samples) == ("built", 1, 5)
     assert [arm.name for arm in task.arms] == ["all", *(f"no-{section}" for section in SECTIONS)]
-    assert {arm.engineer for arm in task.arms} == {"rules"}
+    assert {arm.engineer.kind for arm in task.arms} == {"rules"}
     assert app.query_params["replay"] == "started-1" and "session" not in app.query_params
     app.button(key="replay-new").click().run()
     assert (app.query_params["session"], app.query_params["stage"]) == ("built", "2") and "replay" not in app.query_params
@@ -173,7 +176,7 @@ def test_engineers_are_asked_side_by_side_and_one_behind_an_api_is_estimated(sta
     app.button(key="replay-start").click().run()
     [task] = started
     assert [arm.name for arm in task.arms] == ["rules", "api", "fixed"]
-    assert task.arms[1].api is not None and task.arms[1].api.input_price == 2.0
+    assert task.arms[1].engineer.input_price == 2.0
 
 
 def test_before_training_there_is_nothing_to_ask_about(alone: Path) -> None:

@@ -274,7 +274,7 @@ def test_a_session_that_waits_is_answered_on_its_story(tmp_path: Path, monkeypat
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     started = []
     monkeypatch.setattr("frozenlab.loop.launch.spawn", started.append)
-    spec = small_spec(stages=2, sizes=(4, 5), boards_per_size=4).model_copy(update={"engineer": "human"})
+    spec = small_spec(stages=2, sizes=(4, 5), boards_per_size=4).changed(engineer="human")
     session = build_session(tmp_path, spec, "asked", finished_stages=1)
     (session.stage_dir(0) / "proposal.json").unlink()
     state = session.state().model_copy(update={"status": "waiting", "stage": 0, "phase": "proposing"})

@@ -272,15 +272,15 @@ def test_an_engineer_behind_an_api_is_asked_for_and_its_cost_is_told_before(star
     assert "**15 requests** to the API" in said and "at most about **0.69**" in said and "frozenlab study study.json" in said
     app.button(key="study-start").click().run()
     [(spec, _)] = started
-    assert [arm.engineer for arm in spec.arms] == ["policy", "api", "bandit"]
-    assert spec.arms[1].api is not None and (spec.arms[1].api.model, spec.arms[1].api.output_price) == ("some-model", 10.0)
+    assert [arm.engineer.kind for arm in spec.arms] == ["policy", "api", "bandit"]
+    assert (spec.arms[1].engineer.model, spec.arms[1].engineer.output_price) == ("some-model", 10.0)
 
 
 def test_guidance_is_asked_of_an_api_where_a_lab_model_is_trained(started: list[tuple[StudySpec, int]]) -> None:
     app = form(kind="guidance", api_model="some-model")
     assert "without both prices their cost is not known" in words(app)
     app.button(key="study-start").click().run()
-    assert [arm.api.guidance for arm in started[0][0].arms if arm.api] == [True, False]
+    assert [arm.engineer.guidance for arm in started[0][0].arms] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.files import append_line, write_text
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
@@ -51,7 +51,7 @@ def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> No
     app.run()
     app.button(key="form_start").click().run()
     (spec,) = launched
-    assert (spec.title, spec.engineer, spec.sections, spec.stages, spec.seed) == ("Mine", "rules", ("failures", "statistics"), 2, 5)
+    assert (spec.title, spec.engineer.kind, spec.sections, spec.stages, spec.seed) == ("Mine", "rules", ("failures", "statistics"), 2, 5)
     training = spec.training
     assert (training.steps, training.boards_per_step, training.completions_per_board, training.learning_rate) == (7, 16, 4, 5e-5)
     assert spec.suite.boards_per_cell == 9
@@ -67,8 +67,7 @@ def test_an_engineer_behind_an_api_is_told_where_and_with_which_key(launched: li
     assert "MY_API_KEY is not set on this machine" in words(app)
     app.button(key="form_start").click().run()
     (spec,) = launched
-    assert spec.engineer == "api"
-    assert spec.api == ApiSettings(base_url="http://127.0.0.1:8000/v1", model="Qwen/Qwen3-4B", key_variable="MY_API_KEY")
+    assert spec.engineer == ApiEngineer(base_url="http://127.0.0.1:8000/v1", model="Qwen/Qwen3-4B", key_variable="MY_API_KEY")
 
 
 @pytest.mark.parametrize(("name", "method"), [("quick", "imitation"), ("study", "expert-iteration"), ("long", "grpo")])
@@ -106,7 +105,7 @@ def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     language = spec.language
     assert spec.policy == "Qwen/Qwen3-8B" and language is not None
     assert (language.lora, language.vllm, language.thinking, language.launcher.processes) == (None, None, False, 4)
-    assert (language.guidance, language.rows) == (False, 4), "32 boards x 7 plans, shared by four, come out even in passes of four"
+    assert (spec.engineer.guidance, language.rows) == (False, 4), "32 boards x 7 plans, shared by four, come out even in passes of four"
     assert (language.max_tokens, language.context) == (20_000, 40_000)
 
 

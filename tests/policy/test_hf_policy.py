@@ -26,7 +26,7 @@ BOARDS = boards()[:6]
 
 
 def settings(**fields: object) -> LanguageSettings:
-    small = {"dtype": "float32", "device": "cpu", "lora": None, "vllm": None, "max_tokens": 40, "proposal_tokens": 3000, "context": 8000}
+    small = {"dtype": "float32", "device": "cpu", "lora": None, "vllm": None, "max_tokens": 40, "context": 8000}
     return LanguageSettings.model_validate(small | fields)
 
 
@@ -100,7 +100,8 @@ def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
     for seed in range(8):
         context = draw_context(np.random.default_rng(seed))
         config = EnvironmentConfig.uniform(context.sizes, context.agents)
-        text, tokens, prompt_tokens = policy.reply(conversation(render_request(context), None), answer_schema(context), seed)
+        asked = conversation(render_request(context), None), answer_schema(context)
+        text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, temperature=0.7, seed=seed)
         assert tokens < 3000 and prompt_tokens > 500
         ProposalAnswer.model_validate_json(text)
         assert list(json.loads(text)) == ["rationale", "claims", "preserved", "sizes"], "the rationale comes first"
@@ -111,9 +112,9 @@ def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
 
 
 def test_a_prompt_that_leaves_no_room_is_refused(tiny_model: Path) -> None:
-    narrow = HFPolicy.load(str(tiny_model), settings(context=1100, proposal_tokens=1000))
+    narrow = HFPolicy.load(str(tiny_model), settings(context=1100))
     with pytest.raises(ValueError, match=r"tokens: of a context of 1100 that leaves too few"):
-        narrow.reply([user("why? " * 200)], {"type": "object"}, 0)
+        narrow.reply([user("why? " * 200)], {"type": "object"}, limit=1000, temperature=0.7, seed=0)
 
 
 def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model: Path, policy: HFPolicy) -> None:

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.engineer.schema import SECTIONS, ApiSettings, Attempt
+from frozenlab.engineer.engineers import ApiEngineer, FixedEngineer, RulesEngineer, engineer_of
+from frozenlab.engineer.schema import SECTIONS, Attempt
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, launching, stop
 from frozenlab.jobs.state import worker_alive
@@ -46,7 +47,7 @@ from frozenlab.studies.spec import Arm, section_arms
 from tests.builders import build_session
 
 ENGINEERS = ("rules", "uniform", "random", "fixed")
-API = ApiSettings(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.0, output_price=10.0, max_tokens=1000)
+API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.0, output_price=10.0, max_tokens=1000)
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def store(tmp_path: Path) -> Iterator[SessionStore]:
 def scripted(store: SessionStore) -> Replay:
     """Of a built session, with engineers that need no model; nobody has been asked yet."""
     session = build_session(store.root)
-    return create(task_for(session, 1, arms_of_engineers(ENGINEERS, "policy"), "engineers", samples=3), store, "asked")
+    return create(task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=3), store, "asked")
 
 
 def files_of(folder: Path) -> dict[str, float]:
@@ -113,7 +114,6 @@ def test_what_cannot_be_asked_is_said(store: SessionStore) -> None:
     for arm, said in (
         (Arm(name="all"), "the arm all cannot be asked: the engineer policy needs the weights of stage 1, which built does not have"),
         (Arm(name="me", engineer="human"), "the arm me cannot be asked: its engineer is a person"),
-        (Arm(name="far", engineer="api"), "the arm far cannot be asked: .*give both or neither"),
     ):
         with pytest.raises(ReplayError, match=said):
             task_for(session, 0, [arm], "x")
@@ -132,10 +132,10 @@ def test_the_arms_of_every_kind() -> None:
         ["all", "none", "only-behaviour", "only-failures"],
     ]
     for kind in ("sections", "leave-one-out", "one-at-a-time"):
-        first, *others = arms_of_sections(kind, SECTIONS, "api", API)
-        assert first.sections == SECTIONS and {arm.api for arm in (first, *others)} == {API}
-    assert [(arm.name, arm.api) for arm in arms_of_engineers(("api", "fixed", "rules"), "rules", API)] == [
-        ("rules", None), ("api", API), ("fixed", None),
+        first, *others = arms_of_sections(kind, SECTIONS, API)
+        assert first.sections == SECTIONS and {arm.engineer for arm in (first, *others)} == {API}
+    assert [(arm.name, arm.engineer) for arm in arms_of_engineers((API, FixedEngineer(), RulesEngineer()), "rules")] == [
+        ("rules", RulesEngineer()), ("api", API), ("fixed", FixedEngineer()),
     ]  # fmt: skip
 
 
@@ -343,9 +343,9 @@ def with_api_answers(session: Session, tokens: int) -> None:
 
 def test_only_answers_that_an_api_still_has_to_give_are_estimated(store: SessionStore) -> None:
     session = build_session(store.root)
-    free = task_for(session, 0, arms_of_engineers(ENGINEERS, "policy"), "x", samples=4)
+    free = task_for(session, 0, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "x", samples=4)
     assert estimate(free, session) is None
-    arms: Any = (*arms_of_engineers(("rules", "api"), "policy", API), Arm(name="blind", engineer="api", api=API, sections=()))
+    arms: Any = (*arms_of_engineers((RulesEngineer(), API), "policy"), Arm(name="blind", engineer=API, sections=()))
     paid = task_for(session, 0, arms, "x", samples=4)
     told = estimate(paid, session)
     assert told is not None and (told.requests, told.answer_tokens, told.judged) == (8, 8000, False)
@@ -359,5 +359,5 @@ def test_only_answers_that_an_api_still_has_to_give_are_estimated(store: Session
     judged = estimate(paid, session)
     assert judged is not None and (judged.answer_tokens, judged.judged) == (2400, True)
     unpriced = API.model_copy(update={"input_price": None})
-    known = estimate(task_for(session, 0, [Arm(name="api", engineer="api", api=unpriced)], "x"), session)
+    known = estimate(task_for(session, 0, [Arm(name="api", engineer=unpriced)], "x"), session)
     assert known is not None and known.cost is None and "at prices that are not known" in known.sentence

@@ -15,11 +15,11 @@ from pydantic import ValidationError
 from frozenlab import places
 from frozenlab.cli.main import main, parse
 from frozenlab.cli.study import study_spec
-from frozenlab.engineer.schema import SECTIONS, ApiSettings
+from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer, RandomEngineer
+from frozenlab.engineer.schema import SECTIONS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.runner import Runner
@@ -28,7 +28,6 @@ from frozenlab.studies.spec import (
     PROMPT_TOKENS,
     SEEDS,
     STUDIES,
-    STUDY_ENGINEERS,
     Arm,
     StudySpec,
     engineers_study,
@@ -75,7 +74,7 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
     assert len(others) == 2
     for session in others:
         assert session.test(None).equals(first.test(None)) and session.environment(None) == first.environment(None)  # type: ignore[union-attr]
-        assert session.proposal(None).engineer == session.spec.engineer != first.spec.engineer  # type: ignore[union-attr]
+        assert session.proposal(None).engineer == session.spec.engineer.kind != first.spec.engineer.kind  # type: ignore[union-attr]
         assert session.environment(0).config == session.proposal(None).config_after  # type: ignore[union-attr]
         assert events(finished, "baseline")[session.id] == 0, "its base was measured by the first arm"
     boards = finished.boards()
@@ -162,15 +161,15 @@ def test_the_arms_of_the_three_kinds_of_section_studies() -> None:
     assert sections_study(2).seeds == (0, 1)
 
 
-API = ApiSettings(base_url="http://127.0.0.1:8000/v1", model="some", input_price=2, output_price=10)
+API = ApiEngineer(base_url="http://127.0.0.1:8000/v1", model="some", input_price=2, output_price=10)
 LANGUAGE = preset_spec("qwen3-0.6b")
 
 
 def test_every_kind_is_ready_with_its_own_number_of_seeds() -> None:
     for kind, make in STUDIES.items():
-        spec = make(**({"api": API} if kind == "guidance" else {}))
-        assert len(spec.seeds) == SEEDS[kind] and len(make(2, small_spec(), **({"api": API} if kind == "guidance" else {})).seeds) == 2
-    assert len({make(**({"api": API} if kind == "guidance" else {})).title for kind, make in STUDIES.items()}) == len(STUDIES)
+        spec = make(**({"engineer": API} if kind == "guidance" else {}))
+        assert len(spec.seeds) == SEEDS[kind] and len(make(2, small_spec(), **({"engineer": API} if kind == "guidance" else {})).seeds) == 2
+    assert len({make(**({"engineer": API} if kind == "guidance" else {})).title for kind, make in STUDIES.items()}) == len(STUDIES)
 
 
 def test_arms_of_the_guard_differ_in_the_step_alone() -> None:
@@ -182,17 +181,17 @@ def test_arms_of_the_guard_differ_in_the_step_alone() -> None:
 
 
 def test_engineers_can_be_chosen_and_an_api_is_told_where_it_is_asked() -> None:
-    assert "human" not in STUDY_ENGINEERS and {"bandit", "random", "api"} < set(STUDY_ENGINEERS)
-    spec = engineers_study(2, engineers=("bandit", "random", "api"), api=API)
-    assert [(cell.engineer, cell.api) for cell in (spec.spec_of(arm, 1) for arm in spec.arms)] == [
-        ("bandit", None), ("random", None), ("api", API.model_copy(update={"guidance": False})),
+    assert "human" not in UNATTENDED and {"bandit", "random", "api"} < set(UNATTENDED)
+    spec = engineers_study(2, engineers=("bandit", "random", API))
+    assert [spec.spec_of(arm, 1).engineer for arm in spec.arms] == [
+        BanditEngineer(), RandomEngineer(), API.model_copy(update={"guidance": False}),
     ]  # fmt: skip
-    with pytest.raises(ValidationError, match="give both or neither"):
+    with pytest.raises(ValueError, match="the engineer api has settings of its own"):
         engineers_study(engineers=("policy", "api"))
 
 
 def test_requests_are_counted_before_they_are_paid() -> None:
-    spec = engineers_study(3, small_spec(), engineers=("policy", "api"), api=API)
+    spec = engineers_study(3, small_spec(), engineers=("policy", API))
     each = (2 * PROMPT_TOKENS + 10 * API.max_tokens) / 1e6
     assert spec.requests == 3 * 3 and spec.highest_cost == pytest.approx(9 * each), "before the first stage and after each of two"
     both = guidance_study(3, small_spec(), API)
@@ -204,38 +203,25 @@ def test_requests_are_counted_before_they_are_paid() -> None:
 
 def test_guidance_is_told_to_an_api() -> None:
     spec = guidance_study(1, small_spec(), API)
-    told, untold = [spec.spec_of(arm, 0).api for arm in spec.arms]
-    assert told is not None and untold is not None and (told.guidance, untold.guidance) == (True, False)
+    told, untold = [spec.spec_of(arm, 0).engineer for arm in spec.arms]
+    assert (told.guidance, untold.guidance) == (True, False)  # type: ignore[attr-defined]
     assert told.model_copy(update={"guidance": False}) == untold
     again = StudySpec.model_validate_json(spec.model_dump_json())
     assert again == spec
 
 
 def test_guidance_is_told_to_a_language_model_where_forks_may_differ_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.studies.spec.CHANGEABLE", {"language"})
+    monkeypatch.setattr("frozenlab.studies.spec.CHANGEABLE", {"engineer"})
     spec = guidance_study(1, LANGUAGE)
-    cells = [spec.spec_of(arm, 0).language for arm in spec.arms]
-    assert [cell and cell.guidance for cell in cells] == [True, False]
-    assert cells[1] == LANGUAGE.language.model_copy(update={"guidance": False})  # type: ignore[union-attr]
+    cells = [spec.spec_of(arm, 0).engineer for arm in spec.arms]
+    assert [cell.guidance for cell in cells] == [True, False]
+    assert cells[1] == LANGUAGE.engineer.model_copy(update={"guidance": False})
 
 
 @pytest.mark.parametrize(("engineer", "who"), [("policy", "a lab model"), ("rules", "the engineer rules")])
 def test_no_other_engineer_reads_instructions_in_words(engineer: str, who: str) -> None:
     with pytest.raises(ValueError, match=f"^{who} reads no instructions in words"):
         guidance_study(session=preset_spec("study", engineer=engineer))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("session", "arm", "message"),
-    [
-        (small_spec(), Arm(name="b", language=LANGUAGE.language), "a lab model reads no instructions in words"),
-        (LANGUAGE, Arm(name="b", engineer="rules", language=LANGUAGE.language), "which the engineer rules does not read"),
-        (LANGUAGE, Arm(name="b", language=LANGUAGE.language.model_copy(update={"thinking": True})), "changes more of"),  # type: ignore[union-attr]
-    ],
-)
-def test_arms_about_guidance_differ_in_nothing_else(session: SessionSpec, arm: Arm, message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        StudySpec(title="x", session=session, arms=(Arm(name="a"), arm), seeds=(0,))
 
 
 def test_an_arm_that_could_not_be_forked_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,7 +235,7 @@ def test_an_arm_that_could_not_be_forked_is_refused_before_anything_runs(monkeyp
     [
         ({"arms": [{"name": "a"}, {"name": "a"}]}, "two arms are the same"),
         ({"seeds": [1, 1]}, "two seeds are the same"),
-        ({"arms": [{"name": "a"}, {"name": "b", "engineer": "api"}]}, "give both or neither"),
+        ({"arms": [{"name": "a"}, {"name": "b", "engineer": "nobody"}]}, "there is no engineer 'nobody'"),
         ({"arms": [{"name": "a"}, {"name": "../b"}]}, "pattern"),
     ],
 )
@@ -281,9 +267,9 @@ def test_arms_of_a_seed_share_boards_that_other_seeds_do_not_have(make: Callable
 def test_a_study_of_another_session_has_test_boards_and_tells_no_lessons() -> None:
     spec = sections_study(1, LANGUAGE.changed(test=None))
     assert sections_study(1, preset_spec("paper")).session.training.schedule == "constant", "all its stages learn as much already"
-    assert spec.session.test == LANGUAGE.suite and spec.session.language is not None and not spec.session.language.guidance
+    assert spec.session.test == LANGUAGE.suite and spec.session.language is not None and not spec.session.engineer.guidance
     told = engineers_study(1, preset_spec("study", engineer="human"), engineers=("rules", "fixed"))
-    assert told.session.engineer == "rules", "its arms say who is asked, so it does not matter that a person was"
+    assert told.session.engineer.kind == "rules", "its arms say who is asked, so it does not matter that a person was"
     with pytest.raises(ValueError, match="its engineer cannot be human"):
         sections_study(1, preset_spec("study", engineer="human"))
 

@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 from trl.generation.vllm_client import VLLMClient
 
-from frozenlab.engineer.schema import ApiSettings
+from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.language.writers import VllmWriter
@@ -65,13 +65,13 @@ def test_trls_client_writes_at_it_under_a_schema_too(url: str, tiny_model: Path)
     policy.writer = writer
     assert all(completion.text.startswith("Agent 0:") for [completion] in policy.plan(boards()[:3]))
     schema = {"type": "object", "properties": {"size": {"enum": [3, 4]}}, "required": ["size"], "additionalProperties": False}
-    text, *_ = policy.reply([{"role": "user", "content": "Which size?"}], schema, 0)
+    text, *_ = policy.reply([{"role": "user", "content": "Which size?"}], schema, limit=100, temperature=0.7, seed=0)
     assert json.loads(text) in ({"size": 3}, {"size": 4})
 
 
 def test_a_session_is_engineered_by_a_real_server(url: str, tiny_model: Path, tmp_path: Path) -> None:
-    api = ApiSettings(base_url=url, model="tiny", max_tokens=2000, temperature=1.0)
-    spec = tiny_spec(tiny_model, "full").model_copy(update={"engineer": "api", "api": api})
+    api = ApiEngineer(base_url=url, model="tiny", max_tokens=2000, temperature=1.0)
+    spec = tiny_spec(tiny_model, "full").changed(engineer=api)
     session = SessionStore(tmp_path).create(spec, "served")
     assert finish(session) == 0, session.state().error
     for stage in range(2):

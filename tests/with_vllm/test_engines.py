@@ -13,7 +13,7 @@ from tests.tiny_models import boards
 
 
 def test_a_model_that_nobody_trains_is_written_for_by_an_engine_of_its_own(tiny_model: Path) -> None:
-    settings = LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, proposal_tokens=100, context=2000)
+    settings = LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=2000)
     policy = HFPolicy.load(str(tiny_model), settings)
     by_transformers = policy.plan(boards()[:8])
     policy.writer = own_engine(policy.model, policy.tokenizer, settings.context, 0.3)

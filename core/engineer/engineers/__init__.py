@@ -1,1 +1,82 @@
-"""The engineers, one module each."""
+"""The engineers, one file each. To add one, write its file, import its class here and give it a place in ENGINEERS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Union
+
+from pydantic import BeforeValidator, Field
+
+from frozenlab.engineer.engineers.api import ApiEngineer
+from frozenlab.engineer.engineers.bandit import BanditEngineer
+from frozenlab.engineer.engineers.base import BaseEngineer
+from frozenlab.engineer.engineers.fixed import FixedEngineer
+from frozenlab.engineer.engineers.human import HumanEngineer
+from frozenlab.engineer.engineers.policy import PolicyEngineer
+from frozenlab.engineer.engineers.random import RandomEngineer
+from frozenlab.engineer.engineers.rules import RulesEngineer
+from frozenlab.engineer.engineers.uniform import UniformEngineer
+from frozenlab.engineer.own_model import ModelEngineer
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.errors import LabError
+
+ENGINEERS: tuple[type[EngineerSpec], ...] = (
+    PolicyEngineer,
+    BaseEngineer,
+    ApiEngineer,
+    RulesEngineer,
+    BanditEngineer,
+    UniformEngineer,
+    RandomEngineer,
+    FixedEngineer,
+    HumanEngineer,
+)
+"""Every engineer, in the order in which people are shown them."""
+BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in ENGINEERS}
+UNATTENDED: tuple[str, ...] = tuple(name for name, engineer in BY_NAME.items() if "person" not in engineer.needs)
+"""Engineers that answer without a person, so that a study or a replay can ask them."""
+
+
+class EngineerError(LabError, ValueError):
+    """There is no such engineer, or it lacks settings; the message says which."""
+
+
+def engineer_of(name: str, like: EngineerSpec | None = None) -> EngineerSpec:
+    """The engineer of this name with its usual settings, or with those of ``like`` where both are the same or both are the session's model.
+
+    >>> engineer_of("rules").who
+    'the rules engineer'
+
+    Raises:
+        EngineerError: there is no such engineer, or it has settings without a usual value.
+    """
+    if name not in BY_NAME:
+        raise EngineerError(f"there is no engineer {name[:60]!r}; there are {', '.join(BY_NAME)}")
+    engineer = BY_NAME[name]
+    if like is not None and like.kind == name:
+        return like
+    if isinstance(like, ModelEngineer) and issubclass(engineer, ModelEngineer):
+        return engineer.model_validate(like.model_dump(exclude={"kind"}))
+    if missing := engineer.required():
+        raise EngineerError(f'the engineer {name} has settings of its own: write {{"kind": "{name}", ...}} with {" and ".join(missing)}')
+    return engineer.model_validate({})
+
+
+def who_is(name: str) -> str:
+    """What to call an engineer in the middle of a sentence; one from a newer version of the lab by its name."""
+    return BY_NAME[name].who if name in BY_NAME else f"the engineer {name}"
+
+
+def titled(name: str) -> str:
+    """The engineer's line in a list: ``rules · transparent rules over the evidence``."""
+    return f"{name} · {BY_NAME[name].label}"
+
+
+def _by_name(given: Any) -> Any:
+    return engineer_of(given) if isinstance(given, str) else given
+
+
+if TYPE_CHECKING:
+    AnyEngineer = EngineerSpec
+else:
+    AnyEngineer = Annotated[Union[ENGINEERS], Field(discriminator="kind"), BeforeValidator(_by_name)]  # noqa: UP007 (a tuple of types)
+"""A field that holds one of ENGINEERS with its settings; its name alone stands for the usual settings."""

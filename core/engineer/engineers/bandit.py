@@ -8,6 +8,9 @@ out of reach. Every size keeps a part for exploring. The ratios stay as they are
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
+from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_sentence
 from frozenlab.lake.config import EnvironmentConfig
@@ -16,23 +19,32 @@ EXPLORED = 0.3
 """Part of the boards that all sizes share alike, whatever they have paid."""
 
 
-def propose(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
-    """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
-    lines = {size: context.evidence("behaviour", size) for size in context.sizes}
-    progress = {size: abs(line.numbers["delta"]) if line else 0.0 for size, line in lines.items()}
-    total = sum(progress.values())
-    alike = 1 / len(progress)
-    shares = {size: EXPLORED * alike + (1 - EXPLORED) * (paid / total if total else alike) for size, paid in progress.items()}
-    cells = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in config.sizes.items()}
-    claims = []
-    for size, line in lines.items():
-        before = config.sizes[size].share
-        cited = (line.id,) if line else ()
-        claim = Claim(
-            size=size, knob="share", before=before, after=shares[size], evidence=cited, now=line.numbers["valid"] if line else None
-        )
-        claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
-    fastest = max(progress, key=progress.__getitem__)
-    summary = f"Boards go to where sampled plans changed most over the stage: size {fastest}, by {100 * progress[fastest]:.0f} points."
-    summary = summary if total else "No size moved over the stage, so each gets as many boards."
-    return Proposal(summary=summary, claims=tuple(claims), config=config.model_copy(update={"sizes": cells}))
+class BanditEngineer(Scripted):
+    kind: Literal["bandit"] = "bandit"
+    label: ClassVar[str] = "more boards where plans change most"
+    who: ClassVar[str] = "the bandit"
+    help: ClassVar[str] = (
+        "Shares follow learning progress: how much the sampled valid rate of a size changed over the stage. The ratios stay. A curriculum "
+        "without a language model."
+    )
+
+    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
+        lines = {size: context.evidence("behaviour", size) for size in context.sizes}
+        progress = {size: abs(line.numbers["delta"]) if line else 0.0 for size, line in lines.items()}
+        total = sum(progress.values())
+        alike = 1 / len(progress)
+        shares = {size: EXPLORED * alike + (1 - EXPLORED) * (paid / total if total else alike) for size, paid in progress.items()}
+        cells = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in config.sizes.items()}
+        claims = []
+        for size, line in lines.items():
+            before = config.sizes[size].share
+            cited = (line.id,) if line else ()
+            claim = Claim(
+                size=size, knob="share", before=before, after=shares[size], evidence=cited, now=line.numbers["valid"] if line else None
+            )
+            claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+        fastest = max(progress, key=progress.__getitem__)
+        summary = f"Boards go to where sampled plans changed most over the stage: size {fastest}, by {100 * progress[fastest]:.0f} points."
+        summary = summary if total else "No size moved over the stage, so each gets as many boards."
+        return Proposal(summary=summary, claims=tuple(claims), config=config.model_copy(update={"sizes": cells}))

@@ -3,29 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar, Literal
 
-from frozenlab.engineer.ask import ScriptedEngineer
+from frozenlab.engineer.protocol import Need, Scripted
 from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.errors import AwaitsProposal
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
+from frozenlab.policy.settings import LanguageSettings
 
 MOVED = 0.0005
 """A share that moves by less, because the others' sum to 1 with it, is no change that anybody decided."""
 
 
-def person(given: Proposal | None = None) -> ScriptedEngineer:
-    """Somebody who reads the evidence in the app and writes the next config, or who overrules the session's own engineer in a fork.
+class HumanEngineer(Scripted):
+    kind: Literal["human"] = "human"
+    label: ClassVar[str] = "you, in the app: the session waits for you"
+    who: ClassVar[str] = "a person"
+    help: ClassVar[str] = "The session pauses after each stage, and you read the evidence in the app and write the next config."
+    needs: ClassVar[frozenset[Need]] = frozenset({"person"})
 
-    ``given`` is what they propose, None while they have not: asked then, this engineer raises AwaitsProposal.
-    """
+    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        """Raises AwaitsProposal: what a person decides reaches the loop as a :class:`Decision`."""
+        raise AwaitsProposal
 
-    def propose(context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
-        if given is None:
-            raise AwaitsProposal
-        return given
+    def expectations(self, language: LanguageSettings | None) -> str:
+        return "A person named each number."
 
-    return ScriptedEngineer("human", propose)
+
+class Decision(HumanEngineer):
+    """A person who has decided, also one who overrules the session's own engineer in a fork."""
+
+    given: Proposal
+
+    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        return self.given
 
 
 def decided(before: EnvironmentConfig, cells: Mapping[int, SizeConfig]) -> EnvironmentConfig:

@@ -16,12 +16,14 @@ Without `statistics` the present ratios are unknown; then it writes the ratios o
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
+from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
 from frozenlab.lake.rules import FAULTS
+from frozenlab.policy.settings import LanguageSettings
 
 MASTERED, HOPELESS = 0.8, 0.2
 STEP = 0.1
@@ -35,8 +37,26 @@ LADDER = {"hard": SizeConfig(share=0, hole_ratio=0.4, wait_ratio=0.5),
 CONFLICTS = ("vertex_conflict", "edge_conflict")
 
 
+class RulesEngineer(Scripted):
+    kind: Literal["rules"] = "rules"
+    label: ClassVar[str] = "transparent rules over the evidence"
+    who: ClassVar[str] = "the rules engineer"
+    help: ClassVar[str] = (
+        "Harder above 80 % valid, easier below 20 %, more boards where success and failure mix; what works stays. It reads nothing but the "
+        "context, so a section that is off changes what it does."
+    )
+
+    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        """The rules set shares and ratios only; the layouts stay."""
+        proposal = propose(context)
+        return proposal.model_copy(update={"config": proposal.config.with_layouts_of(config)})
+
+    def expectations(self, language: LanguageSettings | None) -> str:
+        return "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read."
+
+
 class Reading(NamedTuple):
-    """What the context tells of one map size; None where the section that would say so is off."""
+    """What the context says about one map size. A field is None if the section that carries it is off."""
 
     valid: float | None
     sampled: float | None

@@ -96,7 +96,7 @@ def what_training_did(session: Session) -> None:
             took = f" in {sessions.duration(state.finished - state.started)}"
         proposals = [proposal for stage in stages if (proposal := session.proposal(stage)) is not None]
         rewrites = sum(bool(proposal.changes) for proposal in proposals)
-        engineer = "it" if session.spec.engineer == "policy" else f"the {session.spec.engineer} engineer"
+        engineer = "it" if session.spec.engineer.kind == "policy" else f"the {session.spec.engineer.kind} engineer"
         st.markdown(
             f"A small language model plans paths for a team on a frozen lake. {LEARNED[session.spec.training.method]}{took}, "
             f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."

@@ -27,14 +27,15 @@ def values(spec: SessionSpec) -> dict[str, Any]:
         "rank": language.lora.rank if language.lora else 0,
         "max_tokens": language.max_tokens,
         "thinking": language.thinking,
-        "guidance": language.guidance,
+        "guidance": getattr(spec.engineer, "guidance", True),
         "gpus": language.launcher.processes,
         "writer": next(name for name, vllm in WRITERS.items() if (vllm and vllm.mode) == mode),
     }
 
 
 def fields(begun: LanguageSettings) -> dict[str, Any]:
-    """Which language model is trained, and how: ``policy`` and ``language`` of the spec. What is not asked is as in the preset."""
+    """Which language model is trained, and how: ``policy`` and ``language`` of the spec, and the ``guidance`` of its engineer. What is not
+    asked is as in the preset."""
     st.caption("The preset's numbers are starting points: nobody has tuned them at this size yet.")
     which, writes = st.columns([1.4, 1])
     policy = which.text_input(
@@ -60,12 +61,11 @@ def fields(begun: LanguageSettings) -> dict[str, Any]:
             "max_tokens": max_tokens,
             "context": max(begun.context, 2 * max_tokens),
             "thinking": thinks,
-            "guidance": lessons,
             "launcher": begun.launcher.model_copy(update={"processes": processes}),
             "vllm": begun.vllm if vllm and begun.vllm and vllm.mode == begun.vllm.mode else vllm,
         }
     )
-    return {"policy": policy.strip(), "language": language}
+    return {"policy": policy.strip(), "language": language, "guidance": lessons}
 
 
 def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:

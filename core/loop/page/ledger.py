@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from frozenlab.engineer.engineers import who_is
 from frozenlab.loop.ledger import Score, changes, ledger_of, predictions, score, scores, source
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.studies.effects import points
 from frozenlab.studies.page.figures import changes_figure
 from frozenlab.ui import theme
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import size_label
 from frozenlab.ui.once import once
 
@@ -37,7 +37,7 @@ def show_ledger(session: Session, store: SessionStore) -> bool:
     if own.empty:
         return False
     st.subheader("The prediction ledger", anchor=LEDGER_ANCHOR, help=HELP)
-    st.markdown(sentence(score(session.spec.engineer, own)))
+    st.markdown(sentence(score(session.spec.engineer.kind, own)))
     st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.sealed else FLATTERED}")
     left, right = st.columns([1.15, 1], gap="large")
     with left:
@@ -45,7 +45,7 @@ def show_ledger(session: Session, store: SessionStore) -> bool:
     with right:
         everybody = st.toggle("With all other sessions of this machine", key="ledger-all", help="Reads the predictions of all of them.")
         shown = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in store.sessions())) if everybody else own
-        named = shown.assign(engineer=shown["engineer"].map(WHO))
+        named = shown.assign(engineer=shown["engineer"].map(who_is))
         theme.chart(changes_figure(changes(named)), "ledger-changes")
     if everybody:
         with st.expander(f"All engineers, in {shown['session'].nunique()} sessions of this machine", expanded=True):

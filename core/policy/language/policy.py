@@ -113,19 +113,16 @@ class HFPolicy:
             list(messages), add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=thinks
         )["input_ids"]
 
-    def reply(self, messages: Sequence[Message], schema: Schema, seed: int) -> tuple[str, int, int]:
-        """What it answers under a JSON schema, without thinking aloud before: the text, its tokens, and those of the prompt.
+    def reply(self, messages: Sequence[Message], schema: Schema, *, limit: int, temperature: float, seed: int) -> tuple[str, int, int]:
+        """Answers a conversation under a JSON schema, without thinking aloud before: the text, its tokens, and those of the prompt.
 
-        Raises ValueError if the conversation leaves no room for an answer.
+        Raises ValueError if the conversation leaves no room for an answer of ``limit`` tokens.
         """
-        settings = self.settings
         ids = self.prompt_ids(messages, thinking=False)
-        room = settings.context - len(ids)
-        if room < settings.proposal_tokens:
-            raise PolicyError(f"the prompt has {len(ids)} tokens: of a context of {settings.context} that leaves too few for an answer")
-        [written] = self.writer.write(
-            [ids], limit=settings.proposal_tokens, temperature=settings.proposal_temperature, seed=seed, schema=schema
-        )
+        context = self.settings.context
+        if context - len(ids) < limit:
+            raise PolicyError(f"the prompt has {len(ids)} tokens: of a context of {context} that leaves too few for an answer")
+        [written] = self.writer.write([ids], limit=limit, temperature=temperature, seed=seed, schema=schema)
         return self.completion(written).text, len(written), len(ids)
 
     @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import SECTIONS, Context, Evidence, ProposalRecord
 from frozenlab.engineer.sentences import counted
 from frozenlab.loop.page import evidence
@@ -18,7 +19,6 @@ from frozenlab.ui import markup, nav
 from frozenlab.ui.components.cited import cited
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import overall_by_size
 
 
@@ -70,9 +70,9 @@ def what_it_said(moment: Moment, record: ProposalRecord, contents: Contents) -> 
         st.html(
             markup.quote(
                 record.proposal.summary,
-                f"{WHO[record.engineer]}, after {stage_name(moment.stage).lower()}; to the letter in the raw answer below"
+                f"{who_is(record.engineer)}, after {stage_name(moment.stage).lower()}; to the letter in the raw answer below"
                 if record.attempts[-1].raw
-                else WHO[record.engineer],
+                else who_is(record.engineer),
             )
         )
         if outcomes:

@@ -6,6 +6,7 @@ from html import escape
 
 import streamlit as st
 
+from frozenlab.engineer.engineers import who_is
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.claim_outcomes import judgement, was_it_right
 from frozenlab.loop.page.claims_figure import changes_figure, facts
@@ -14,7 +15,6 @@ from frozenlab.loop.page.story.moment import Moment
 from frozenlab.ui import theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.engineers import WHO
 from frozenlab.ui.figures import overall, percent
 from frozenlab.ui.once import once
 
@@ -31,9 +31,9 @@ def headline(moment: Moment) -> None:
     if record is None:
         answer(result, note)
     elif moment.is_last:
-        answer(result, f"{note} It was the last stage: what {WHO[record.engineer]} proposed after it was never trained on.")
+        answer(result, f"{note} It was the last stage: what {who_is(record.engineer)} proposed after it was never trained on.")
     else:
-        said = f" Then {WHO[record.engineer]} {escape(what_changed(record))}."
+        said = f" Then {who_is(record.engineer)} {escape(what_changed(record))}."
         if moment.outcomes:
             said += f" <b>{was_it_right(moment.outcomes)}</b>"
         answer(result + said, note)

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from frozenlab.engineer.schema import ENGINEERS, Context, ProposalRecord
+from frozenlab.engineer.engineers import BY_NAME, who_is
+from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.errors import LabError
 from frozenlab.loop import launch
 from frozenlab.loop.forks import trains_anew
@@ -14,9 +15,7 @@ from frozenlab.loop.page.decide import Desk, decide
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.ui import api_form, markup, nav, sessions
 from frozenlab.ui.components.contents import Contents
-from frozenlab.ui.engineers import WHO
 
-OFFLINE = tuple(name for name in ENGINEERS if name != "api")
 """Engineers of a fork that need no address."""
 
 
@@ -34,7 +33,7 @@ def your_turn(moment: Moment, stage: int, context: Context, contents: Contents) 
         return
     desk = Desk(f"turn-{session.id}-{stage}", drawn.config, context, moment.validation, session.spec.guard)
     proposal, _ = decide(desk)
-    may = api_form.may_ask([session.spec.api], "turn")
+    may = api_form.may_ask([session.spec.engineer.server], "turn")
     if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", disabled=not may):
         go_to_train(lambda: launch.propose(session, proposal, sessions.store()), session.id)
 
@@ -46,14 +45,16 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
         desk = Desk(f"fork-{session.id}-{stage}", record.config_before, context, moment.validation, session.spec.guard, record)
         proposal, differs = decide(desk)
         who, title, action = st.columns([1, 1.4, 0.8], vertical_alignment="bottom")
+        own = session.spec.engineer
+        ready = [name for name, engineer in BY_NAME.items() if not engineer.required() or name == own.kind]
         engineer = who.selectbox(
-            "Who proposes after the stages that follow", OFFLINE if session.spec.api is None else ENGINEERS, key="fork-engineer",
-            index=None, placeholder=f"as before: {WHO[session.spec.engineer]}", format_func=WHO.__getitem__,
+            "Who proposes after the stages that follow", ready, key="fork-engineer",
+            index=None, placeholder=f"as before: {own.who}", format_func=who_is,
         )  # fmt: skip
         name = title.text_input(
             "Title of the fork", f"{session.title}, what if after stage {stage + 1}"[:120], max_chars=120, key="fork-title"
         )
-        may = api_form.may_ask([session.spec.api if engineer in (None, "api") else None], "fork")
+        may = api_form.may_ask([own.server if engineer in (None, own.kind) else None], "fork")
         asked = action.button(
             "Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch", disabled=not may
         )

@@ -1,0 +1,37 @@
+"""The ``base``: the model before any training, as engineer for the policy that is trained."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, ClassVar, Literal
+
+from frozenlab.engineer.own_model import ModelEngineer
+from frozenlab.engineer.protocol import Engineer, Models, Need
+from frozenlab.policy.folders import policy_folder
+from frozenlab.policy.settings import LanguageSettings
+
+
+class BaseEngineer(ModelEngineer):
+    kind: Literal["base"] = "base"
+    label: ClassVar[str] = "the model before any training"
+    who: ClassVar[str] = "the model before any training"
+    help: ClassVar[str] = "A second copy of the model, which no training touches, reads the evidence and writes the next config."
+    needs: ClassVar[frozenset[Need]] = frozenset({"model"})
+
+    @classmethod
+    def needs_weights(cls, language: LanguageSettings | None) -> bool:
+        """A language model's base is its checkpoint without the adapters."""
+        return language is not None
+
+    def build(self, models: Models) -> Engineer:
+        if models.language is None:
+            from frozenlab.policy.lab.policy import LabPolicy  # imports torch
+
+            return self.in_lab_dialect(LabPolicy.load(policy_folder(models.name)))
+        current: Any = models.current
+        if models.language.lora:
+            return self.in_plain_language(current.before_training)
+        from frozenlab.policy.language.policy import HFPolicy  # imports torch and PEFT
+
+        base = HFPolicy.load(models.name, models.language)
+        return self.in_plain_language(lambda: nullcontext(base))

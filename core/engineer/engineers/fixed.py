@@ -1,0 +1,19 @@
+"""The ``fixed`` baseline: the first config stays, as in the paper's fixed environment."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from frozenlab.engineer.protocol import Scripted
+from frozenlab.engineer.schema import Context, Proposal
+from frozenlab.lake.config import EnvironmentConfig
+
+
+class FixedEngineer(Scripted):
+    kind: Literal["fixed"] = "fixed"
+    label: ClassVar[str] = "keeps the first config"
+    who: ClassVar[str] = "the fixed baseline"
+    help: ClassVar[str] = "The config stays as it is: what training alone brings."
+
+    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        return Proposal(summary="The config stays as it is.", preserved=context.sizes, config=config)

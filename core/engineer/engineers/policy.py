@@ -1,0 +1,21 @@
+"""The ``policy``: the checkpoint that is being trained proposes its own next environment (Chen et al. 2026)."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any, ClassVar, Literal
+
+from frozenlab.engineer.own_model import ModelEngineer
+from frozenlab.engineer.protocol import Engineer, Models, Need
+
+
+class PolicyEngineer(ModelEngineer):
+    kind: Literal["policy"] = "policy"
+    label: ClassVar[str] = "the model that is being trained"
+    who: ClassVar[str] = "the model itself"
+    help: ClassVar[str] = "The current checkpoint reads the evidence about itself and writes the next config: the paper's method."
+    needs: ClassVar[frozenset[Need]] = frozenset({"model", "weights"})
+
+    def build(self, models: Models) -> Engineer:
+        model: Any = models.current
+        return self.in_lab_dialect(model) if models.language is None else self.in_plain_language(lambda: nullcontext(model))

@@ -1,0 +1,56 @@
+"""What the engineers ``policy`` and ``base`` share: each is the session's own model, asked in the dialect that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from frozenlab.engineer.protocol import Engineer, EngineerSpec
+from frozenlab.engineer.schema import Written
+from frozenlab.engineer.voices import LabEngineer, LanguageEngineer
+from frozenlab.policy.settings import LanguageSettings
+
+if TYPE_CHECKING:
+    from frozenlab.policy.lab.policy import LabPolicy
+    from frozenlab.policy.language.policy import HFPolicy
+
+LAB_TEMPERATURE, LANGUAGE_TEMPERATURE = 0.5, 0.7
+"""The usual temperatures of a proposal: of the lab model, and of a language model."""
+
+
+class ModelEngineer(EngineerSpec):
+    """The session's own model as engineer."""
+
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    """Sampling temperature of a proposal; None: 0.5 for a lab model, 0.7 for a language model."""
+    max_tokens: Annotated[int, Field(ge=64, le=65_536)] = 4096
+    """The longest answer of a language model. The lab model's answer ends with the grammar."""
+    guidance: bool = True
+    """Whether a language model is given the paper's two lessons. The lab dialect has no words for them."""
+
+    def takes_guidance(self, language: LanguageSettings | None) -> bool:
+        return language is not None
+
+    def expectations(self, language: LanguageSettings | None) -> str:
+        if language is not None:
+            return "The language model names each number itself."
+        return "The lab model writes its own; it learnt them from the rules, which expect p + 0.3 p(1-p), p being the rate that they read."
+
+    def in_lab_dialect(self, model: LabPolicy) -> Engineer:
+        temperature = LAB_TEMPERATURE if self.temperature is None else self.temperature
+        return LabEngineer(
+            lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=temperature, seed=seed), self.kind
+        )
+
+    def in_plain_language(self, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
+        """``borrow`` gives the model for the time of one answer."""
+        temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
+
+        def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
+            with borrow() as model:
+                return Written(*model.reply(messages, schema, limit=self.max_tokens, temperature=temperature, seed=seed))
+
+        return LanguageEngineer(reply, self.kind, self.guidance)
