@@ -9,7 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
-from frozenlab.engineer.engineers import engineer_of
+from frozenlab.engineer.engineers import UNATTENDED, engineer_of
 from frozenlab.engineer.schema import SECTIONS
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
@@ -162,7 +162,7 @@ def test_engineers_are_asked_side_by_side_and_one_behind_an_api_is_estimated(sta
     app = open_page("replay", session="built", stage="1")
     app.selectbox(key="replay-kind").select("engineers").run()
     chosen = app.multiselect(key="replay-engineers-built-0")
-    assert chosen.value == ["base", "rules", "bandit", "uniform", "random", "fixed"]
+    assert chosen.value == [name for name in UNATTENDED if name not in ("policy", "api")]
     chosen.set_value(["fixed", "rules", "api"]).run()
     assert "name the model behind the API" in app.warning[0].value
     app.text_input(key="replay-api_model").set_value("told").run()
