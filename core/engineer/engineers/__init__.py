@@ -11,6 +11,7 @@ from frozenlab.engineer.engineers.bandit import BanditEngineer
 from frozenlab.engineer.engineers.base import BaseEngineer
 from frozenlab.engineer.engineers.fixed import FixedEngineer
 from frozenlab.engineer.engineers.human import HumanEngineer
+from frozenlab.engineer.engineers.learnability import LearnabilityEngineer
 from frozenlab.engineer.engineers.policy import PolicyEngineer
 from frozenlab.engineer.engineers.random import RandomEngineer
 from frozenlab.engineer.engineers.rules import RulesEngineer
@@ -25,6 +26,7 @@ ENGINEERS: tuple[type[EngineerSpec], ...] = (
     ApiEngineer,
     RulesEngineer,
     BanditEngineer,
+    LearnabilityEngineer,
     UniformEngineer,
     RandomEngineer,
     FixedEngineer,

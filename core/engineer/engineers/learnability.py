@@ -1,0 +1,52 @@
+"""The ``learnability`` engineer: shares by p(1-p), sampling for learnability (SFL, Rutherford et al. 2024, "No Regrets").
+
+p is the valid rate of a map size's sampled training plans. p(1-p) is the variance of success, the largest where half of the plans succeed:
+GRPO learns from groups that mix success and failure, and a size that always or never succeeds gives it none. SFL trains on the tasks of
+highest p(1-p); here the shares are proportional to it, because a config has a few sizes instead of thousands of levels. The ratios stay.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from frozenlab.engineer.protocol import Scripted
+from frozenlab.engineer.schema import Claim, Context, Proposal
+from frozenlab.engineer.sentences import claim_sentence
+from frozenlab.lake.config import EnvironmentConfig
+
+UNKNOWN = 0.5
+"""The valid rate that stands for a size without samples: it is worth trying."""
+
+
+class LearnabilityEngineer(Scripted):
+    kind: Literal["learnability"] = "learnability"
+    label: ClassVar[str] = "more boards where success and failure mix"
+    who: ClassVar[str] = "the learnability engineer"
+    help: ClassVar[str] = (
+        "Shares follow p(1-p), p being the valid rate of a size's sampled plans: sizes that always or never succeed teach little. The "
+        "ratios stay. A curriculum without a language model (SFL)."
+    )
+
+    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+        """Deterministic. Without the section ``behaviour``, or if no size mixes success and failure, every size counts the same."""
+        lines = {size: context.evidence("behaviour", size) for size in context.sizes}
+        rates = {size: line.numbers["valid"] if line else UNKNOWN for size, line in lines.items()}
+        learnability = {size: p * (1 - p) for size, p in rates.items()}
+        total = sum(learnability.values())
+        shares = {size: value / total if total else 1 / len(rates) for size, value in learnability.items()}
+        cells = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in config.sizes.items()}
+        claims = []
+        for size, line in lines.items():
+            claim = Claim(
+                size=size,
+                knob="share",
+                before=config.sizes[size].share,
+                after=shares[size],
+                evidence=(line.id,) if line else (),
+                now=line.numbers["valid"] if line else None,
+            )
+            claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+        best = max(learnability, key=learnability.__getitem__)
+        summary = f"Boards go to where success and failure mix: most to size {best}, where {rates[best]:.0%} of sampled plans are valid."
+        summary = summary if total else "No size mixes success and failure, so each gets as many boards."
+        return Proposal(summary=summary, claims=tuple(claims), config=config.model_copy(update={"sizes": cells}))
