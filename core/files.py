@@ -44,7 +44,7 @@ def write_files(folder: Path, texts: Mapping[str, str]) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """An empty file beside ``path``, of a name that nobody can foresee; it takes the place of ``path`` when the block ends without an
+    """An empty file next to ``path`` with an unpredictable name. It replaces ``path`` when the block ends without an
     error: fsync, rename."""
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
     os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))

@@ -1,4 +1,4 @@
-"""Where the files lie that are no code: in a checkout beside the package, in an installed wheel inside it."""
+"""Paths of files that are not code: next to the package in a checkout, inside it in an installed wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A full disk: noticed before a stage begins, and told when it comes in the middle of one."""
+"""A full disk: detected before a stage begins, and reported if it happens in the middle of one."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def find_folder(root: Path, job_id: str, *, kind: str, error: type[LabError]) ->
 
 
 def readable(files: Iterable[Path], read: Callable[[Path], Opened], error: type[LabError]) -> list[Opened]:
-    """The jobs whose folders hold these files, without those that cannot be read, or whose folder is called as no job is."""
+    """The jobs in the folders of these files, without those that cannot be read or have an invalid folder name."""
     found = []
     for file in files:
         if not JOB_ID.fullmatch(file.parent.name):

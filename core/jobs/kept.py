@@ -15,7 +15,7 @@ Signature = tuple[int, int, int] | None
 
 
 def signature(path: str | Path) -> Signature:
-    """By what a changed file is told from the one that was read."""
+    """What distinguishes a changed file from the one that was read."""
     try:
         found = os.stat(path)
     except OSError:

@@ -25,7 +25,7 @@ class JobRecorder(Generic[AnyJob]):
         self.state = self.fresh_state()
 
     def fresh_state(self) -> WorkerState:
-        """The state of a job whose work begins, or goes on, in this process."""
+        """The state of a job when its work begins or resumes in this process."""
         known = self.job.state()
         fresh = {"status": "running", "patience": self.job.patience, "error": None, "started": known.started or time.time()}
         return known.model_copy(update=fresh | own_process())

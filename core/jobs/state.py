@@ -64,7 +64,7 @@ class WorkerState(BaseModel):
 
     @property
     def elsewhere(self) -> bool:
-        """The worker runs on another machine, whose processes cannot be seen from here."""
+        """Whether the worker runs on another machine, where this one cannot see processes."""
         return self.host is not None and self.host != socket.gethostname()
 
 
@@ -72,7 +72,7 @@ AnyState = TypeVar("AnyState", bound=WorkerState)
 
 
 def read_state(folder: Path) -> WorkerState:
-    """What ``state.json`` in a worker's folder says, as a reader should tell it; a damaged one is told as failed."""
+    """The state in a worker's folder as readers should show it. A damaged ``state.json`` counts as failed."""
     try:
         return as_observed(WorkerState.model_validate_json((folder / "state.json").read_text(encoding="utf-8")))
     except Exception:  # whatever is called state.json

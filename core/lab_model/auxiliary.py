@@ -1,8 +1,8 @@
-"""What a planner has to know before each move, as auxiliary targets of the warm start (auxiliary tasks: Jaderberg et al. 2017, UNREAL).
+"""The auxiliary targets of the warm start: what a planner has to know before each move (auxiliary tasks: Jaderberg et al. 2017, UNREAL).
 
-A solver's plan says where each agent went, not why. Learning the why beside it, from the network's state at each move, makes the lab model
-learn to plan from fewer boards (the search's table in the model card says how many). The head that predicts it is thrown away afterwards:
-nothing of it is in a prompt, in an answer or in the shipped weights.
+A solver's plan says where each agent went, not why. Learning the reasons as well, from the network's state at each move, makes the lab
+model learn to plan from fewer boards (the table of the recipe search in the model card says how many). The head that predicts them is
+discarded: it is not part of a prompt, an answer or the shipped weights.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from frozenlab.lake.rules import Paths
 
 IGNORED = -100
 FARTHEST = 30
-"""Longer distances are told as this one."""
+"""Longer distances are cut to this one."""
 BLOCKED, CLOSER, FARTHER = range(3)
 STAY_AND_STEPS = np.array([(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)])
 OFF_THE_WAY = 10_000
 
 
 class Insight(NamedTuple):
-    """One row a word of the completion, in its order: time step after time step, agent after agent; the end token's row is ignored."""
+    """One row per word of the completion, in its order: time step by time step, agent by agent. The row of the end token is ignored."""
 
     distance: NDArray[np.int64]
-    """(words,): steps from the agent's cell to its goal, other agents aside."""
+    """(words,): steps from the agent's cell to its goal, ignoring other agents."""
     ways: NDArray[np.int64]
     """(words, 4): whether up, down, left and right are BLOCKED, or lead CLOSER to the goal or FARTHER from it."""
     taken: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Insight(NamedTuple):
 
 def insight(board: Board, paths: Paths) -> Insight:
     """The auxiliary targets of a solved board; ``paths`` are of equal length."""
-    cells = np.array(paths) + 1  # one beyond the border, so that looking around stays inside the array
+    cells = np.array(paths) + 1  # one cell beyond the border, so that neighbours are always inside the array
     team, here, after = len(cells), cells[:, :-1], cells[:, 1:]
     around = here[:, :, None] + STAY_AND_STEPS
     to_goal = np.full((team, board.height + 2, board.width + 2), OFF_THE_WAY)
@@ -61,7 +61,7 @@ def insight(board: Board, paths: Paths) -> Insight:
 
 
 def nothing_to_see(words: int) -> Insight:
-    """The auxiliary targets of a text that is no plan: all ignored."""
+    """The auxiliary targets of a text that is not a plan: all are ignored."""
     return Insight(np.full(words, IGNORED), np.full((words, 4), IGNORED), np.full((words, 5), IGNORED))
 
 
@@ -76,7 +76,7 @@ class InsightHead(torch.nn.Linear):
 
     SIZES = (FARTHEST + 1, 4 * 3, 5 * 2)
     WEIGHTS = (0.5, 2.0, 2.0)
-    """Of distance, ways and taken in the loss."""
+    """Weights of distance, ways and taken in the loss."""
 
     def __init__(self, hidden: int, seed: int = 0) -> None:
         with torch.random.fork_rng(devices=[]):
@@ -90,6 +90,6 @@ class InsightHead(torch.nn.Linear):
         predicted = (distance, ways.reshape(-1, 3), taken.reshape(-1, 2))
         for weight, logits, wanted in zip(self.WEIGHTS, predicted, zip(*targets, strict=True), strict=True):
             right = torch.from_numpy(np.concatenate(wanted).reshape(-1))
-            counted = (right != IGNORED).sum().clamp(min=1)  # a batch may hold no plan at all
+            counted = (right != IGNORED).sum().clamp(min=1)  # a batch may contain no plan
             total = total + weight * cross_entropy(logits, right, ignore_index=IGNORED, reduction="sum") / counted
         return total

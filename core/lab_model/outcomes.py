@@ -1,12 +1,12 @@
-"""Outcomes: what proposals that were made from one and the same evidence brought, measured; and an engineer that learns from it.
+"""Outcomes: the measured gains of proposals from the same evidence, and an engineer that learns from them.
 
     python -m frozenlab.lab_model.outcomes collect OUT           # triples of evidence, proposal and measured gain
-    python -m frozenlab.lab_model.outcomes teach OUT --to MODEL   # the lab model, taught from them
-    python -m frozenlab.lab_model.outcomes compare OUT --taught MODEL   # as engineer in sessions that nobody learned from
+    python -m frozenlab.lab_model.outcomes teach OUT --to MODEL   # teach the lab model from them
+    python -m frozenlab.lab_model.outcomes compare OUT --taught MODEL   # use it as engineer in new sessions
 
-An *evidence* is a session that has trained its first stage on a config drawn at random and now waits for a proposal. Each proposal is
-measured by a fork that trains the second stage with it. Forks of one evidence share policy, seeds and held-out boards, so what differs
-between them came of the proposals, or of chance in training; how much of it was chance, evidences say whose proposals are measured twice,
+An *evidence* is a session that has trained its first stage on a random config and now waits for a proposal. Each proposal is
+measured by a fork that trains the second stage with it. Forks of one evidence share policy, seeds and held-out boards, so their differences
+come from the proposals or from chance in training. To measure the part of chance, the proposals of some evidences are measured twice,
 the second time with other seeds in the second stage. Everything can be killed and started again. Importing this module imports torch.
 """
 
@@ -55,27 +55,28 @@ from frozenlab.studies.effects import CLEAR, contrast
 from frozenlab.training.settings import Schedule, TrainingSettings
 
 ENGINEERS = ("taught", "policy", "rules", "kept")
-"""Those that are compared: the taught model, the session's own checkpoint, the rules, and nobody."""
+"""The engineers to compare: the taught model, the session's own checkpoint, the rules, and none."""
 TRIES = 20
-"""So many samples are drawn at most to find different configs."""
+"""Most samples to draw in search of different configs."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """The short sessions in which proposals are measured."""
+    """Settings of the short sessions that measure proposals."""
 
     agents: int = 3
     sizes: tuple[int, ...] = (3, 4, 5, 6, 7, 8)
     steps: int = 15
     boards_per_step: int = 32
     schedule: Schedule = "constant"
-    """A rate that falls over two stages leaves the second so little to learn that proposals differ by less than the boards can show."""
+    """Constant: with a rate that falls over two stages, the second learns so little that proposals differ by less than the boards can
+    show."""
     boards_per_cell: int = 200
-    """Held-out boards of each map size."""
+    """Held-out boards per map size."""
 
 
 class Written(NamedTuple):
-    """A proposal in the lab dialect, and whose it is: ``kept`` leaves the config as it is."""
+    """A proposal in the lab dialect, and its author: ``kept`` leaves the config as it is."""
 
     author: str
     completion: str
@@ -85,7 +86,7 @@ class Written(NamedTuple):
 
 
 def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
-    """A session that has trained one stage and waits for a proposal; taken up if it is there. Config, boards and suite are the seed's own.
+    """A session that has trained one stage and waits for a proposal; resumed if it exists. Config, boards and suite follow from the seed.
 
     Raises SessionError if it fails.
     """
@@ -93,9 +94,9 @@ def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
     drawn = random_config(setting.sizes, setting.agents, seeds.rng(seed, "evidence/config"))
     spec = SessionSpec(
         title=f"Evidence {seed}",
-        engineer=HumanEngineer(),  # it waits after the first stage, and its forks end with the last
+        engineer=HumanEngineer(),  # it waits after the first stage; its forks end with the last
         stages=2,
-        # Floored as every proposal is, so that to keep it changes nothing.
+        # Floored like every proposal, so that keeping it changes nothing.
         initial_config=guard(drawn, drawn, limits)[0],
         training=TrainingSettings(steps=setting.steps, boards_per_step=setting.boards_per_step, schedule=setting.schedule),
         suite=SuiteSpec(agents=(setting.agents,), sizes=setting.sizes, boards_per_cell=setting.boards_per_cell, seed=seed),
@@ -117,23 +118,23 @@ def seen(session: Session) -> tuple[Context, EnvironmentConfig]:
 
 
 def config_words(completion: str) -> str:
-    """The part of a completion that decides what is trained."""
+    """The part of a completion that decides the training."""
     return completion.split(CONFIG)[-1]
 
 
 def proposals(session: Session, samples: int, randoms: int, temperature: float) -> Iterator[Written]:
-    """The config as it is, the rules' proposal, ``samples`` of the checkpoint's own at ``temperature`` and ``randoms`` drawn at random,
-    within what the guard allows; no config twice."""
+    """The unchanged config, the rules' proposal, ``samples`` of the checkpoint at ``temperature``, and ``randoms`` random ones within the
+    guard. No config occurs twice."""
     context, config = seen(session)
     limits = session.spec.guard
-    told = [Written("kept", worded(context, config, config)), Written("rules", render_proposal(context, rules.propose(context)))]
-    known = [config_words(written.completion) for written in told]
-    yield from told
+    fixed = [Written("kept", worded(context, config, config)), Written("rules", render_proposal(context, rules.propose(context)))]
+    configs = [config_words(written.completion) for written in fixed]
+    yield from fixed
 
     def new(author: str, completions: Iterator[str], wanted: int) -> Iterator[Written]:
         while wanted and (completion := next(completions, None)):
-            if config_words(completion) not in known:
-                known.append(config_words(completion))
+            if config_words(completion) not in configs:
+                configs.append(config_words(completion))
                 wanted -= 1
                 yield Written(author, completion)
 
@@ -149,17 +150,17 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
 
 
 def measure(parent: Session, completion: str, store: SessionStore, name: str, replicate: int = 0) -> dict[str, Any]:
-    """Trains the second stage of an evidence with a proposal, in a fork that is deleted afterwards.
+    """Train the second stage of an evidence with a proposal, in a fork that is deleted afterwards.
 
     Args:
-        replicate: 0 with the seed of the evidence; else with another one: other boards from the same config, and other plans.
+        replicate: 0 for the seed of the evidence; otherwise another seed: other boards from the same config, and other plans.
 
     Returns:
         The proposal's part of a row of the table of :func:`collect`.
 
     Raises:
         SessionError: the fork fails.
-        ProposalError: the completion is no proposal.
+        ProposalError: the completion is not a proposal.
     """
     context, config = seen(parent)
     folder = store.root / name
@@ -167,7 +168,7 @@ def measure(parent: Session, completion: str, store: SessionStore, name: str, re
     forked = Session(folder) if folder.is_dir() else fork(parent, 0, store, name, given=given)
     if replicate and forked.spec.seed == parent.spec.seed:
         other = seeds.derive(parent.spec.seed, "evidence/replicate", replicate)
-        spec = forked.spec.changed(seed=other)  # no fork of the app's may do that: its first stage had another
+        spec = forked.spec.changed(seed=other)  # a fork in the app may not do that: its first stage had another seed
         write_text(folder / "session.json", spec.model_dump_json(indent=2))
         forked = Session(folder)
     if run_job(Recorder(forked), work):
@@ -193,11 +194,11 @@ def cell_mean(validation: pd.DataFrame) -> float:
 
 
 KEY = ["evidence", "author", "number", "replicate"]
-"""What tells the rows of a table of outcomes apart."""
+"""The columns that identify a row of a table of outcomes."""
 
 
 class Table:
-    """A table of outcomes that grows by a row and is on disk at once. One row a measured proposal, with the columns of KEY and of
+    """A table of outcomes that is written to disk after every row: one row per measured proposal, with the columns of KEY and of
     :func:`measure`."""
 
     def __init__(self, path: Path) -> None:
@@ -208,7 +209,7 @@ class Table:
         return any(all(row[name] == value for name, value in key.items()) for row in self.rows)
 
     def same(self, evidence: int, replicate: int, completion: str) -> dict[str, Any] | None:
-        """The row of the same config by somebody else, which need not be measured again."""
+        """The row of the same config by another author, which need not be measured again."""
         for row in self.rows:
             if (row["evidence"], row["replicate"]) == (evidence, replicate) and config_words(row["completion"]) == config_words(completion):
                 return row | {"completion": completion}
@@ -224,7 +225,7 @@ class Table:
 
 
 def add_outcomes(table: Table, parent: Session, written: Sequence[Written], store: SessionStore, replicates: int) -> None:
-    """Measures the proposals of an evidence that the table lacks, each ``replicates`` times."""
+    """Measure the proposals of an evidence that the table lacks, each ``replicates`` times."""
     for replicate in range(replicates):
         numbers: dict[str, Iterator[int]] = defaultdict(count)
         for author, completion in written:
@@ -238,34 +239,34 @@ def add_outcomes(table: Table, parent: Session, written: Sequence[Written], stor
             table.add(measured | key)
 
 
-# --- what they tell --------------------------------------------------------------------------------------------------
+# --- statistics -------------------------------------------------------------------------------------------------------
 
 
 def reliability(table: pd.DataFrame) -> dict[str, Any]:
-    """How much of what tells proposals of one evidence apart is the proposals' doing, and how much chance.
+    """How much of the differences between proposals of one evidence comes from the proposals, and how much from chance.
 
     Returns:
         ``spread``: the standard deviation of gains within evidences (of one measurement); ``board_noise``: the part of it that other
-        held-out boards would change; and, of the evidences measured twice (``twice``): ``noise``, all that differs between two
-        measurements of one proposal, and ``reliability``, the part of the variance that does not (the intraclass correlation, with its
-        95 % interval by the F distribution). Standard deviations are rates; what cannot be told is None.
+        held-out boards would change; and, for the evidences measured twice (``twice``): ``noise``, the standard deviation between two
+        measurements of one proposal, and ``reliability``, the share of the variance that is not noise (the intraclass correlation, with its
+        95 % interval by the F distribution). Standard deviations are rates; unknown values are None.
     """
     gains = centred(table)
     groups = table.groupby(["evidence", "replicate"])
     spread = float(np.sqrt((gains**2).sum() / (len(table) - groups.ngroups)))
     board_noise = float(np.sqrt(np.mean([board_variance(rows) for _, rows in groups])))
-    told: dict[str, Any] = {"n": len(table), "evidences": int(table["evidence"].nunique()), "spread": spread, "board_noise": board_noise}
+    result: dict[str, Any] = {"n": len(table), "evidences": int(table["evidence"].nunique()), "spread": spread, "board_noise": board_noise}
     pairs = table.pivot(index=KEY[:-1], columns="replicate", values="gain").dropna()
     pairs -= pairs.groupby("evidence").transform("mean")
     twice = pairs.index.get_level_values("evidence").nunique() if pairs.shape[1] > 1 else 0
     freedom = len(pairs) - twice
     if not twice or not pairs.to_numpy().any():
-        return told | {"twice": twice, "noise": None, "reliability": None, "low": None, "high": None}
+        return result | {"twice": twice, "noise": None, "reliability": None, "low": None, "high": None}
     between = float(((pairs[0] + pairs[1]) ** 2).sum() / 2 / freedom)
     within = float(((pairs[0] - pairs[1]) ** 2).sum() / 2 / freedom)
     critical = float(stats.f.isf(CLEAR / 2, freedom, freedom))
     alike, low, high = ((between - within * by) / (between + within * by) for by in (1, critical, 1 / critical))
-    return told | {"twice": twice, "noise": float(np.sqrt(within)), "reliability": alike, "low": low, "high": high}
+    return result | {"twice": twice, "noise": float(np.sqrt(within)), "reliability": alike, "low": low, "high": high}
 
 
 def board_variance(rows: pd.DataFrame) -> float:
@@ -277,8 +278,8 @@ def board_variance(rows: pd.DataFrame) -> float:
 
 
 def compared(table: pd.DataFrame) -> dict[str, Any]:
-    """Gains by engineer over the sessions that have all of them, and how each two differ, paired by session: means with 95 % t intervals,
-    in rates."""
+    """Gains by engineer over the sessions that have all of them, and the differences of each two, paired by session: means with 95 % t
+    intervals, as rates."""
     outcomes = table.rename(columns={"evidence": "seed", "author": "arm", "gain": "value"})[["seed", "arm", "value"]]
     arms = [arm for arm in ENGINEERS if arm in set(outcomes["arm"])]
     gains = outcomes.pivot(index="seed", columns="arm", values="value")[arms].dropna()
@@ -293,7 +294,7 @@ def compared(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def collect(out: Path, seeds: Sequence[int], setting: Setting, *, samples: int, randoms: int, temperature: float, replicated: int) -> None:
-    """Adds to ``out/triples.parquet`` the outcomes of an evidence a seed; the first ``replicated`` are measured twice over."""
+    """Add the outcomes of one evidence per seed to ``out/triples.parquet``; the first ``replicated`` are measured twice."""
     table, store = Table(out / "triples.parquet"), SessionStore(out / "sessions")
     for place, seed in enumerate(seeds):
         parent = evidence(seed, setting, store)
@@ -302,31 +303,31 @@ def collect(out: Path, seeds: Sequence[int], setting: Setting, *, samples: int, 
 
 
 def learn(out: Path, to: Path, settings: TeachSettings) -> None:
-    """Teaches the shipped lab model from ``out/triples.parquet``, writes it to ``to`` and what the outcomes said to ``out/taught.json``.
+    """Teach the shipped lab model from ``out/triples.parquet``; write it to ``to`` and the figures to ``out/taught.json``.
 
-    Raises FileNotFoundError if nothing has been collected, FileExistsError if ``to`` is there.
+    Raises FileNotFoundError if nothing has been collected, FileExistsError if ``to`` exists.
     """
     if to.exists():
         raise FileExistsError(f"{to} exists already: name a new folder")
     table = pd.read_parquet(out / "triples.parquet")
     outcome = fit(table)
-    told = {
+    figures = {
         "reliability": reliability(table),
         "outcome_model": {
             "slopes": dict(zip(FEATURES, outcome.slopes.tolist(), strict=True)), "penalty": outcome.penalty, "skill": outcome.skill,
         },
         "settings": asdict(settings),
     }  # fmt: skip
-    print(json.dumps(told, indent=2), flush=True)
+    print(json.dumps(figures, indent=2), flush=True)
     policy = load_policy("lab-model")
     assert isinstance(policy, LabPolicy)
     teach(policy, table, outcome, settings, lambda progress: print(progress, flush=True))
     policy.save(to)
-    write_text(out / "taught.json", json.dumps(told, indent=2))
+    write_text(out / "taught.json", json.dumps(figures, indent=2))
 
 
 def compare(out: Path, taught: Path, seeds: Sequence[int], setting: Setting, engineers: Collection[str] = ENGINEERS) -> None:
-    """Adds to ``out/compared.parquet`` the outcomes of these ENGINEERS in sessions of these seeds, and writes ``out/compared.json``.
+    """Add the outcomes of these ENGINEERS in sessions of these seeds to ``out/compared.parquet``, and write ``out/compared.json``.
 
     The checkpoint (``policy``) and the taught model (as it was taught) are asked as a session asks its engineer, with the same draws.
     """
@@ -335,12 +336,12 @@ def compare(out: Path, taught: Path, seeds: Sequence[int], setting: Setting, eng
         parent = evidence(seed, setting, store)
         context, draw = seen(parent)[0], attempt_seed(proposal_seed(parent.spec, 0), 0)
         asked = {"taught": model, "policy": LabPolicy.load(parent.stage_dir(0) / "policy")}
-        told = [
+        candidates = [
             Written(name, each.complete_constrained(render_context(context), ProposalGrammar(context), LAB_TEMPERATURE, draw))
             for name, each in asked.items()
         ]
-        told += proposals(parent, 0, 0, 0.0)
-        add_outcomes(table, parent, [written for written in told if written.author in engineers], store, 1)
+        candidates += proposals(parent, 0, 0, 0.0)
+        add_outcomes(table, parent, [written for written in candidates if written.author in engineers], store, 1)
         write_text(out / "compared.json", json.dumps(compared(table.frame()), indent=2))
 
 
@@ -351,17 +352,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     collecting = commands.add_parser("collect", help="measure proposals, many from each evidence")
     collecting.add_argument("--evidences", type=int, default=8)
     collecting.add_argument("--first-seed", type=int, default=1000)
-    collecting.add_argument("--samples", type=int, default=2, help="of the checkpoint's own, from each evidence")
-    collecting.add_argument("--randoms", type=int, default=3, help="drawn at random, from each evidence")
-    collecting.add_argument("--temperature", type=float, default=1.5, help="of the checkpoint's samples")
-    collecting.add_argument("--replicated", type=int, default=2, help="evidences whose proposals are measured twice")
+    collecting.add_argument("--samples", type=int, default=2, help="samples of the checkpoint from each evidence")
+    collecting.add_argument("--randoms", type=int, default=3, help="random proposals from each evidence")
+    collecting.add_argument("--temperature", type=float, default=1.5, help="temperature of the checkpoint's samples")
+    collecting.add_argument("--replicated", type=int, default=2, help="number of evidences with proposals that are measured twice")
     learning = commands.add_parser("teach", help="teach the shipped lab model from them")
     learning.add_argument("out", type=Path, help="the folder of collect")
     learning.add_argument("--to", type=Path, required=True, help="checkpoint folder to write")
     for field in fields(TeachSettings):
         learning.add_argument(f"--{field.name.replace('_', '-')}", type=type(field.default), default=field.default)
     comparing = commands.add_parser(
-        "compare", help="let it propose in other sessions, beside the checkpoint, the rules and the kept config"
+        "compare", help="let it propose in other sessions, and compare it with the checkpoint, the rules and the unchanged config"
     )
     comparing.add_argument("--taught", type=Path, required=True, help="the checkpoint folder of teach")
     comparing.add_argument("--engineers", nargs="+", choices=ENGINEERS, default=ENGINEERS, help="the others can be added later")
@@ -372,10 +373,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument("out", type=Path)
         command.add_argument("--agents", type=int, default=defaults.agents)
         command.add_argument("--sizes", type=int, nargs="+", default=defaults.sizes)
-        command.add_argument("--steps", type=int, default=defaults.steps, help="of each of the two stages")
+        command.add_argument("--steps", type=int, default=defaults.steps, help="training steps of each of the two stages")
         command.add_argument("--boards-per-step", type=int, default=defaults.boards_per_step)
         command.add_argument("--schedule", choices=get_args(Schedule), default=defaults.schedule, help="of the learning rate")
-        command.add_argument("--boards-per-cell", type=int, default=defaults.boards_per_cell, help="held out, of each map size")
+        command.add_argument("--boards-per-cell", type=int, default=defaults.boards_per_cell, help="held-out boards per map size")
     options = vars(parser.parse_args(arguments))
     command, out = options.pop("command"), options.pop("out")
     out.mkdir(parents=True, exist_ok=True)

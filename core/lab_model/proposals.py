@@ -1,7 +1,7 @@
-"""Engineer demonstrations for the lab model's warm start: invented contexts, each answered by the `rules` engineer.
+"""Engineer demonstrations for the lab model's warm start: synthetic contexts, each answered by the `rules` engineer.
 
 The contexts are drawn, not measured: valid rates that fall with map size, faults, configs, and any subset of the sections. So the lab
-model's first engineer imitates :mod:`frozenlab.engineer.engineers.rules`, and knows nothing of what really helped anyone to learn.
+model imitates :mod:`frozenlab.engineer.engineers.rules` at first, and does not know what really helped a model learn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from frozenlab.lake.rules import FAULTS
 
 ALL_SECTIONS_CHANCE = 0.5
 COMMON_FAULTS = {"vertex_conflict": 0.8, "edge_conflict": 0.5, "hole": 0.9, "goal_not_reached": 0.3}
-"""How often plans fail by what, as Dirichlet weights; the lab model rarely makes the other mistakes."""
+"""Frequencies of faults as Dirichlet weights. The lab model rarely makes the other mistakes."""
 HISTORY_CHANCE = 0.6
 """Chance that an earlier stage exists, so that `history` has something to say."""
 
@@ -35,29 +35,29 @@ def demonstrations(n: int, seed: int) -> Iterator[tuple[str, str]]:
 
 
 def draw_context(rng: np.random.Generator) -> Context:
-    """A context as a stage might end in, with half the time all sections and else any subset of them."""
+    """A context as after a stage, half the time with all sections, otherwise with any subset of them."""
     count = int(rng.integers(1, len(PAPER_SIZES) + 1))
     sizes = tuple(sorted(int(size) for size in rng.choice(PAPER_SIZES, count, replace=False)))
     chosen = SECTIONS if rng.random() < ALL_SECTIONS_CHANCE else tuple(section for section in SECTIONS if rng.random() < 0.5)
     strength, slope = rng.uniform(0.2, 1.1), rng.uniform(0.0, 0.15)
     shares = rng.dirichlet(np.full(count, 3.0))
     has_history = rng.random() < HISTORY_CHANCE
-    told: dict[Section, list[Evidence]] = {section: [] for section in SECTIONS}
-    told["behaviour"].append(lines.behaviour_whole(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
+    lines_of: dict[Section, list[Evidence]] = {section: [] for section in SECTIONS}
+    lines_of["behaviour"].append(lines.behaviour_whole(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
     for size, share in zip(sizes, shares, strict=True):
         valid = float(np.clip(strength - slope * (size - 3) + rng.normal(0, 0.12), 0, 1))
         for line in draw_lines(rng, size, float(share), valid, has_history):
-            told[line.section].append(line)
+            lines_of[line.section].append(line)
     return Context(
         stage=int(rng.integers(0, 5)),
         agents=int(rng.integers(2, 6)),
         sizes=sizes,
-        sections={section: tuple(told[section]) for section in chosen},
+        sections={section: tuple(lines_of[section]) for section in chosen},
     )
 
 
 def draw_lines(rng: np.random.Generator, size: int, share: float, valid: float, has_history: bool) -> Iterator[Evidence]:
-    """The lines of every section on one size whose held-out valid rate is ``valid``."""
+    """The lines of every section on one map size with the held-out valid rate ``valid``."""
     sampled = float(np.clip(valid - abs(rng.normal(0, 0.08)), 0, 1))
     yield lines.behaviour(size, sampled, rng.normal(0, 0.05), sampled * rng.uniform(0.5, 1))
     weights = rng.dirichlet([COMMON_FAULTS.get(fault, 0.1) for fault in FAULTS]) * (1 - valid)
@@ -79,6 +79,6 @@ def draw_lines(rng: np.random.Generator, size: int, share: float, valid: float, 
 
 
 def grid(rng: np.random.Generator, top: float) -> float:
-    """A ratio as configs have them: most often a multiple of 0.1, sometimes any value."""
+    """A ratio as in configs: usually a multiple of 0.1, sometimes any value."""
     value = rng.uniform(0, top)
     return round(value, 1) if rng.random() < 0.7 else float(value)

@@ -1,8 +1,8 @@
-"""Teaching the lab model's engineer from measured outcomes of proposals, beside the rules that it imitates at first.
+"""Teaching the lab model's engineer from measured outcomes of proposals, in addition to the rules that it imitates at first.
 
-A table of outcomes (:mod:`frozenlab.lab_model.outcomes`) has several proposals for each evidence, with the gain that each brought. They are
-few, and their gains are noisy, so most is taught by way of an *outcome model*: a ridge regression of the gain on the config's parts. It
-chooses the best of many candidates for invented contexts, which are taught as the rules' answers were; where a context does not tell what
+A table of outcomes (:mod:`frozenlab.lab_model.outcomes`) has several proposals for each evidence, with their gains. They are few, and
+the gains are noisy, so most of the teaching goes through an *outcome model*: a ridge regression of the gain on features of the config. It
+chooses the best of many candidates for synthetic contexts, which are taught like the rules' answers; where a context does not say what
 the model needs, the rules answer. The best measured proposals are taught too, and solved boards, so that planning is not forgotten.
 """
 
@@ -31,35 +31,35 @@ from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.training.demonstrations import Example, to_example
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
-"""Of the ridge regression, in units of the number of rows; the one with the least error on evidences left out is taken."""
+"""Penalties of the ridge regression, in units of the number of rows. The one with the least error on left-out evidences is used."""
 FEATURES = ("holes", "waits", "size", "valid", "evenness")
 
 
 @dataclass(frozen=True)
 class TeachSettings:
-    """What is taught, and for how long."""
+    """Composition and length of the teaching."""
 
     contexts: int = 4000
-    """Invented ones."""
+    """Number of synthetic contexts."""
     candidates: int = 32
-    """Configs of which the outcome model chooses one, for each."""
+    """Candidate configs per context, of which the outcome model chooses one."""
     measured: int = 400
-    """Proposals that were measured among those to learn, drawn by :func:`weights`: a proposal may be drawn many times."""
+    """Number of measured proposals to learn, drawn by :func:`weights`; a proposal may be drawn many times."""
     temperature: float = 0.01
-    """Of the weights: how much a gain has to be better to count e times as much."""
+    """Temperature of the weights: a gain that is better by this much counts e times as much."""
     boards: int = 8000
-    """Solved, for planning not to be forgotten."""
+    """Number of solved boards, so that planning is not forgotten."""
     presentations: int = 8000
     proposal_share: float = 0.5
     learning_rate: float = 5e-4
     seed: int = 0
 
 
-# --- what the outcomes say -------------------------------------------------------------------------------------------
+# --- the outcome model ----------------------------------------------------------------------------------------------
 
 
 def centred(table: pd.DataFrame) -> pd.Series:
-    """The gains relative to the mean of their evidence (and replicate): all that proposals from one evidence can be compared by."""
+    """The gains relative to the mean of their evidence (and replicate), the only comparable measure of proposals."""
     return table["gain"] - table.groupby(["evidence", "replicate"])["gain"].transform("mean")
 
 
@@ -86,22 +86,22 @@ def features(config: EnvironmentConfig, valid: Mapping[int, float]) -> NDArray[n
 
 @dataclass(frozen=True)
 class OutcomeModel:
-    """What a config is made of -> the gain that it brings, up to a constant of the evidence."""
+    """Features of a config -> its gain, up to a constant of the evidence."""
 
     slopes: NDArray[np.float64]
-    """Gain (a rate) a unit of each of FEATURES."""
+    """Gain (a rate) per unit of each of FEATURES."""
     penalty: float
     skill: float
-    """Correlation of measured gains with those predicted for evidences that were left out, within evidences."""
+    """Correlation within evidences of measured gains with predictions for left-out evidences."""
 
     def value(self, config: EnvironmentConfig, valid: Mapping[int, float]) -> float:
         return float(features(config, valid) @ self.slopes)
 
 
 def fit(table: pd.DataFrame) -> OutcomeModel:
-    """Fits the model to a table of outcomes; by itself it finds how far to trust it. Raises ValueError for less than two evidences."""
+    """Fit the model to a table of outcomes, and choose its penalty by cross-validation. Raises ValueError for less than two evidences."""
     if table["evidence"].nunique() < 2:
-        raise ValueError("an outcome model needs at least two evidences: it is judged by what it says of those it has not seen")
+        raise ValueError("an outcome model needs at least two evidences: it is validated on evidences that it has not seen")
     seen, gains = design(table), centred(table).to_numpy()
     scale = seen.std(axis=0)
     scale[scale < 1e-12] = 1.0
@@ -125,8 +125,8 @@ def design(table: pd.DataFrame) -> NDArray[np.float64]:
 
 def valid_before(sizes: str, answers: str) -> dict[int, float]:
     """Map size -> the valid rate (0..1) in a row's evidence."""
-    told = pd.Series([answer == "1" for answer in answers]).groupby(json.loads(sizes)).mean()
-    return {int(size): float(rate) for size, rate in told.items()}
+    rates = pd.Series([answer == "1" for answer in answers]).groupby(json.loads(sizes)).mean()
+    return {int(size): float(rate) for size, rate in rates.items()}
 
 
 def ridge(seen: NDArray[np.float64], gains: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
@@ -134,7 +134,7 @@ def ridge(seen: NDArray[np.float64], gains: NDArray[np.float64], penalty: float)
 
 
 def left_out(seen: NDArray[np.float64], gains: NDArray[np.float64], groups: NDArray[np.int64], penalty: float) -> NDArray[np.float64]:
-    """What a model that has not seen the group of a row says of it."""
+    """Predictions for each row by a model fitted without the row's group."""
     guesses = np.empty_like(gains)
     for group in np.unique(groups):
         out = groups == group
@@ -146,7 +146,7 @@ def left_out(seen: NDArray[np.float64], gains: NDArray[np.float64], groups: NDAr
 
 
 def worded(context: Context, before: EnvironmentConfig, after: EnvironmentConfig) -> str:
-    """A config as a proposal in the lab dialect, citing all there is; readings and predictions are those that the rules would write."""
+    """A config as a proposal in the lab dialect that cites all evidence. Readings and predictions are those of the rules."""
     now = {size: line.numbers["valid"] for size in context.sizes if (line := context.evidence("failures", size))}
     cited = {size: [line.id for section in SECTIONS if (line := context.evidence(section, size))] for size in context.sizes}
     expected = {size: rules.expected(valid) for size, valid in now.items()}
@@ -154,14 +154,14 @@ def worded(context: Context, before: EnvironmentConfig, after: EnvironmentConfig
 
 
 def told_config(context: Context) -> EnvironmentConfig | None:
-    """The config that a context tells, None if it does not tell all of it."""
+    """The config that a context states; None if it does not state all of it."""
     lines = {size: context.evidence("statistics", size) for size in context.sizes}
     cells = {size: SizeConfig.model_validate({knob: line.numbers[knob] for knob in KNOBS}) for size, line in lines.items() if line}
     return EnvironmentConfig(agents=context.agents, sizes=cells) if len(cells) == len(lines) else None
 
 
 def blend(one: EnvironmentConfig, other: EnvironmentConfig, part: float) -> EnvironmentConfig:
-    """Each knob ``part`` (0..1) of the way from one config to the other."""
+    """The config at fraction ``part`` (0..1) of the way from one config to the other."""
     cells = {
         size: cell.model_copy(update={knob: (1 - part) * getattr(cell, knob) + part * getattr(other.sizes[size], knob) for knob in KNOBS})
         for size, cell in one.sizes.items()
@@ -170,8 +170,8 @@ def blend(one: EnvironmentConfig, other: EnvironmentConfig, part: float) -> Envi
 
 
 def answer(context: Context, outcome: OutcomeModel, settings: TeachSettings, rng: np.random.Generator) -> str:
-    """What is taught to answer: of the rules' config, the present one and random steps from these, the one of which the outcome model
-    expects most; the rules' answer where the context does not tell config and valid rates."""
+    """The answer to teach: among the rules' config, the current one and random steps from these, the one with the best predicted gain; the
+    rules' answer if the context does not state config and valid rates."""
     before, ruled = told_config(context), rules.propose(context)
     read = {size: line.numbers["valid"] for size in context.sizes if (line := context.evidence("failures", size))}
     if before is None or len(read) < len(context.sizes):
@@ -185,7 +185,7 @@ def answer(context: Context, outcome: OutcomeModel, settings: TeachSettings, rng
 
 
 def lessons(table: pd.DataFrame, outcome: OutcomeModel, settings: TeachSettings) -> list[Example]:
-    """The proposals to learn: invented contexts with their answers, and measured ones."""
+    """The proposals to learn: synthetic contexts with their answers, and measured proposals."""
     rng = seeds.rng(settings.seed, "teach/lessons")
     contexts = [draw_context(rng) for _ in range(settings.contexts)]
     invented = [to_example(render_context(context), answer(context, outcome, settings, rng)) for context in contexts]
@@ -196,7 +196,7 @@ def lessons(table: pd.DataFrame, outcome: OutcomeModel, settings: TeachSettings)
 def teach(
     policy: LabPolicy, table: pd.DataFrame, outcome: OutcomeModel, settings: TeachSettings, report: Callable[[Progress], None]
 ) -> None:
-    """Trains ``policy`` in place, as the warm start did, at a smaller rate."""
+    """Train ``policy`` in place, like the warm start, at a smaller rate."""
     solved = solved_boards(settings.boards, seeds.derive(settings.seed, "teach/boards"), held_out())
     proposals: Sequence[Example] = lessons(table, outcome, settings)
     warm = WarmStartSettings(

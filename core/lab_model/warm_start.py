@@ -1,8 +1,8 @@
-"""The warm start: trains the lab model from scratch on solver plans and on an engineer's proposals (supervised, before any RL).
+"""The warm start: train the lab model from scratch on solver plans and on an engineer's proposals (supervised, before any RL).
 
     python -m frozenlab.lab_model.warm_start --out assets/lab-model
 
-The model card in ``assets/lab-model`` says with which settings the shipped weights were made.
+The model card in ``assets/lab-model`` gives the settings of the shipped weights.
 """
 
 from __future__ import annotations
@@ -41,38 +41,38 @@ TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}
 HOLE_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5)
 DEFAULT_BOARDS, DEFAULT_PROPOSALS = 120_000, 40_000
 POOL = 4096
-"""Examples that are drawn at once, sorted by length and cut into batches, so that little is padding."""
+"""Examples that are drawn at once, sorted by length and cut into batches, to reduce padding."""
 
 
 @dataclass(frozen=True)
 class WarmStartSettings:
-    """How long and how fast to learn."""
+    """Length and rate of the training."""
 
     presentations: int = 340_000
-    """Examples shown in all; a solved board counts each time it is shown, each time in another guise."""
+    """Total number of examples shown. A solved board counts each time it is shown, each time in another variant."""
     demonstration_share: float = 0.08
-    """Part of the examples that are an engineer's proposals."""
+    """Share of examples that are an engineer's proposals."""
     batch_tokens: int = 2048
     """Tokens in one batch, padding included."""
     batch_rows: int = 256
-    """Examples in one batch at most."""
+    """Most examples in one batch."""
     learning_rate: float = 3e-3
-    """The peak; it is reached after ``warmup`` of the run and then falls to zero in a straight line."""
+    """Peak rate, reached after ``warmup`` of the run; then it falls to zero linearly."""
     warmup: float = 0.02
     weight_decay: float = 0.01
     gradient_norm: float = 1.0
     compiled: bool = True
-    """Compile the network first: a minute that pays off within three."""
+    """Whether to compile the network first: a minute that pays off within three."""
     bfloat16: bool = field(default_factory=fast_bfloat16)
-    """Whether matrix products are computed in 16 bits: faster where the processor has instructions for them, else many times slower."""
+    """Whether matrix products are computed in 16 bits: faster if the processor has instructions for them, otherwise many times slower."""
     insight_weight: float = 0.3
-    """Of the auxiliary targets in the loss; see :mod:`frozenlab.lab_model.auxiliary`."""
+    """Weight of the auxiliary targets in the loss; see :mod:`frozenlab.lab_model.auxiliary`."""
     seed: int = 0
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """What is shown once: an example, and for each word of its completion the auxiliary targets."""
+    """One presentation: an example, and the auxiliary targets of each word of its completion."""
 
     example: Example
     insight: Insight
@@ -80,13 +80,13 @@ class Lesson:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where the warm start is, told every hundred optimizer steps."""
+    """Progress of the warm start, reported every hundred optimizer steps."""
 
     step: int
     presentations: int
     seconds: float
     plan_loss: float
-    """Mean cross-entropy of the plans' tokens since the last report, in nats; NaN where none was shown."""
+    """Mean cross-entropy of the plans' tokens since the last report, in nats; NaN if none was shown."""
     proposal_loss: float
     """The same for the proposals."""
 
@@ -99,7 +99,8 @@ def train(
     report: Callable[[Progress], None],
     report_every: int = 100,
 ) -> None:
-    """Trains ``policy`` in place on the completions (not the prompts). ``solved`` are square boards with plans of equal length an agent."""
+    """Train ``policy`` in place on the completions (not the prompts). ``solved`` are square boards with plans of equal length for all
+    agents."""
     model, rng = policy.model.train(), seeds.rng(settings.seed, "warm-start/lessons")
     model.set_attn_implementation(FLOAT32_ATTENTION)
     trunk = torch.compile(model.model, dynamic=True) if settings.compiled else model.model
@@ -136,7 +137,7 @@ def train(
 def draw(
     solved: Sequence[tuple[Board, Paths]], proposals: Sequence[Example], n: int, share: float, rng: np.random.Generator
 ) -> list[Lesson]:
-    """``n`` lessons: proposals at the given share, else solved boards, each in a fresh guise."""
+    """``n`` examples: proposals at the given share, otherwise solved boards, each in a new variant."""
     n_proposals = int(rng.binomial(n, share)) if proposals else 0
     shown = [proposals[i] for i in rng.integers(len(proposals), size=n_proposals)] if proposals else []
     lessons = [Lesson(example, nothing_to_see(len(example.completion))) for example in shown]
@@ -148,7 +149,7 @@ def draw(
 
 
 def batches(pool: list[Lesson], settings: WarmStartSettings, rng: np.random.Generator) -> Iterator[list[Lesson]]:
-    """Cuts the pool into batches of examples of about the same length, in random order."""
+    """Cut the pool into batches of examples of about the same length, in random order."""
     cut: list[list[Lesson]] = [[]]
     for lesson in sorted(pool, key=lambda lesson: lesson.example.length):  # ascending: the newest is the longest of its batch
         if len(cut[-1]) == settings.batch_rows or (len(cut[-1]) + 1) * lesson.example.length > settings.batch_tokens:
@@ -160,7 +161,7 @@ def batches(pool: list[Lesson], settings: WarmStartSettings, rng: np.random.Gene
 
 
 def learning_rate(done: float, settings: WarmStartSettings) -> float:
-    """Rises in a straight line over the warmup, then falls to zero at the end; ``done`` is the part of the run that lies behind, 0..1."""
+    """Factor of the learning rate: rises linearly over the warmup, then falls to zero. ``done`` is the completed fraction of the run."""
     rising = (done + 1e-3) / settings.warmup
     return settings.learning_rate * min(1.0, rising, (1 - done) / (1 - settings.warmup))
 
@@ -168,7 +169,7 @@ def learning_rate(done: float, settings: WarmStartSettings) -> float:
 def completion_states(trunk: Callable[..., BaseModelOutputWithPast], batch: Sequence[Example]) -> tuple[torch.Tensor, torch.Tensor]:
     """The last hidden state (words, width) from which each completion word is predicted, and the word's id, in the order of the batch.
 
-    Padding stands on the right, where causal attention needs no mask to pass it over.
+    Padding is on the right, where causal attention needs no mask to skip it.
     """
     width = max(example.length for example in batch)
     ids = torch.zeros(len(batch), width, dtype=torch.long)
@@ -185,7 +186,8 @@ def completion_states(trunk: Callable[..., BaseModelOutputWithPast], batch: Sequ
 def causal_float32(
     module: torch.nn.Module, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: None, **options: Any
 ) -> tuple[torch.Tensor, None]:
-    """Causal attention in 32 bits under a 16 bit autocast: on CPUs matrix products gain from bfloat16, the attention kernel loses much."""
+    """Causal attention in 32 bits under a 16 bit autocast: on CPUs, matrix products are faster in bfloat16 but the attention kernel is much
+    slower."""
     with torch.autocast("cpu", enabled=False):
         out = scaled_dot_product_attention(query.float(), key.float(), value.float(), is_causal=True, scale=options["scaling"])
     return out.transpose(1, 2).contiguous(), None
@@ -197,7 +199,7 @@ AttentionMaskInterface.register(FLOAT32_ATTENTION, ALL_MASK_ATTENTION_FUNCTIONS[
 
 
 def solved_boards(n: int, seed: int, exclude: NDArray[np.uint64]) -> list[tuple[Board, Paths]]:
-    """About ``n`` boards of sizes 3..10 with optimal plans, none of which has a canonical hash in ``exclude``."""
+    """About ``n`` boards of sizes 3..10 with optimal plans, without those that have a canonical hash in ``exclude``."""
     solved = []
     for team, weight in TEAM_WEIGHTS.items():
         for instance in random_instances(PAPER_SIZES, [team], HOLE_RATIOS, round(n * weight), seed, exclude=exclude):
@@ -217,8 +219,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--learning-rate", type=float, default=defaults.learning_rate, help="the peak")
     share = defaults.demonstration_share
     parser.add_argument("--demonstration-share", type=float, default=share, help="part of the examples that are engineer demonstrations")
-    parser.add_argument("--seed", type=int, default=defaults.seed, help="decides the untrained weights, the boards and their order")
-    parser.add_argument("--continue-from", type=Path, help="checkpoint folder to go on from, with a fresh optimizer; else from scratch")
+    parser.add_argument("--seed", type=int, default=defaults.seed, help="seed of the untrained weights, the boards and their order")
+    parser.add_argument(
+        "--continue-from", type=Path, help="checkpoint folder to continue from, with a fresh optimizer (default: from scratch)"
+    )
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--save-every", type=int, default=500, help="optimizer steps between intermediate checkpoints in OUT/step-N")
     options = parser.parse_args(arguments)

@@ -26,7 +26,7 @@ PHASE_WORDS: dict[str, str] = {
 
 
 class ValidRate(BaseModel):
-    """Valid rate on the boards that results are told from, after a stage; stage None is the base, before training."""
+    """Valid rate on the boards of the session's results, after a stage; stage None is the base, before training."""
 
     stage: Count | None
     valid: Share
