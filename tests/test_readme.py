@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import parse
+from frozenlab.engineer.engineers.api import ApiEngineer
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -59,6 +61,12 @@ def test_links_and_paths_exist(page: Path) -> None:
 def test_modules_exist(page: Path) -> None:
     modules = re.findall(r"python -m ((?:frozenlab|benchmarks|tests)[\w.]*)", page.read_text(encoding="utf-8"))
     assert not [module for module in modules if find_spec(module) is None]
+
+
+def test_the_settings_of_an_engineer_are_read() -> None:
+    text = (ROOT / "docs" / "engineers.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r'^    ("engineer": \{"kind": "api".*\})$', text, re.MULTILINE)
+    assert ApiEngineer.model_validate(json.loads(f"{{{line}}}")["engineer"]).key_variable == "OPENAI_API_KEY"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=ids)
