@@ -11,17 +11,19 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 class Server(BaseModel):
     """The address and limits of a chat server. The key itself is never part of it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    base_url: Annotated[str, Field(pattern=r"^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s@\\]*)?$")]
-    """Its address, up to and including ``/v1``; no user or password in it."""
+    base_url: Annotated[str, Field(title="Address", pattern=r"^https?://([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?(/[^\s@\\]*)?$")]
+    """Its address, up to and including /v1; no user or password in it."""
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    key_variable: Annotated[str, Field(max_length=64)] = "FROZENLAB_API_KEY"
-    """The environment variable that holds the key. Its name ends in ``_API_KEY``, so that a foreign spec cannot name any other secret."""
+    """The model's name, as the server calls it."""
+    key_variable: Annotated[str, Field(max_length=64, title="Environment variable with the key")] = "FROZENLAB_API_KEY"
+    """The environment variable that holds the key. Set it before the lab starts, or in .streamlit/secrets.toml; the key itself is stored
+    nowhere. The name ends in _API_KEY, so that a foreign spec cannot name any other secret."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4000
     """The longest answer."""
-    timeout: Annotated[float, Field(gt=0, le=3600)] = 180.0
+    timeout: Annotated[float, Field(gt=0, le=3600, title="Seconds")] = 180.0
     """Seconds that one answer may take."""
     input_price: Annotated[float, Field(ge=0)] | None = None
     """Price of a million tokens of the prompt, in any currency; None: not known."""

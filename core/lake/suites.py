@@ -28,11 +28,12 @@ class SuiteSpec(BaseModel):
     ratios that leave no room for the agents are skipped.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     agents: Annotated[tuple[Annotated[int, Field(ge=1, le=MAX_AGENTS)], ...], Field(min_length=1)]
     sizes: Annotated[tuple[Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)], ...], Field(min_length=1)]
-    boards_per_cell: Annotated[int, Field(ge=1, le=10_000)]
+    boards_per_cell: Annotated[int, Field(ge=1, le=10_000, title="Held-out boards")]
+    """Boards for each map size and each number of agents. More boards give narrower intervals and a slower validation."""
     hole_ratios: Annotated[tuple[Ratio, ...], Field(min_length=1)] = (0.1, 0.2, 0.3, 0.4, 0.5)
     wait_ratio: Ratio | None = None
     """Part of a cell's boards, spread evenly over the hole ratios, that need a WAIT; None keeps the natural mix."""

@@ -33,7 +33,7 @@ class Parent(BaseModel):
 class SessionSpec(BaseModel):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     schema_version: Literal[2] = 2
     """Version 1 kept the engineer in several fields; it is still read."""
@@ -49,6 +49,7 @@ class SessionSpec(BaseModel):
     layouts: tuple[Layout, ...] = ()
     """The layouts an engineer may give a map size; without any, every size keeps those of the initial config."""
     stages: Annotated[int, Field(ge=1, le=50)] = 3
+    """How often the loop runs: train, validate, propose."""
     initial_config: EnvironmentConfig
     training: TrainingSettings = TrainingSettings()
     suite: SuiteSpec
@@ -60,6 +61,7 @@ class SessionSpec(BaseModel):
     """Whether the engineer is asked before the first stage too, from the validation of the base."""
     guard: GuardSettings = GuardSettings()
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
+    """The same spec with the same seed draws the same boards everywhere."""
     parent: Parent | None = None
     """Of a fork, the session that it was until then; None for one that began at the beginning."""
 

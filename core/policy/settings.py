@@ -8,13 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 class Lora(Strict):
     """Low-rank adapters (Hu et al. 2021) on every linear layer but the head: what is trained, and all that a stage saves."""
 
-    rank: Annotated[int, Field(ge=1, le=512)] = 32
+    rank: Annotated[int, Field(ge=1, le=512, title="LoRA rank")] = 32
+    """Size of the adapters."""
     alpha: Annotated[int, Field(ge=1, le=2048)] = 64
     """The adapters' output is scaled by ``alpha / rank``."""
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
@@ -37,8 +38,8 @@ class Launcher(Strict):
     """How the processes of a session are started where there is more than one."""
 
     program: Literal["torchrun", "accelerate"] = "torchrun"
-    processes: Annotated[int, Field(ge=1, le=64)] = 1
-    """One for each GPU; they share each step's boards."""
+    processes: Annotated[int, Field(ge=1, le=64, title="GPUs")] = 1
+    """Processes that train together, one for each GPU; they share each step's boards."""
 
 
 ENGINEERS_OWN = {"guidance": "guidance", "proposal_tokens": "max_tokens", "proposal_temperature": "temperature"}
@@ -61,8 +62,8 @@ class LanguageSettings(Strict):
     """Completions that pass through the network together in training, in each process."""
     thinking: bool = False
     """Whether the chat template lets the model think before it answers."""
-    max_tokens: Annotated[int, Field(ge=8, le=65_536)] = 1024
-    """The longest answer to a board, thoughts included; a longer one is cut off and counts as truncated."""
+    max_tokens: Annotated[int, Field(ge=8, le=65_536, title="Longest answer")] = 1024
+    """The longest answer to a board, in tokens, thoughts included. A longer one is cut off and counts as truncated."""
     context: Annotated[int, Field(ge=256, le=262_144)] = 16_384
     """Tokens that prompt and answer may have together."""
     vllm: Vllm | None = Vllm()

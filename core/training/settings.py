@@ -24,24 +24,25 @@ WARMUP_STEPS: dict[Schedule, int] = {"linear": 5, "per-stage": 2, "constant": 5}
 class TrainingSettings(BaseModel):
     """One training stage. The defaults are the ones measured to work for the lab model on two cores."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     method: Method = "grpo"
     steps: Annotated[int, Field(ge=1, le=5000)] = 30
-    """Optimizer steps a stage."""
+    """Optimizer steps in one stage."""
     boards_per_step: Annotated[int, Field(ge=1, le=1024)] = 64
     """Different boards in one step."""
-    completions_per_board: Annotated[int, Field(ge=2, le=64)] = 8
+    completions_per_board: Annotated[int, Field(ge=2, le=64, title="Plans per board")] = 8
     """Plans sampled for each board: the group that GRPO compares, of which expert iteration keeps the best, and which the solver corrects
     for imitation."""
     learning_rate: Annotated[float, Field(gt=0, le=1e-2)] = Field(default_factory=lambda given: LEARNING_RATES[given["method"]])
+    """The learning rate at its highest. With GRPO, 3e-4 and few boards per step destroyed the policy in our trials."""
     schedule: Schedule = "linear"
     """How the learning rate goes. With ``linear`` a late stage learns less than an early one; with ``per-stage`` all learn as much, by the
     same mean rate."""
     warmup_steps: Annotated[int, Field(ge=0, le=1000)] = Field(default_factory=lambda given: WARMUP_STEPS[given["schedule"]])
     """Steps over which the learning rate rises: at the start of every stage where the schedule is ``per-stage``, else of the session."""
     temperature: Annotated[float, Field(gt=0, le=2)] = 0.5
-    """Of the sampled plans. Validation is greedy: at 1.0 the lab model's sampled plans got better and its greedy ones much less."""
+    """Temperature of the sampled plans; validation is greedy. At 1.0 the lab model's sampled plans got better, greedy ones much less."""
     optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.7
     """The part of a valid plan's reward that depends on its makespan; any valid plan still earns more than one that is not. At 0.3 the lab
     model's plans grew longer from stage to stage, until some never ended."""

@@ -1,4 +1,4 @@
-"""The part of a form that is about an engineer behind an API."""
+"""Forms about an engineer behind an API: its settings, and leave to ask its server."""
 
 from __future__ import annotations
 
@@ -9,44 +9,31 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.engineer import hosts
+from frozenlab.engineer.engineers.api import ApiEngineer
 from frozenlab.engineer.server import Server
-from frozenlab.ui import markup
+from frozenlab.ui import form, markup
 
 ERROR = "api_host_error"
 
 
+FIELDS = ("base_url", "model", "key_variable", "timeout", "guidance", "input_price", "output_price")
+ADDRESS = "http://127.0.0.1:8000/v1"
+
+
 def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
-    """Where it is asked, and what that costs: the settings of the engineer ``api``. The key itself is never entered here.
+    """The address, the model and the prices of the engineer ``api``. The key itself is never entered here.
 
     Args:
         key: what the keys of the widgets begin with.
-        lessons: ask whether it is told the paper's two lessons.
+        lessons: ask whether the paper's two lessons are part of its prompt.
     """
-    where, which = st.columns([1.4, 1])
-    fields: dict[str, Any] = {
-        "base_url": where.text_input("Address", "http://127.0.0.1:8000/v1", key=f"{key}_url", help="Up to and including /v1."),
-        "model": which.text_input("Model", key=f"{key}_model", help="As the server calls it.", placeholder="Qwen/Qwen3-4B").strip(),
-    }
-    variable, timeout, told = st.columns([1.4, 0.5, 0.5], vertical_alignment="bottom")
-    fields["key_variable"] = variable.text_input(
-        "Environment variable with the key", "FROZENLAB_API_KEY", key=f"{key}_key",
-        help="Its name ends in _API_KEY. Set it before the lab is opened, or as a line of .streamlit/secrets.toml. The key is read when it "
-        "is needed, stored nowhere.",
-    )  # fmt: skip
-    fields["timeout"] = timeout.number_input(
-        "Seconds", 1.0, 3600.0, 180.0, 10.0, format="%.0f", key=f"{key}_timeout", help="For an answer."
-    )
-    if lessons:
-        fields["guidance"] = told.toggle("Lessons", True, key=f"{key}_guidance", help="Tell it the paper's two lessons.")
-    read, written = st.columns(2)
-    for name, place, what in (("input_price", read, "read"), ("output_price", written, "written")):
-        fields[name] = place.number_input(
-            f"Price of a million tokens {what}", 0.0, value=None, key=f"{key}_{name}", placeholder="not known",
-            help="In whatever currency. With both prices costs are told.",
-        )  # fmt: skip
-    if not os.environ.get(fields["key_variable"]):
-        st.caption(f"{fields['key_variable']} is not set on this machine: the server will be asked without a key.")
-    return fields
+    st.session_state.setdefault(f"{key}_base_url", ADDRESS)
+    names = [name for name in FIELDS if lessons or name != "guidance"]
+    values = form.fields(ApiEngineer, names, key=key, steps={"timeout": 10.0})
+    values["model"] = values["model"].strip()
+    if not os.environ.get(values["key_variable"]):
+        st.caption(f"{values['key_variable']} is not set on this machine: the server will be asked without a key.")
+    return values
 
 
 def may_ask(servers: Iterable[Server | None], key: str) -> bool:

@@ -77,7 +77,7 @@ def parts_of(info: FieldInfo) -> tuple[Any, list[Any], bool]:
 
 def number_options(kind: type, constraints: list[Any], step: float | None) -> dict[str, Any]:
     """Range, step and format of a number. An open end (greater than 0) becomes the next number, or a tenth of a step."""
-    near = 1 if kind is int else (step or 0.1) / 10
+    near = 1 if kind is int else round((step or 0.1) / 10, 12)
     low, above = bound(constraints, "ge"), bound(constraints, "gt")
     high, below = bound(constraints, "le"), bound(constraints, "lt")
     options = {

@@ -48,7 +48,7 @@ def train_form() -> AppTest:
     app.run()
     app.selectbox(key="form_engineer").set_value("api").run()
     app.text_input(key="form_api_model").set_value("m")
-    app.text_input(key="form_api_url").set_value(API.base_url).run()
+    app.text_input(key="form_api_base_url").set_value(API.base_url).run()
     return app
 
 
@@ -60,7 +60,7 @@ def replay_form() -> AppTest:
 
 def study_form() -> AppTest:
     app = open_page("studies")
-    for key, value in {"kind": "engineers", "engineers": ["policy", "api"], "api_model": "m", "api_url": API.base_url}.items():
+    for key, value in {"kind": "engineers", "engineers": ["policy", "api"], "api_model": "m", "api_base_url": API.base_url}.items():
         app.session_state[f"study-{key}"] = value
     return app.button(key="study-new").click().run()
 

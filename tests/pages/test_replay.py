@@ -170,9 +170,9 @@ def test_engineers_are_asked_side_by_side_and_one_behind_an_api_is_estimated(sta
     app.number_input(key="replay-api_input_price").set_value(2.0).run()
     app.number_input(key="replay-api_output_price").set_value(8.0).run()
     assert "which cost at most" in words(app)
-    app.text_input(key="replay-api_url").set_value("nowhere").run()
+    app.text_input(key="replay-api_base_url").set_value("nowhere").run()
     assert "This cannot be asked: base\\_url" in app.warning[0].value
-    app.text_input(key="replay-api_url").set_value("http://127.0.0.1:9/v1").run()
+    app.text_input(key="replay-api_base_url").set_value("http://127.0.0.1:9/v1").run()
     app.button(key="replay-start").click().run()
     [task] = started
     assert [arm.name for arm in task.arms] == ["rules", "api", "fixed"]

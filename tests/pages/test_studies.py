@@ -287,7 +287,7 @@ def test_guidance_is_asked_of_an_api_where_a_lab_model_is_trained(started: list[
     ("chosen", "message"),
     [
         ({"kind": "engineers", "engineers": ["policy"]}, "Choose two engineers or more."),
-        ({"kind": "guidance", "api_model": "some", "api_url": "nowhere"}, "This cannot run: base"),
+        ({"kind": "guidance", "api_model": "some", "api_base_url": "nowhere"}, "This cannot run: base"),
     ],
 )
 def test_what_cannot_run_is_said_in_the_form(chosen: dict[str, Any], message: str) -> None:

@@ -44,9 +44,9 @@ def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> No
     app = open_page("train")
     app.selectbox(key="form_engineer").set_value("rules")
     app.button_group(key="form_sections").set_value(["failures", "statistics"])
-    for key, value in {"stages": 2, "steps": 7, "boards": 16, "plans": 4, "per_cell": 9, "seed": 5}.items():
+    for key, value in {"stages": 2, "steps": 7, "boards_per_step": 16, "completions_per_board": 4, "boards_per_cell": 9, "seed": 5}.items():
         app.number_input(key=f"form_{key}").set_value(value)
-    app.number_input(key="form_rate").set_value(5e-5)
+    app.number_input(key="form_learning_rate").set_value(5e-5)
     app.text_input(key="form_title").set_value("Mine")
     app.run()
     app.button(key="form_start").click().run()
@@ -63,7 +63,7 @@ def test_an_engineer_behind_an_api_is_told_where_and_with_which_key(launched: li
     app.selectbox(key="form_engineer").set_value("api").run()
     assert "Which model is the engineer?" in app.info[0].value and not app.error
     app.text_input(key="form_api_model").set_value("Qwen/Qwen3-4B")
-    app.text_input(key="form_api_key").set_value("MY_API_KEY").run()
+    app.text_input(key="form_api_key_variable").set_value("MY_API_KEY").run()
     assert "MY_API_KEY is not set on this machine" in words(app)
     app.button(key="form_start").click().run()
     (spec,) = launched
@@ -94,10 +94,10 @@ def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     app.text_input(key="form_policy").set_value("Qwen/Qwen3-8B")
     app.number_input(key="form_rank").set_value(0)
     app.number_input(key="form_max_tokens").set_value(20_000)
-    app.number_input(key="form_gpus").set_value(4)
+    app.number_input(key="form_processes").set_value(4)
     app.toggle(key="form_thinking").set_value(False)
     app.toggle(key="form_guidance").set_value(False)
-    app.number_input(key="form_plans").set_value(7)
+    app.number_input(key="form_completions_per_board").set_value(7)
     app.selectbox(key="form_writer").set_value(TRANSFORMERS).run()
     assert "8.2 billion weights" in words(app)
     app.button(key="form_start").click().run()
@@ -129,7 +129,7 @@ def test_what_a_preset_filled_in_can_be_changed(launched: list[SessionSpec]) -> 
     app = open_page("train")
     app.number_input(key="form_steps").set_value(7)
     app.selectbox(key="form_preset").set_value("demo").run()
-    app.number_input(key="form_boards").set_value(16).run()
+    app.number_input(key="form_boards_per_step").set_value(16).run()
     app.button(key="form_start").click().run()
     demo = preset_spec("demo")
     assert launched == [demo.model_copy(update={"training": demo.training.model_copy(update={"boards_per_step": 16})})]
@@ -382,7 +382,9 @@ def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) 
 
 def test_figures_of_a_live_session_are_drawn_once_for_all_viewers(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = []
-    monkeypatch.setattr("frozenlab.ui.figures.training_curves", lambda *given, **named: drawn.append(1) or training_curves(*given, **named))
+    monkeypatch.setattr(
+        "frozenlab.loop.page.train.watch.training_curves", lambda *given, **named: drawn.append(1) or training_curves(*given, **named)
+    )
     session = build_session(sessions_folder, status="running", finished_stages=1)
     for _ in range(3):
         assert not open_page("train", session=session.id).exception

@@ -6,14 +6,16 @@ from typing import Any
 
 import streamlit as st
 
+from frozenlab.engineer.engineers.policy import PolicyEngineer
 from frozenlab.loop.footprint import GIB, Gpu, Shape, footprint, gpus
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
+from frozenlab.policy.settings import LanguageSettings, Launcher, Lora, Vllm
+from frozenlab.ui.form import field
 
 VLLM_HERE, VLLM_SERVER, TRANSFORMERS = "vLLM, in the training process", "vLLM, a server on other GPUs", "transformers, slow"
 WRITERS: dict[str, Vllm | None] = {VLLM_HERE: Vllm(), VLLM_SERVER: Vllm(mode="server"), TRANSFORMERS: None}
 EXAMPLE_GPUS = (Gpu("an NVIDIA H100", 80 * GIB), Gpu("an A100", 80 * GIB))
-"""What times are told for where there is no GPU."""
+"""Examples for estimates on a machine without a GPU."""
 
 
 def values(spec: SessionSpec) -> dict[str, Any]:
@@ -28,14 +30,14 @@ def values(spec: SessionSpec) -> dict[str, Any]:
         "max_tokens": language.max_tokens,
         "thinking": language.thinking,
         "guidance": getattr(spec.engineer, "guidance", True),
-        "gpus": language.launcher.processes,
+        "processes": language.launcher.processes,
         "writer": next(name for name, vllm in WRITERS.items() if (vllm and vllm.mode) == mode),
     }
 
 
 def fields(begun: LanguageSettings) -> dict[str, Any]:
-    """Which language model is trained, and how: ``policy`` and ``language`` of the spec, and the ``guidance`` of its engineer. What is not
-    asked is as in the preset."""
+    """The language model and how it is trained: ``policy`` and ``language`` of the spec, and the ``guidance`` of its engineer. Everything
+    else is as in the preset."""
     st.caption("The preset's numbers are starting points: nobody has tuned them at this size yet.")
     which, writes = st.columns([1.4, 1])
     policy = which.text_input(
@@ -43,17 +45,13 @@ def fields(begun: LanguageSettings) -> dict[str, Any]:
     )
     writer = writes.selectbox("Plans are written by", list(WRITERS), key="form_writer")
     rank, longest, gpus, choices = st.columns(4, vertical_alignment="bottom")
-    lora = rank.number_input("LoRA rank", 0, 512, key="form_rank", help="Size of the adapters that are trained; 0 trains all weights.")
-    max_tokens = longest.number_input(
-        "Longest answer", 8, 65_536, key="form_max_tokens", help="In tokens, thoughts included; a longer one is cut off and fails."
+    lora = field(
+        Lora, "rank", key="form_rank", place=rank, min_value=0, help="Size of the adapters that are trained; 0 trains all weights."
     )
-    processes = gpus.number_input(
-        "GPUs", 1, 64, key="form_gpus", help="One process each, started by torchrun; they share each step's boards."
-    )
-    thinks = choices.toggle("Thinking", key="form_thinking", help="Whether its chat template lets it think before it answers a board.")
-    lessons = choices.toggle(
-        "Lessons", key="form_guidance", help="As engineer it is told the paper's two: use the failures, keep what works."
-    )
+    max_tokens = field(LanguageSettings, "max_tokens", key="form_max_tokens", place=longest)
+    processes = field(Launcher, "processes", key="form_processes", place=gpus)
+    thinks = field(LanguageSettings, "thinking", key="form_thinking", place=choices)
+    lessons = field(PolicyEngineer, "guidance", key="form_guidance", place=choices)
     vllm = WRITERS[writer]
     language = begun.model_copy(
         update={
@@ -69,7 +67,7 @@ def fields(begun: LanguageSettings) -> dict[str, Any]:
 
 
 def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:
-    """With as many rows as before or the next fewer that a step's ``plans`` come out even in."""
+    """The same settings with the most rows, but no more than before, that divide the ``plans`` of a step evenly."""
     own = max(1, plans // language.launcher.processes)
     return language.model_copy(update={"rows": max(rows for rows in range(1, language.rows + 1) if own % rows == 0)})
 
@@ -79,13 +77,13 @@ def memory_and_time(spec: SessionSpec, shape: Shape, timed: bool) -> None:
     taken = footprint(spec, shape)
     parts = ", ".join(f"{what} {size / GIB:.1f}" for what, size in taken.parts.items())
     st.markdown(f"**{shape.parameters / 1e9:.2g} billion weights**; on each GPU at least **{taken.total / GIB:.0f} GiB** of memory.")
-    st.caption(f"GiB: {parts}. Estimated from the model's shape; what libraries hold beside comes on top.")
+    st.caption(f"GiB: {parts}. Estimated from the model's shape; memory of the libraries comes on top.")
     if not timed:
         here = gpus()[:1] or EXAMPLE_GPUS
         steps = spec.training.steps * spec.stages
-        told = [f"{rough(seconds * steps)} on {gpu.name}" for gpu in here if (seconds := taken.step_seconds(gpu)) is not None]
-        if told:
-            st.caption(f"Training about {' or '.join(told)}, by published speeds: right to a factor of two or three.")
+        times = [f"{rough(seconds * steps)} on {gpu.name}" for gpu in here if (seconds := taken.step_seconds(gpu)) is not None]
+        if times:
+            st.caption(f"Training about {' or '.join(times)}, by published speeds: right to a factor of two or three.")
 
 
 def rough(seconds: float) -> str:

@@ -1,0 +1,1 @@
+"""The Train page: starting a session, and watching it."""

@@ -1,0 +1,54 @@
+"""Stopping and resuming a session."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.errors import LabError
+from frozenlab.jobs import launcher
+from frozenlab.loop import launch
+from frozenlab.loop.state import State
+from frozenlab.loop.store import Session
+from frozenlab.ui import api_form, markup, nav, sessions
+
+
+def controls(session: Session, state: State) -> bool:
+    """Status, Live, stop or resume, and the way to the Story. Returns whether to look again by itself."""
+    ended = state.status in ("stopped", "failed", "crashed") and not session.read_only
+    may = api_form.may_ask([session.spec.engineer.server] if ended else [], "resume")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        sessions.status_badge(session, state)
+        began = "" if state.live else f" · began {sessions.ago(session.created)}"
+        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed}{began}")
+        live = st.toggle("Live", True, key="live", help="Off: the charts stand still, so that zoom stays.") if state.live else False
+        if state.live and not session.read_only and not session.stop_asked and st.button("Stop", key="stop", icon=":material/stop:"):
+            confirm_stop(session)
+        if ended:
+            st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), disabled=not may)
+        st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
+    sessions.said_why("train_error")
+    return live
+
+
+@st.dialog("Stop this session?")
+def confirm_stop(session: Session) -> None:
+    st.write("It stops after the step it is in and keeps everything it has. You can resume it later.")
+    yes, no = st.columns(2)
+    if yes.button("Stop it", type="primary", key="stop-yes", width="stretch", on_click=try_stop, args=(session,)):
+        st.rerun()
+    if no.button("Let it run", key="stop-no", width="stretch"):
+        st.rerun()
+
+
+def try_stop(session: Session) -> None:
+    try:
+        launcher.stop(session)
+    except launcher.LaunchError as error:
+        st.session_state["train_error"] = str(error)
+
+
+def try_resume(session: Session) -> None:
+    try:
+        launch.resume(session, sessions.store())
+    except LabError as error:
+        st.session_state["train_error"] = str(error)

@@ -1,0 +1,57 @@
+"""The engineer of a new session, and what it sees."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from frozenlab.engineer.engineers import BY_NAME, engineer_of, titled
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.schema import SECTIONS, Section
+from frozenlab.lake.config import LAYOUTS, Layout
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.ui import api_form, markup
+
+
+class ChosenEngineer(NamedTuple):
+    """Who proposes, and what it sees."""
+
+    name: str
+    server: dict[str, Any] | None
+    """The settings of an engineer behind an API; None for others."""
+    sections: tuple[Section, ...]
+    layouts: tuple[Layout, ...]
+
+    @property
+    def unnamed(self) -> bool:
+        """Whether its model has no name yet."""
+        return self.server is not None and not self.server["model"]
+
+    def spec(self, begun: SessionSpec, language: dict[str, Any] | None) -> EngineerSpec:
+        """Raises pydantic's ValidationError for settings that are none."""
+        if self.server is not None:
+            return BY_NAME[self.name].model_validate(self.server)
+        engineer = engineer_of(self.name, begun.engineer)
+        if language and "model" in engineer.needs:
+            return engineer.model_copy(update={"guidance": language["guidance"]})
+        return engineer
+
+
+def engineer_fields() -> ChosenEngineer:
+    engineer = st.selectbox(
+        "Who writes the next config", list(BY_NAME), format_func=titled, key="form_engineer",
+        help="Between two stages the engineer reads the evidence and proposes the next environment config.",
+    )  # fmt: skip
+    server = api_form.fields() if "network" in BY_NAME[engineer].needs else None
+    sections = st.pills(
+        "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
+        help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
+    )  # fmt: skip
+    layouts = st.pills(
+        "Layouts it may use", LAYOUTS, selection_mode="multi", key="form_layouts",
+        help="Without any, every map size keeps the layouts of the first config. So far only the engineer *random* turns layouts.",
+    )  # fmt: skip
+    return ChosenEngineer(
+        engineer, server, tuple(name for name in SECTIONS if name in sections), tuple(layout for layout in LAYOUTS if layout in layouts)
+    )

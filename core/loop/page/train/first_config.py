@@ -1,0 +1,50 @@
+"""The environment config of the first stage."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.lake.config import ConfigError, EnvironmentConfig
+from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
+from frozenlab.lake.presets import preset
+from frozenlab.loop.page.config_tables import config_list
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import Session
+from frozenlab.ui import markup
+
+FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
+
+
+def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig | None:
+    """The config of the first stage: from the preset session, from Design, from a file, or the last one of a session. None: not chosen
+    yet."""
+    designed = st.session_state.get("design_config")
+    ready_made = {f"the preset {name}": name for name in CONFIG_PRESETS}
+    sources = [FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *(session.id for session in found)]
+    titles = {session.id: f"{session.title}, its last config" for session in found}
+    if "form_source" not in st.session_state and designed:
+        st.session_state["form_source"] = FROM_DESIGN
+    source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
+    config: EnvironmentConfig | None = begun.initial_config
+    try:
+        if source == FROM_DESIGN:
+            config = EnvironmentConfig.from_json(designed or "")
+        elif source == FROM_FILE:
+            upload = st.file_uploader("Config file", type=["json", "toml"], key="form_file", help="As Design saves it: JSON or TOML.")
+            config = EnvironmentConfig.from_bytes(upload.getvalue(), upload.name) if upload else None
+        elif source in ready_made:
+            config = preset(ready_made[source])
+        elif source != FROM_PRESET:
+            config = last_config(next(session for session in found if session.id == source))
+    except ConfigError as error:
+        st.error(markup.plain(f"This is not a config: {error}"))
+        return None
+    if config is not None:
+        st.html(config_list(config))
+    return config
+
+
+def last_config(session: Session) -> EnvironmentConfig:
+    """The newest config of a session: what its engineer proposed last."""
+    records = [session.proposal(stage) for stage in range(session.spec.stages)]
+    return next((record.config_after for record in reversed(records) if record is not None), session.spec.initial_config)

@@ -1,0 +1,56 @@
+"""Train: start a session and watch it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.loop.page.train.control import controls
+from frozenlab.loop.page.train.first_config import FROM_DESIGN
+from frozenlab.loop.page.train.form import new_session_form
+from frozenlab.loop.page.train.preview import NEW
+from frozenlab.loop.page.train.watch import session_view
+from frozenlab.loop.store import OFFERED, Session
+from frozenlab.ui import markup, sessions, theme
+
+TICK = 2.0
+"""Seconds between looks at a live session."""
+
+
+def page() -> None:
+    """The form of a new session, or a session that trains."""
+    store = sessions.store()
+    found = store.sessions(OFFERED)
+    take_design()
+    writing = st.session_state.get(NEW, False) or not found
+    head, picker, action = st.columns([2.4, 1, 0.5], vertical_alignment="bottom")
+    with head:
+        theme.question("What should run?" if writing else "Is the model learning?")
+    markup.styles()
+    if writing:
+        if found and action.button("Back", key="form_back", width="stretch"):
+            st.session_state.pop(NEW, None)
+            st.rerun()
+        new_session_form(found)
+    else:
+        with picker:
+            session = sessions.session_picker(found)
+        if action.button("New session", type="primary", key="new", width="stretch"):
+            st.session_state[NEW] = True
+            st.rerun()
+        show_session(session)
+    sessions.unreadable(store)
+
+
+def take_design() -> None:
+    """Opens the form with the config that the Design page has just handed over."""
+    state = st.session_state
+    if "design_config" in state and state["design_config"] != state.get("design_seen"):
+        state["design_seen"] = state["design_config"]
+        state[NEW] = True
+        state["form_source"] = FROM_DESIGN
+
+
+def show_session(session: Session) -> None:
+    state = session.state()
+    live = controls(session, state)
+    st.fragment(session_view, run_every=TICK if live else None)(session.id, sessions.status_words(session, state))

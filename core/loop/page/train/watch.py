@@ -1,0 +1,159 @@
+"""A session that trains: its progress, curves, newest plan and log."""
+
+from __future__ import annotations
+
+import json
+from typing import Literal
+
+import streamlit as st
+
+from frozenlab.lake.board import Board
+from frozenlab.loop.events import event_words
+from frozenlab.loop.page.first_minute import first_minute, is_first_minute
+from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
+from frozenlab.loop.store import OFFERED, Session
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of
+from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
+from frozenlab.ui.figures import StageCurve, percent, training_curves, valid_by_size
+from frozenlab.ui.once import once
+
+SHOWN_EVENTS = 40
+
+
+def session_view(session_id: str, drawn: str) -> None:
+    """Everything that moves: the page's one live part. Draws the whole page anew when its badge no longer says what was ``drawn``."""
+    session = sessions.store().open(session_id)
+    state = session.state()
+    mark = timeline(marks(session, state), key="train-thread", follow=True)
+    progress(session, state)
+    if is_first_minute(session, state):
+        first_minute(session, state, sessions.store().sessions(OFFERED))
+        event_log(session)
+    else:
+        measured(session, state, mark)
+    sessions.problems(session)
+    if sessions.status_words(session, state) != drawn:
+        if state.status == "done":
+            st.toast(f"{markup.plain(session.title)} is done.", icon=":material/check_circle:")
+        elif state.status == "waiting":
+            st.toast(f"{markup.plain(session.title)} waits for you.", icon=":material/front_hand:")
+        st.rerun()
+
+
+def measured(session: Session, state: State, mark: Mark) -> None:
+    """Curves, a plan, and what was logged."""
+    left, right = st.columns([1.75, 1], gap="large")
+    with left:
+        curves(session, state)
+    with right:
+        newest_plan(session, state, mark)
+    below_left, below_right = st.columns([1.75, 1], gap="large")
+    with below_left:
+        by_size(session, mark)
+    with below_right:
+        event_log(session)
+
+
+def progress(session: Session, state: State) -> None:
+    """The bar, what happens now, the time left, and when the worker last reported."""
+    if state.status == "done":
+        first, last = (rates_by_stage(state).get(stage) for stage in (None, session.spec.stages - 1))
+        if first and last:
+            st.html(
+                f'<p class="fl-answer">Valid plans went from {percent(first.value)} to <b>{percent(last.value)}</b>.</p>'
+                f'<p class="fl-note">95 % intervals {first.interval} and {last.interval}, n = {last.n} {session.results_from}.</p>'
+            )
+        return
+    now = PHASE_WORDS[state.phase]
+    where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in BEFORE_TRAINING else now.capitalize()
+    if state.phase == "training":
+        where += f", step {state.step} of {state.steps}"
+    parts = [where, f"{percent(state.progress)} of the session"]
+    if state.live and session.stop_asked:
+        parts[0] = f"Stopping after this step. {where}"
+    elif state.seconds_left is not None and state.status == "running":
+        parts.append(f"about {sessions.duration(state.seconds_left)} left")
+    st.progress(min(max(state.progress, 0.0), 1.0), text=" · ".join(parts))
+    heard = f"Heard from the worker {sessions.ago(state.heartbeat)}." if state.heartbeat else "The worker has not reported yet."
+    if state.status == "stalled":
+        st.warning(f"The worker lives but is silent. {heard} It may be swapping; stop it if it does not come back.")
+    elif state.status == "crashed":
+        st.error("The worker is gone without a word (killed, or the machine went down). Resume goes on from the last finished step.")
+    elif state.status == "failed":
+        st.error("The session failed. What it said last is in its worker.log.")
+        st.code(state.error or "no reason given", language=None, wrap_lines=True)
+    elif state.status == "stopped":
+        st.info("Stopped. Resume goes on where it stopped.")
+    elif state.status == "waiting":
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.info(f"It waits for you: what should it train on after {stage_name(state.stage).lower()}?", icon=":material/front_hand:")
+            address = {"session": session.id, "stage": str(state.stage + 1)}
+            st.page_link(nav.path("story"), label="Read the evidence and decide", query_params=address)
+    else:
+        st.caption(f"Began {sessions.ago(session.created)}. {heard}")
+
+
+def curves(session: Session, state: State) -> None:
+    st.subheader(
+        "Learning",
+        anchor=False,
+        help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
+    )
+    checks = rates_by_stage(state)
+    measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))  # before it is read: never newer than it
+    stages = [
+        StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
+        for stage in range(session.spec.stages)
+    ]
+    if not checks and all(stage.metrics.empty for stage in stages):
+        st.caption("Nothing has been measured yet.")
+        return
+    below: Literal["reward", "loss"] = "reward" if session.spec.training.method == "grpo" else "loss"
+    known = str(session.dir), measured, tuple(checks.items()), below
+    theme.chart(once(lambda: training_curves(checks.get(None), stages, below=below), "curves", *known), "curves")
+
+
+def newest_plan(session: Session, state: State, mark: Mark) -> None:
+    """The last plan that the model sampled, in the chosen stage or the present one."""
+    stages = [mark.id - 1] if mark.id else []
+    stages += [stage for stage in range(state.stage, -1, -1) if stage not in stages]
+    if state.live:
+        stages.sort(reverse=True)
+    for stage in stages:
+        table = session.completions(stage)
+        if table is not None and len(table):
+            row = table.iloc[-1]
+            st.subheader(
+                "Newest sampled plan" if state.live else "A sampled plan",
+                anchor=False,
+                help="Drawn at the training temperature, mistakes and all.",
+            )
+            track = answer_of(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
+            board_player(Board.from_dict(json.loads(row["board"])), [track], key="newest", height=300, autoplay=state.live)
+            rewarded = session.spec.training.method == "grpo"
+            with st.expander(f"The answer, word by word (reward {row['reward']:.2f})" if rewarded else "The answer, word by word"):
+                st.code(row["completion"] or " ", language=None, wrap_lines=True)
+            return
+    st.subheader("Newest sampled plan", anchor=False)
+    st.caption("The first one comes after a few training steps.")
+
+
+def by_size(session: Session, mark: Mark) -> None:
+    """Valid rate of the sampled plans by map size in the chosen stage."""
+    if not mark.id:
+        return
+    known = str(session.dir), mark.id, session.metrics_revision(mark.id - 1)
+    metrics = session.metrics(mark.id - 1)
+    if len(metrics):
+        st.subheader(
+            f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps."
+        )
+        theme.chart(once(lambda: valid_by_size(metrics, session.spec.training.steps), "sizes", *known), "by-size")
+
+
+def event_log(session: Session) -> None:
+    st.subheader("Log", anchor=False)
+    events = [event for event in session.events()[0] if event.get("kind") != "step"][-SHOWN_EVENTS:]
+    st.html(markup.log([(float(event.get("time", 0)), event_words(event)) for event in reversed(events)]))

@@ -1,0 +1,82 @@
+"""Replay: what would others have proposed from the same evidence?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.replays.page.form import show_form
+from frozenlab.replays.page.known import compose, everything, go_to, label, suitable
+from frozenlab.replays.page.results import show_replay
+from frozenlab.replays.page.running import ERROR, start
+from frozenlab.replays.task import (
+    Replay,
+    arms_of_sections,
+    askable,
+    servers,
+    task_for,
+    validated_stages,
+    varied_sections,
+)
+from frozenlab.ui import api_form, markup, sessions, theme
+
+
+def page() -> None:
+    """A replay, or the form for a new one."""
+    head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
+    with head:
+        theme.question("What would others have proposed from the same evidence?")
+    markup.styles()
+    sessions.said_why(ERROR)
+    found = everything()
+    asked = st.query_params.get("replay")
+    composing = asked is None and "session" in st.query_params
+    if asked is not None and asked not in found:
+        st.warning("There is no such replay here." + (" This is another one instead." if found else ""))
+    current = None if composing or not found else asked if asked in found else next(iter(found))
+    action.button(
+        "New replay", type="secondary" if composing else "primary", key="replay-new", width="stretch", disabled=composing,
+        on_click=compose, args=(found[current] if current else None,),
+    )  # fmt: skip
+    if composing:
+        new_replay(picker)
+    elif current is None:
+        nothing_yet()
+    else:
+        choose_replay(picker, found, current)
+        show_replay(current, found[current])
+
+
+def new_replay(picker: DeltaGenerator) -> None:
+    able = suitable()
+    if not able:
+        sessions.nothing_yet("No session has finished a stage yet.")
+        return
+    with picker:
+        session = sessions.session_picker(able, validated_stages)
+    show_form(session)
+
+
+def choose_replay(picker: DeltaGenerator, found: Mapping[str, Replay], current: str) -> None:
+    st.query_params["replay"] = st.session_state["replay-picker"] = current
+    picker.selectbox(
+        "Replay", list(found), key="replay-picker", format_func=lambda name: label(name, found[name]),
+        on_change=lambda: go_to(st.session_state["replay-picker"]),
+    )  # fmt: skip
+
+
+def nothing_yet() -> None:
+    """The empty state: a sentence and the button that makes it non-empty."""
+    for session in suitable():
+        for stage in reversed(validated_stages(session)):
+            if session.spec.engineer.kind in askable(session, stage):
+                arms = arms_of_sections("sections", varied_sections("sections", None), session.spec.engineer)
+                task = task_for(session, stage, arms, "sections")
+                st.info("There is no replay yet. This asks what the engineer would have proposed had it seen less.")
+                words = f"Ask about stage {stage + 1} of {session.title}"
+                may = api_form.may_ask(servers(task, session), "replay")
+                st.button(words, type="primary", key="replay-first", on_click=start, args=(task,), disabled=not may)
+                return
+    sessions.nothing_yet("No finished stage to replay yet.")

@@ -1,0 +1,84 @@
+"""Starting, watching, stopping and removing a replay."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.errors import LabError
+from frozenlab.jobs import launcher
+from frozenlab.loop.store import SessionError
+from frozenlab.replays import task as replay_task
+from frozenlab.replays.page.known import go_to
+from frozenlab.replays.task import (
+    Replay,
+    ReplayError,
+    ReplayTask,
+    servers,
+    throw_away,
+)
+from frozenlab.ui import api_form, markup, sessions
+
+TICK = 1.0
+"""Seconds between looks at a replay that runs."""
+ERROR = "replay_error"
+"""Session-state entry: why the last thing that was asked for could not be done."""
+
+
+def start(task: ReplayTask) -> None:
+    """Starts a replay and goes to it, or keeps the reason why not."""
+    try:
+        go_to(replay_task.start(task, sessions.store()).id)
+    except LabError as error:
+        st.session_state[ERROR] = f"Not started: {error}."
+
+
+def resume(replay: Replay) -> None:
+    try:
+        replay_task.resume(replay, sessions.store())
+    except LabError as error:
+        st.session_state[ERROR] = f"Not started: {error}."
+
+
+def halt(replay: Replay) -> None:
+    try:
+        launcher.stop(replay)
+    except launcher.LaunchError as error:
+        st.session_state[ERROR] = f"Not stopped: {error}."
+
+
+def remove(replay: Replay) -> None:
+    try:
+        throw_away(replay)
+        st.query_params.pop("replay", None)
+    except ReplayError as error:
+        st.session_state[ERROR] = f"Not removed: {error}."
+
+
+@st.fragment(run_every=TICK)
+def watch(replay: Replay, drawn: int) -> None:
+    """How far a replay is that runs; draws the page anew when every arm has answered, and whenever there are twice as many answers."""
+    state, task = replay.state(), replay.task
+    done = round(state.progress * task.total)
+    left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(key="replay-progress"):
+            what = "loading the model" if state.status == "queued" or not done else f"{done} of {task.total} answers"
+            st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{what[0].upper()}{what[1:]}**{left}")
+        st.button("Stop", key="replay-stop", icon=":material/stop:", on_click=halt, args=(replay,), help="What was answered is kept.")
+    if done >= max(2 * drawn, len(task.arms)) or not state.live:
+        st.rerun()
+
+
+def go_on(replay: Replay, answered: int) -> None:
+    """What can be done with a replay that ended before it had all answers."""
+    state, missing = replay.state(), replay.task.total - answered
+    if not missing:
+        return
+    try:
+        may = api_form.may_ask(servers(replay.task, replay.session), "replay")
+    except (ReplayError, SessionError):  # the session is gone: whoever asks for the rest is told so
+        may = True
+    with st.container(horizontal=True, vertical_alignment="center"):
+        why = f": {markup.plain(state.error)}" if state.error else "."
+        st.markdown(f"This replay {state.status}, with {answered} of {replay.task.total} answers{why}")
+        st.button("Ask for the rest", key="replay-go-on", icon=":material/play_arrow:", on_click=resume, args=(replay,), disabled=not may)
