@@ -109,8 +109,11 @@ class Numbers(NamedTuple):
 
 
 def number_fields() -> Numbers:
-    loop = fields(SessionSpec, LOOP, key="form")
-    suite = fields(SuiteSpec, SUITE, key="form")
+    left, right = st.columns([2, 1])
+    with left:
+        loop = fields(SessionSpec, LOOP, key="form", columns=2)
+    with right:
+        suite = fields(SuiteSpec, SUITE, key="form", columns=1)
     training = fields(TrainingSettings, TRAINING, key="form", columns=5, steps={"learning_rate": 1e-5, "temperature": 0.1})
     schedule = st.segmented_control(
         "The learning rate falls", SCHEDULES, format_func=SCHEDULE_WORDS.__getitem__, key="form_schedule", required=True,
