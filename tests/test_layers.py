@@ -86,6 +86,11 @@ def test_only_pages_and_their_parts_import_streamlit(path: Path) -> None:
         assert not [module for module in imports(path) if module.split(".")[0] == "streamlit"]
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "core" / "ui").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_all_pages_share_knows_no_task(path: Path) -> None:
+    assert not [module for module in imports(path) if module.startswith(("frozenlab.lake", "frozenlab.tasks"))]
+
+
 @pytest.mark.parametrize("path", sorted((ROOT / "core" / "lake").rglob("*.py")), ids=lambda path: path.name)
 def test_the_lake_knows_no_torch(path: Path) -> None:
     assert not [module for module in imports(path) if module.split(".")[0] in HEAVY - {"datasets"}]

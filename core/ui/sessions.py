@@ -11,14 +11,11 @@ import streamlit as st
 
 from frozenlab.errors import LabError
 from frozenlab.jobs.folders import JOB_ID
-from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.loop import launch
-from frozenlab.loop.footprint import shortfalls
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED, Session, SessionError, SessionStore
-from frozenlab.policy.lab.vocabulary import MAX_SIDE
 from frozenlab.training.settings import METHOD_NAMES
 from frozenlab.ui import markup, nav
 
@@ -118,19 +115,6 @@ def unreadable(known: SessionStore) -> None:
 
 def store() -> SessionStore:
     return SessionStore()
-
-
-def obstacles(spec: SessionSpec) -> list[str]:
-    """Why the session would fail: cells that cannot be drawn, boards that the model has no words for, a machine that lacks something."""
-    found = [f"{reason[0].upper()}{reason[1:]}." for reason in shortfalls(spec)] if spec.language else []
-    config = spec.initial_config
-    if spec.policy == "lab-model":
-        found += [
-            f"The lab model reads boards up to {MAX_SIDE}×{MAX_SIDE}; the config asks for {size}×{size}."
-            for size in config.sizes
-            if size > MAX_SIDE
-        ]
-    return found + [reason for size in config.sizes if (reason := undrawable(config, size))]
 
 
 def start(spec: SessionSpec) -> None:

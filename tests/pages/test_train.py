@@ -15,6 +15,7 @@ from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
 from frozenlab.loop import launch
+from frozenlab.loop.page.curves import training_curves
 from frozenlab.loop.page.first_minute import steps
 from frozenlab.loop.page.language_form import TRANSFORMERS
 from frozenlab.loop.presets import preset_spec
@@ -22,7 +23,6 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import Phase, State
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.training.settings import Method
-from frozenlab.ui.figures import training_curves
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -83,7 +83,7 @@ def test_a_preset_fills_the_form_for_each_method(name: str, method: Method, laun
 def test_a_language_models_preset_asks_for_the_model_and_says_what_it_takes(
     launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("frozenlab.ui.sessions.shortfalls", lambda spec: [])
+    monkeypatch.setattr("frozenlab.loop.page.obstacles.shortfalls", lambda spec: [])
     app = open_page("train")
     app.selectbox(key="form_method").set_value("imitation").run()
     app.selectbox(key="form_preset").set_value("paper").run()
@@ -118,7 +118,7 @@ def test_back_from_a_language_model_to_the_lab_model(launched: list[SessionSpec]
 
 
 def test_what_this_machine_lacks_is_said_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("frozenlab.ui.sessions.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
+    monkeypatch.setattr("frozenlab.loop.page.obstacles.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
     app = open_page("train")
     app.selectbox(key="form_preset").set_value("qwen3-0.6b").run()
     assert "It needs a GPU, and there is none" in app.error[0].value

@@ -6,21 +6,11 @@ import pandas as pd
 import pytest
 
 from frozenlab.lake.rules import FAULTS
+from frozenlab.loop.page.curves import StageCurve, rates_over_stages, training_curves, valid_by_size
 from frozenlab.loop.store import Session
 from frozenlab.places import ROOT
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import (
-    OUTCOME_ORDER,
-    Rate,
-    Series,
-    StageCurve,
-    faults_by_size,
-    overall,
-    rates_by_size,
-    rates_over_stages,
-    training_curves,
-    valid_by_size,
-)
+from frozenlab.ui.figures import OUTCOME_ORDER, Rate, Series, faults_by_size, overall, rates_by_size
 from frozenlab.ui.theme import OUTCOME_WORDS
 from tests.builders import build_session
 

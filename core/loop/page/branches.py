@@ -13,16 +13,7 @@ from frozenlab.loop.store import Session, SessionError, SessionStore
 from frozenlab.tasks.lake.view.words import KNOB_LABELS
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components.timeline import rates_by_stage
-from frozenlab.ui.figures import (
-    AFTER_COLOR,
-    BEFORE_COLOR,
-    CHECK_COLOR,
-    GRID_COLOR,
-    REWARD_COLOR,
-    common_layout,
-    percent,
-    size_label,
-)
+from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
 
 COLORS = (BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, "#8E5BC0", "#B08900")
 

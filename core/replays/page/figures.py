@@ -12,16 +12,7 @@ from plotly.subplots import make_subplots
 from frozenlab.lake.config import KNOBS, EnvironmentConfig
 from frozenlab.tasks.lake.view.words import KNOB_LABELS
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import (
-    AFTER_COLOR,
-    BAND_COLOR,
-    BEFORE_COLOR,
-    GRID_COLOR,
-    REWARD_COLOR,
-    common_layout,
-    percent,
-    size_label,
-)
+from frozenlab.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
 
 HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84
 """Pixels above the panels (the map sizes), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left

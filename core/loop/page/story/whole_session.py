@@ -8,12 +8,13 @@ from frozenlab.loop.page import evidence
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.branches import Branch, branches_figure, family, parted
 from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, map_figure, stops
+from frozenlab.loop.page.curves import rates_over_stages
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.loop.store import Session
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import Series, percent, rates_over_stages
+from frozenlab.ui.figures import Series, percent
 from frozenlab.ui.once import once
 
 MOST_DIFFERENCES = 6

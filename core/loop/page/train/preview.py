@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from frozenlab.jobs import launcher
 from frozenlab.loop.footprint import shape_of
 from frozenlab.loop.page import language_form
+from frozenlab.loop.page.obstacles import obstacles
 from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session
@@ -40,7 +41,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.caption("No session on this machine shows yet how long that takes.")
     if shape is not None:
         language_form.memory_and_time(spec, shape, timed=guess is not None)
-    wrong = sessions.obstacles(spec)
+    wrong = obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
     busy = launcher.running(sessions.store().root)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from frozenlab.lake.board import Board
 from frozenlab.loop.events import event_words
+from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_size
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.loop.store import OFFERED, Session
@@ -16,7 +17,7 @@ from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
-from frozenlab.ui.figures import StageCurve, percent, training_curves, valid_by_size
+from frozenlab.ui.figures import percent
 from frozenlab.ui.once import once
 
 SHOWN_EVENTS = 40

@@ -1,0 +1,21 @@
+"""What stands in the way of a session, before it starts."""
+
+from __future__ import annotations
+
+from frozenlab.lake.draw.feasible import undrawable
+from frozenlab.loop.footprint import shortfalls
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.policy.lab.vocabulary import MAX_SIDE
+
+
+def obstacles(spec: SessionSpec) -> list[str]:
+    """Why the session would fail: cells that cannot be drawn, boards that the model has no words for, a machine that lacks something."""
+    found = [f"{reason[0].upper()}{reason[1:]}." for reason in shortfalls(spec)] if spec.language else []
+    config = spec.initial_config
+    if spec.policy == "lab-model":
+        found += [
+            f"The lab model reads boards up to {MAX_SIDE}×{MAX_SIDE}; the config asks for {size}×{size}."
+            for size in config.sizes
+            if size > MAX_SIDE
+        ]
+    return found + [reason for size in config.sizes if (reason := undrawable(config, size))]

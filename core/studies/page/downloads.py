@@ -1,0 +1,64 @@
+"""A report as files, and choices that stand in the address."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar, get_args
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.studies.page.views import VIEW_WORDS, of_measure
+from frozenlab.studies.report_page import html_page
+from frozenlab.studies.tables import MEASURES, StudyReport
+from frozenlab.ui.theme import Image
+
+Choice = TypeVar("Choice", bound=str)
+IMAGES: tuple[Image, ...] = get_args(Image)
+
+
+def downloads(report: StudyReport, view: str) -> Image:
+    """The report in whole, the figures of this view, and what its pictures are saved as, which is returned."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        for label, data, kind in (
+            ("HTML report", html_page(report), "html"),
+            ("JSON", report.model_dump_json(indent=1), "json"),
+            (f"CSV of {VIEW_WORDS[view].lower()}", rows_of(report, view).to_csv(index=False), "csv"),
+        ):
+            name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
+            st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")
+        return chosen("image", IMAGES, "The camera saves a picture as", {image: image.upper() for image in IMAGES}, visible=True)
+
+
+def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
+    """What a view shows, for both measures, as one table."""
+    if view == "predictions":
+        return pd.DataFrame([row.model_dump() for row in report.changes])
+    rows: list[dict[str, Any]] = []
+    for measure in MEASURES:
+        found, of = of_measure(report, measure), {"measure": measure}
+        if view == "arms":
+            moments = [(curve.arm, point.trained, point.by_seed) for curve in found.curves for point in curve.points]
+            moments = moments or [(arm.arm, report.spec.session.stages, arm.by_seed) for arm in found.arms]
+            rows += [
+                of | {"arm": arm, "trained": trained, "seed": seed, "rate": rate}
+                for arm, trained, rates in moments
+                for seed, rate in rates.items()
+            ]
+        else:
+            rows += [of | row.model_dump() for row in (found.effects if view == "effects" else found.sizes)]
+    return pd.DataFrame(rows)
+
+
+def chosen(name: str, options: Sequence[Choice], label: str, words: dict[str, str], visible: bool = False) -> Choice:
+    """A choice that stands in the address."""
+    key, asked = f"study-{name}", st.query_params.get(name)
+    if st.session_state.get(key) not in options:  # another study had other options
+        st.session_state[key] = asked if asked in options else options[0]
+    choice = st.segmented_control(
+        label, options, required=True, key=key, format_func=lambda option: words.get(option, option),
+        label_visibility="visible" if visible else "collapsed",
+    )  # fmt: skip
+    assert choice is not None  # it is required
+    st.query_params[name] = choice
+    return choice

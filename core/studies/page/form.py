@@ -1,0 +1,125 @@
+"""The form of a new study."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import streamlit as st
+
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
+from frozenlab.errors import one_line
+from frozenlab.loop.page.obstacles import obstacles
+from frozenlab.loop.presets import PRESETS, preset_spec
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import OFFERED
+from frozenlab.studies.noise import detectable_effect
+from frozenlab.studies.page.running import ERROR, start
+from frozenlab.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, StudySpec
+from frozenlab.ui import api_form, markup, sessions
+
+KIND_WORDS = {
+    "sections": "sections · every combination of the three that the paper names",
+    "leave-one-out": "leave one out · all sections, and all but one",
+    "one-at-a-time": "one at a time · no section, and each by itself",
+    "engineers": "engineers · who writes the configs",
+    "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
+    "guidance": "guidance · an engineer with or without the paper's two lessons in its prompt",
+}
+DEFAULT_MARGIN = StudySpec.model_fields["smallest_effect"].default
+BASE = "study"
+"""The preset whose sessions a study runs by default."""
+
+
+@st.dialog("Start a study", width="medium")
+def start_form() -> None:
+    kind = st.selectbox("What is compared", list(STUDIES), format_func=KIND_WORDS.__getitem__, key="study-kind")
+    given: dict[str, Any] = {}
+    if kind == "engineers":
+        given["engineers"] = engineers = tuple(
+            st.multiselect("Engineers", UNATTENDED, PAPER_ENGINEERS, key="study-engineers", help="The first is the reference.")
+        )
+        if len(engineers) < 2:
+            st.info("Choose two engineers or more.")
+            return
+    bases = base_sessions()
+    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base")
+    session = bases[base][1]
+    few, many = st.columns(2)
+    seeds = few.number_input(
+        "Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
+    )
+    jobs = int(many.number_input("Sessions at a time", 1, 64, os.cpu_count() or 1, key="study-jobs", help="One a processor core."))
+    matters = few.number_input(
+        "Smallest effect that matters, points", 0.1, 50.0, 1.0, 0.5, format="%.1f", key="study-matters",
+        help="An effect can be shown to be smaller than this, which is a finding too.",
+    )  # fmt: skip
+    prediction = many.text_input(
+        "What do you expect?", key="study-prediction", max_chars=4000, help="Kept in the report, where it stands before what came out."
+    )
+    asked: dict[str, Any] | None = None
+    served = [name for name in given.get("engineers", ()) if "network" in BY_NAME[name].needs]
+    if served or (kind == "guidance" and session.language is None):
+        asked = api_form.fields("study-api", lessons=kind != "guidance")
+        if not asked["model"]:
+            st.info("Which model is the engineer? Name it as its server does.")
+            return
+    try:
+        if asked is not None:
+            api = ApiEngineer(**asked)
+            given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
+        spec = STUDIES[kind](seeds, session, **given)
+        spec = StudySpec.model_validate(spec.model_dump() | {"smallest_effect": matters / 100, "prediction": prediction})
+    except ValueError as error:
+        reason = one_line(error)
+        st.error(f"This cannot run: {markup.plain(reason)}.")
+        return
+    ready(spec, kind, base, jobs)
+
+
+def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
+    """What cells can run on this machine: presets, then saved sessions; by name, with what to call it."""
+    presets = sorted(PRESETS, key=lambda name: name != BASE)
+    found = {name: (f"preset {name} · {PRESETS[name].words}", preset_spec(name)) for name in presets}
+    for session in sessions.store().sessions(OFFERED):
+        found[session.id] = (f"as in {sessions.describe(session)}", session.spec.changed(parent=None))
+    return {name: (words, spec) for name, (words, spec) in found.items() if not obstacles(spec)}
+
+
+def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
+    """What would run, what it would cost, and the button that starts it."""
+    first, *others = [arm.name for arm in spec.arms]
+    st.markdown(
+        f"**{len(spec.arms) * len(spec.seeds)} sessions** of {spec.session.stages} stages: {len(spec.arms)} arms × {len(spec.seeds)} "
+        "seeds. Arms of a seed share base and boards; their engineers are asked before the first stage too."
+    )
+    st.caption(f"Arms: **{first}**, {', '.join(others)}. Results come from test boards that no engineer sees; each seed has its own.")
+    st.info(detectable_effect(spec), icon=":material/visibility:")
+    if spec.requests:
+        st.markdown(
+            f"**{spec.requests} requests** to the API, one before the first stage and one after each; {paid(spec)}. An answer "
+            "that cannot be used is asked for once more."
+        )
+    may = api_form.may_ask(spec.servers, "study")
+    asked = st.button(
+        "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, jobs),
+        disabled=not may,
+    )  # fmt: skip
+    if asked and ERROR not in st.session_state:
+        st.rerun()
+    sessions.said_why(ERROR)
+    st.caption("The same from the command line:")
+    if base == BASE and not spec.requests and not spec.prediction and spec.smallest_effect == DEFAULT_MARGIN:
+        chosen = f" --engineers {','.join(arm.name for arm in spec.arms)}" if kind == "engineers" else ""
+        st.code(f"frozenlab study {kind}{chosen} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
+    else:
+        st.code(f"frozenlab study study.json --jobs {jobs}", language="bash")
+        text = spec.model_dump_json(indent=2)
+        st.download_button("Download study.json", text, "study.json", "application/json", on_click="ignore", key="study-spec")
+
+
+def paid(spec: StudySpec) -> str:
+    """What the requests cost at most, by the prices that are known."""
+    if spec.highest_cost is None:
+        return "without both prices their cost is not known"
+    return f"together at most about **{spec.highest_cost:,.2f}**, for {PROMPT_TOKENS:,} tokens read and answers as long as they may be"

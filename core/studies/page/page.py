@@ -1,0 +1,84 @@
+"""Studies: what makes a good engineer?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from frozenlab.studies.page.downloads import chosen, downloads
+from frozenlab.studies.page.form import start_form
+from frozenlab.studies.page.known import ShownStudy, everything
+from frozenlab.studies.page.running import ERROR, go_on, watch
+from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
+from frozenlab.studies.report_page import detectable
+from frozenlab.studies.tables import MEASURES, Measure, StudyReport
+from frozenlab.ui import markup, sessions, theme
+
+
+def page() -> None:
+    """One study: its progress if it runs, and its report."""
+    head, picker, action = st.columns([2.1, 1.7, 0.6], vertical_alignment="bottom")
+    with head:
+        theme.question("What makes a good engineer?")
+    markup.styles()
+    if action.button("New study", type="primary", key="study-new", width="stretch"):
+        start_form()
+    sessions.said_why(ERROR)
+    shown = choose_study(everything(), picker)
+    if shown.study is not None and shown.study.state().live:
+        watch(shown.study, sum(1 for _ in shown.study.finished()))
+    elif shown.study is not None:
+        go_on(shown.study)
+    report = shown.report()
+    if report is None:
+        st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
+    else:
+        show_report(report)
+
+
+def choose_study(found: Mapping[str, ShownStudy], picker: DeltaGenerator) -> ShownStudy:
+    """The study in the address, else the first one."""
+    asked = st.query_params.get("study")
+    if asked is not None and asked not in found:
+        st.warning("There is no such study here. This is another one instead.")
+    current = asked if asked is not None and asked in found else next(iter(found))
+    st.session_state["study-picker"] = current
+    st.query_params["study"] = current
+
+    def pick() -> None:
+        st.query_params["study"] = st.session_state["study-picker"]
+
+    picker.selectbox("Study", list(found), key="study-picker", format_func=lambda name: found[name].label, on_change=pick)
+    return found[current]
+
+
+def show_report(report: StudyReport) -> None:
+    """The verdict, and the chosen view of one measure."""
+    answer, controls, body, foot = st.container(), st.container(horizontal=True), st.container(), st.container()
+    with controls:
+        view = chosen("view", views(report), "What to look at", VIEW_WORDS)
+        measure = chosen("measure", MEASURES, "Rate", {})
+    with foot:
+        image = downloads(report, view)
+    with answer:
+        show_verdict(report, measure)
+    with body:
+        VIEWS[view](report, measure, image)
+
+
+def show_verdict(report: StudyReport, measure: Measure) -> None:
+    took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
+    facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
+    rates = of_measure(report, measure)
+    first = " ".join([report.beforehand, detectable(rates)]).strip()
+    st.html(
+        f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(rates.verdict)}</p>'
+        f'<p class="fl-note">{escape(facts)} · {escape(report.results_from)}</p>'
+    )
+    if report.missing:
+        st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
+    if report.spec.prediction:
+        st.caption(f"Written before it ran: {markup.plain(report.spec.prediction)}")

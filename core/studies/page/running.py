@@ -1,0 +1,68 @@
+"""Starting, watching and stopping a study."""
+
+from __future__ import annotations
+
+import os
+
+import streamlit as st
+
+from frozenlab.errors import LabError
+from frozenlab.jobs import launcher
+from frozenlab.studies import store as study_store
+from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.store import RunSettings, Study
+from frozenlab.ui import api_form, markup, sessions
+
+TICK = 5.0
+"""Seconds between looks at a study that runs."""
+ERROR = "study_error"
+"""Session-state entry: why the last thing that was asked for could not be done."""
+
+
+def start(spec: StudySpec, jobs: int) -> None:
+    """Starts a study and goes to it, or keeps the reason why not."""
+    try:
+        st.query_params["study"] = study_store.start(spec, sessions.store(), RunSettings(jobs=jobs)).id
+    except LabError as error:
+        st.session_state[ERROR] = f"Not started: {error}."
+
+
+def resume(study: Study) -> None:
+    try:
+        study_store.resume(study, sessions.store(), RunSettings(jobs=os.cpu_count() or 1))
+    except LabError as error:
+        st.session_state[ERROR] = f"Not started: {error}."
+
+
+def halt(study: Study) -> None:
+    try:
+        launcher.stop(study)
+    except launcher.LaunchError as error:
+        st.session_state[ERROR] = f"Not stopped: {error}."
+
+
+@st.fragment(run_every=TICK)
+def watch(study: Study, drawn: int) -> None:
+    """How far a study is that runs; draws the page anew when another session is done."""
+    state = study.state()
+    done = sum(1 for _ in study.finished())
+    running = [cell.id for cell in study.cells if (session := study.session(cell)) is not None and session.state().status == "running"]
+    now = f" · now {', '.join(running)}" if running else ""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        with st.container(key="study-progress"):
+            st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{done} of {len(study.cells)} sessions done**{now}")
+        st.button("Stop", key="study-stop", icon=":material/stop:", on_click=halt, args=(study,), help="It can go on later.")
+    if done != drawn or not state.live:
+        st.rerun()
+
+
+def go_on(study: Study) -> None:
+    """What can be done with a study that does not run."""
+    state = study.state()
+    if state.status == "done":
+        return
+    may = api_form.may_ask(study.spec.servers, "study-go-on")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        why = f": {markup.plain(state.error)}" if state.error else "."
+        st.markdown(f"This study {state.status if state.status != 'queued' else 'waits'}{why}")
+        st.button("Go on", key="study-go-on", icon=":material/play_arrow:", on_click=resume, args=(study,), disabled=not may)

@@ -1,0 +1,127 @@
+"""The views of a report: effects, learning curves, map sizes, predictions."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.loop.ledger import source
+from frozenlab.loop.page.ledger import HELP, scores_table
+from frozenlab.studies.effects import margin_words, points
+from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
+from frozenlab.studies.report_page import CURVES_NOTE, dose_points, interval, sizes_note
+from frozenlab.studies.tables import ArmRates, EffectRow, Measure, MeasureReport, StudyReport
+from frozenlab.ui import markup, theme
+from frozenlab.ui.theme import Image
+
+VIEW_WORDS = {"effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "predictions": "Predictions"}
+
+
+def views(report: StudyReport) -> list[str]:
+    """Those that the report has something for: older ones know no map sizes, and scripts predict nothing."""
+    return [view for view in VIEW_WORDS if (view != "sizes" or report.valid.sizes) and (view != "predictions" or report.predictions)]
+
+
+def ink() -> Ink:
+    return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 14)
+
+
+def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
+    rows = of_measure(report, measure)
+    left, right = st.columns([1.25, 1], gap="large")
+    with left:
+        st.subheader("Effects", anchor=False, help="Mean change over seeds with its 95 % interval. Filled: clear after Holm's correction.")
+        if compared := tuple(row for row in rows.effects if not row.alike):
+            theme.chart(effects_figure(compared, measure, ink()), "study-effects", image)
+    with right:
+        sentences = rows.sentences or (report.sentences if measure == "valid" else ())
+        if sentences:
+            st.subheader("In words", anchor=False)
+            st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
+    st.dataframe(effects_table(rows.effects), hide_index=True, width="stretch", key="study-table")
+    over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
+    boards = "" if report.spec.suite_by_seed else ", the one over boards for other boards and the same runs"
+    smallest = margin_words(rows.margin)
+    st.caption(
+        f"Points are per cent of boards. The interval over seeds is for {over}{boards}. p smaller: that the effect is not smaller than "
+        f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points a knob."
+    )
+
+
+def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
+    rows = of_measure(report, measure)
+    if rows.curves:
+        st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
+        theme.chart(curves_figure(rows.curves, measure, ink()), "study-curves", image)
+        st.caption(CURVES_NOTE.format(reference=rows.curves[0].arm, boards=report.results_from))
+    else:
+        st.caption("This report is from before learning curves were kept.")
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.subheader(
+            "Where it ended", anchor=False, help=f"Final {measure} rate: circles are seeds, joined from arm to arm, diamonds means."
+        )
+        theme.chart(arms_figure(rows.arms, measure, ink()), "study-arms", image)
+    with right:
+        st.subheader("Seed by seed", anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
+        rates = arms_table(rows.arms)
+        tenths = {name: st.column_config.NumberColumn(format="%.1f") for name in rates.columns[1:]}
+        st.dataframe(rates, hide_index=True, width="stretch", key="study-rates", column_config=tenths)
+
+
+def show_sizes(report: StudyReport, measure: Measure, image: Image) -> None:
+    rows = of_measure(report, measure)
+    st.subheader(f"Where it makes a difference, {measure} plans", anchor=False)
+    theme.chart(sizes_figure(rows.sizes, measure, ink()), "study-sizes", image)
+    st.caption(f"{sizes_note(report, measure)} Blue is more, orange less; a number on hover has its interval.")
+
+
+def show_predictions(report: StudyReport, measure: Measure, image: Image) -> None:
+    """How the engineers' predicted changes of valid rates fared, beside the guess that nothing changes."""
+    left, right = st.columns([1.25, 1], gap="large")
+    with left:
+        st.subheader("Predictions", anchor=False, help=HELP)
+        st.dataframe(scores_table(report.predictions, "arm", "seeds"), hide_index=True, width="stretch", key="study-predictions")
+        st.caption(
+            "Mean predicted and mean measured change of a map size's valid rate over the next stage, in points; error: root mean square of "
+            "their difference, and of the measured change alone, which is the error of guessing that nothing changes. Skill: 1 less the "
+            "ratio of their squares; its interval resamples whole seeds."
+        )
+        spec, predicting = report.spec, {row.engineer for row in report.predictions}
+        st.caption(" ".join(dict.fromkeys(source(spec.spec_of(arm, spec.seeds[0])) for arm in spec.arms if arm.name in predicting)))
+    with right:
+        st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")
+        theme.chart(changes_figure(report.changes), "study-changes", image)
+
+
+def of_measure(report: StudyReport, measure: Measure) -> MeasureReport:
+    return report.valid if measure == "valid" else report.optimal
+
+
+def arms_table(arms: tuple[ArmRates, ...]) -> pd.DataFrame:
+    rates = [{f"seed {seed}": 100 * rate for seed, rate in arm.by_seed.items()} | {"mean": 100 * arm.mean} for arm in arms]
+    return pd.DataFrame([{"arm": arm.arm} | row for arm, row in zip(arms, rates, strict=True)])
+
+
+def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
+    """Without the columns that no row has anything for."""
+    rows = [
+        {
+            "comparison": row.name,
+            "kind": row.kind,
+            "change, points": "no contrast" if row.alike else points(row.mean),
+            "95 % over seeds": interval(row.low, row.high),
+            "95 % over boards": interval(row.board_low, row.board_high),
+            "p": row.p,
+            "p after Holm": row.p_holm,
+            "p smaller": row.p_smaller_holm,
+            "dose": dose_points(row.dose),
+            "seeds": row.n,
+        }
+        for row in effects
+    ]
+    table = pd.DataFrame(rows).round(3)
+    return table.drop(columns=[name for name in ("95 % over boards", "dose") if (table[name] == "-").all()])
+
+
+VIEWS = {"effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}
