@@ -135,11 +135,11 @@ def direction_color(change: float) -> str:
 def in_words(table: pd.DataFrame, before: EnvironmentConfig, arms: Sequence[str]) -> str:
     """The mean proposals of the arms, for those who cannot see the figure."""
     means = table.groupby(["arm", "size"])[list(KNOBS)].mean()
-    arms = []
+    sentences = []
     for arm in arms:
         sizes = "; ".join(
             f"{size_label(size)} " + ", ".join(f"{KNOB_LABELS[knob]} {percent(means.loc[(arm, size), knob])}" for knob in KNOBS)
             for size in before.sizes
         )
-        arms.append(f"{arm}: {sizes}.")
-    return " ".join(arms)
+        sentences.append(f"{arm}: {sizes}.")
+    return " ".join(sentences)
