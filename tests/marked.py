@@ -12,6 +12,7 @@ import pandas as pd
 from pydantic import BaseModel, ValidationError
 
 from frozenlab.benchmark.report import Report
+from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.state import WorkerState
@@ -147,7 +148,9 @@ def strangers(root: Path, marker: Marker) -> Path:
         build_session(study.dir / "cells", study.spec.spec_of(cell.arm, cell.seed), cell.id)
     write_text(study.dir / "state.json", WorkerState(status="done").model_dump_json())
     replay = replays.create(
-        replays.task_for(lab, 0, replays.arms_of_engineers(["rules", "fixed"], "rules"), "engineers", samples=2), store, "mine"
+        replays.task_for(lab, 0, replays.arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules"), "engineers", samples=2),
+        store,
+        "mine",
     )
     record = lab.proposal(0)
     assert record is not None

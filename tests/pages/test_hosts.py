@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.engineer import hosts
-from frozenlab.engineer.engineers import ApiEngineer
+from frozenlab.engineer.engineers import ApiEngineer, RulesEngineer
 from frozenlab.files import write_text
 from frozenlab.jobs.state import WorkerState
 from frozenlab.loop import launch
@@ -37,7 +37,7 @@ def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monk
     session = build_session(sessions_folder, small_spec(stages=2, sizes=(3, 4), engineer=API), status="stopped")
     study = create_study(engineers_study(2, engineers=("rules", API)), store, "mine")
     write_text(study.dir / "state.json", WorkerState(status="stopped").model_dump_json())
-    replay = replays.create(task_for(session, 0, arms_of_engineers(["rules", "api"], "api", API), "engineers"), store, "mine")
+    replay = replays.create(task_for(session, 0, arms_of_engineers([RulesEngineer(), API], "api"), "engineers"), store, "mine")
     write_text(replay.dir / "state.json", WorkerState(status="stopped").model_dump_json())
     return sessions_folder
 
