@@ -1,4 +1,4 @@
-"""Forks: a new session that is another one up to some stage, and goes its own way from the proposal after it."""
+"""Forks: a new session that equals another one up to some stage and differs from the proposal after it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from frozenlab.loop.store import GIVEN_FILE, Session, SessionError, SessionStore
 from frozenlab.training.checkpoints import damage
 
 CHANGEABLE = {"title", "engineer", "sections", "layouts", "guard"}
-"""The fields of a spec that change nothing before a proposal."""
+"""The fields of a spec that affect nothing before a proposal."""
 DECIDED = ("context.json", "proposal.json", GIVEN_FILE)
 """What a stage leaves that its engineer has a part in."""
 TRAINED = ("policy", "metrics.jsonl", "completions.parquet", "validation.parquet", "test.parquet")
@@ -46,31 +46,31 @@ def fork(
     """Makes the folder of a fork, ready to be resumed: everything of the parent until its engineer was asked after ``stage``.
 
     ``given`` is what a person proposes there in the place of the engineer, who is asked again after the next stage. A parent from which
-    training cannot go on (see :func:`trains_anew`) leaves its boards, configs and proposals; the fork trains on them again, with the same
-    draws if this version drew the parent's plans too. The folder is complete before it has its name, so that nobody meets half a fork.
+    training cannot go on (see :func:`trains_again`) leaves its boards, configs and proposals; the fork trains on them again, with the same
+    draws if this version drew the parent's plans too. The folder is complete before it has its name, so that nobody reads half a fork.
 
     Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do, LinkError if there is a link in the parent's folder.
     """
     refuse_links(parent.dir)
     spec = forked_spec(parent, stage, **changes)
-    anew = trains_anew(parent, stage)
+    retrains = trains_again(parent, stage)
 
     def fill(folder: Path) -> None:
         shutil.copytree(parent.dir / "baseline", folder / "baseline", copy_function=link_or_copy)
         for before in range(stage + 1):
-            left_out = shutil.ignore_patterns("trainer", ".*", *(TRAINED if anew else ()), *(DECIDED if before == stage else ()))
+            left_out = shutil.ignore_patterns("trainer", ".*", *(TRAINED if retrains else ()), *(DECIDED if before == stage else ()))
             shutil.copytree(parent.stage_dir(before), folder / "stages" / f"{before:02d}", ignore=left_out, copy_function=link_or_copy)
         if given is not None:
             write_text(folder / "stages" / f"{stage:02d}" / GIVEN_FILE, given.model_dump_json(indent=2))
 
     session = store.create(spec, session_id, fill)
-    rates = [rate for rate in parent.state().rates if rate.stage is None or (rate.stage <= stage and not anew)]
+    rates = [rate for rate in parent.state().rates if rate.stage is None or (rate.stage <= stage and not retrains)]
     write_text(session.dir / "state.json", session.state().model_copy(update={"rates": rates}).model_dump_json(indent=2))
     return session
 
 
 def beside(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
-    """A new session of the same base and boards as ``other``, whose measurements of the base it shares; nothing has been
+    """A new session with the same base and boards as ``other``; it shares the measurements of the base. Nothing has been
     proposed in it yet. Raises SessionError as :meth:`SessionStore.create` does."""
 
     def fill(folder: Path) -> None:
@@ -84,7 +84,7 @@ def beside(other: Session, store: SessionStore, session_id: str, spec: SessionSp
     return session
 
 
-def trains_anew(parent: Session, stage: int) -> bool:
+def trains_again(parent: Session, stage: int) -> bool:
     """Whether a fork has to train the parent's stages once more: this one is not the last, and the parent keeps no optimizer of it."""
     return stage + 1 < parent.spec.stages and damage(parent.stage_dir(stage) / "policy", to_go_on=True) is not None
 

@@ -40,7 +40,7 @@ from frozenlab.training.stage_run import StageRun
 
 
 def run(session: Session, recorder: Recorder) -> None:
-    """The whole session, from wherever it stands. Raises Stopped if it is asked to stop, AwaitsProposal if a person has to decide."""
+    """Run the whole session from where it stands. Raises Stopped if it is asked to stop, AwaitsProposal if a person has to decide."""
     torch.set_num_threads(THREADS)
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed)
@@ -73,12 +73,12 @@ def run(session: Session, recorder: Recorder) -> None:
 
 
 def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
-    """What the engineer's draws after a stage hang on; stage None is the time before the first."""
+    """The seed of the engineer's draws after a stage; stage None is the time before the first."""
     return seeds.derive(spec.seed, "stage/proposal", -1 if stage is None else stage)
 
 
 def suites_of(spec: SessionSpec) -> tuple[list[Instance], list[Instance]]:
-    """The validation boards and the test boards; no board is in both, nor its rotation or mirror image."""
+    """The validation boards and the test boards; no board is in both, nor its rotation or reflection."""
     suite = build_suite(spec.suite)
     hashes = canonical_hashes([instance.board for instance in suite])
     return suite, build_suite(spec.test, exclude=hashes) if spec.test else []
@@ -94,8 +94,8 @@ def boards_of(config: EnvironmentConfig, kept_out: list[Instance], spec: Session
 def draw_boards(
     config: EnvironmentConfig, kept_out: list[Instance], stage: int | None, session: Session, recorder: Recorder
 ) -> list[Instance]:
-    """The stage's boards, the same again after a resume. Stage None: those that the first stage trains on if the initial config is kept,
-    for the engineer to be told of."""
+    """The stage's boards, the same again after a resume. Stage None: the boards of the first stage if the initial config is kept, for the
+    engineer's context."""
     recorder.phase("asking" if stage is None else "generating", stage)
     number = stage or 0
     known, seed = session.environment(stage), seeds.derive(session.spec.seed, "stage/boards", number)
@@ -107,7 +107,7 @@ def draw_boards(
     if known is None:
         if (session.stage_dir(stage) / "environment.json").exists():
             what = "environment.json of the baseline" if stage is None else f"environment.json of stage {stage + 1}"
-            recorder.event("damaged", stage=stage, what=what, then="it is written anew")
+            recorder.event("damaged", stage=stage, what=what, then="it is written again")
         record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
         recorder.write_model(stage, "environment.json", record)
         if stage is not None:
@@ -116,8 +116,8 @@ def draw_boards(
 
 
 def keep_config(stage: int, reason: GenerationError, session: Session, recorder: Recorder) -> EnvironmentConfig:
-    """The config from before the proposal that a stage was to train on and whose boards cannot be drawn, which its record now says.
-    Raises the reason if there is no such proposal, or it had changed nothing.
+    """The config before the proposal, if the proposed one cannot be drawn; the proposal's record then says so.
+    Raises the reason if there is no such proposal, or it changed nothing.
 
     The guard refuses what it sees to be undrawable; it does not draw a whole stage.
     """
@@ -185,7 +185,7 @@ def validate(policy: Policy, suite: list[Instance], stage: int | None, session: 
 
 
 def measure(policy: Policy, test: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
-    """Greedy plans on every test board, for results alone: nothing that the engineer is told of."""
+    """Greedy plans on every test board. They are for results only and never part of a context."""
     if not is_whole(session.test(stage), test):
         recorder.phase("baseline" if stage is None else "testing", stage)
         recorder.tested(stage, greedy_plans(policy, test, recorder))
@@ -197,7 +197,7 @@ def is_whole(table: pd.DataFrame | None, boards: list[Instance]) -> bool:
 
 
 def greedy_plans(policy: Policy, boards: list[Instance], recorder: Recorder) -> pd.DataFrame:
-    """One row a board. Raises Stopped if the session is asked to stop."""
+    """One row per board. Raises Stopped if the session is asked to stop."""
 
     def progress(done: int) -> None:
         recorder.fraction(done / len(boards))
@@ -207,9 +207,9 @@ def greedy_plans(policy: Policy, boards: list[Instance], recorder: Recorder) -> 
 
 
 def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:
-    """The engineer's answer to the context, guarded; what was seen and said is written before anybody acts on it.
+    """The engineer's answer to the context, after the guard. Context and answer are written before the session acts on them.
 
-    What a person has laid into the session for this stage goes before its engineer. Raises AwaitsProposal if a person is to be asked.
+    A person's proposal for this stage takes precedence over the engineer. Raises AwaitsProposal if a person is to be asked.
     """
     spec, record, given = session.spec, session.proposal(context.stage), session.given(context.stage)
     if record is None and given is None and (session.stage_dir(context.stage) / GIVEN_FILE).exists():

@@ -55,8 +55,8 @@ class SessionSpec(BaseModel):
     suite: SuiteSpec
     """The validation boards: held out from training, read by the engineer after each stage."""
     test: SuiteSpec | None = None
-    """The test boards, from which results are told: no engineer reads them, no stage trains on them, and validation boards among them are
-    replaced by the next ones. None: results are told from the validation boards."""
+    """The test boards, for results: no engineer reads them, no stage trains on them, and boards that are also validation boards are
+    replaced by the next ones. None: results come from the validation boards."""
     ask_first: bool = False
     """Whether the engineer is asked before the first stage too, from the validation of the base."""
     guard: GuardSettings = GuardSettings()

@@ -1,4 +1,4 @@
-"""What a model's answer to a board comes to: the paths it wrote, or the fault that kept it from being read."""
+"""A model's answer to a board: the paths it wrote, or the fault that prevented reading it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Answer:
 
 
 def judge_answer(board: Board, answer: Answer, optimal_makespan: int | None = None) -> Verdict:
-    """The verdict on an answer: its own fault where it could not be read, else what :func:`judge_paths` says of its paths."""
+    """The verdict on an answer: its own fault if it could not be read, otherwise that of :func:`judge_paths` on its paths."""
     if answer.paths is not None:
         return judge_paths(board, answer.paths, optimal_makespan)
     return Verdict(answer.fault, optimal=False, on_goal=(False,) * board.num_agents)

@@ -1,4 +1,4 @@
-"""Judging a policy on solved boards: one row a board, the columns of ``validation.parquet``."""
+"""Judging a policy on solved boards: one row per board, with the columns of ``validation.parquet``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ share of agents that end on their goal."""
 
 
 def answer_row(instance: Instance, completion: Completion, answer: Answer) -> dict[str, Any]:
-    """One completion and the answer that was read in it, judged, as a row with the keys of COLUMNS."""
+    """One completion with its parsed answer, judged, as a row with the keys of COLUMNS."""
     board, solution = instance.board, instance.solution
     verdict = judge_answer(board, answer, solution.makespan)
     return {
@@ -69,7 +69,7 @@ def answer_row(instance: Instance, completion: Completion, answer: Answer) -> di
 
 
 def frame(rows: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Rows of :func:`answer_row` as a table with the types of COLUMNS, so that an all-empty column is read back as what it is."""
+    """Rows of :func:`answer_row` as a table with the types of COLUMNS, so that an empty column keeps its type when read back."""
     return pd.DataFrame(list(rows), columns=list(COLUMNS)).astype(COLUMNS)
 
 
@@ -82,9 +82,9 @@ def evaluate(
     batch_size: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> pd.DataFrame:
-    """Lets the policy plan every board once (greedily by default) and judges the plans; one row a board, in the given order.
+    """Plan every board once with the policy (greedily by default) and judge the plans; one row per board, in the given order.
 
-    ``on_progress`` is told the number of boards planned so far. Raises DialectError or BoardError for a board that the policy's
+    ``on_progress`` is called with the number of boards planned so far. Raises DialectError or BoardError for a board that the policy's
     dialect has no words for.
     """
     planned = policy.plan(

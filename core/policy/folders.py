@@ -1,4 +1,4 @@
-"""Where the weights of a policy lie, and what kind they are."""
+"""Locations and kinds of a policy's weights."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def policy_folder(name: str) -> Path:
 
 
 def on_hub(name: str) -> bool:
-    """Whether a model is looked up on the hub: there is no folder of this name."""
+    """Whether a model comes from the hub: there is no folder of this name."""
     return not policy_folder(name).exists()
 
 
 def is_lab_model(folder: Path) -> bool:
-    """Whether a checkpoint folder holds a lab model: one whose words are those of the lab dialect."""
+    """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect."""
     try:
         words = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""What the lab asks of a policy, whichever model it is. Light: the models themselves are in ``lab_policy`` and ``hf_policy``."""
+"""The protocol of a policy. Light: the models themselves are in ``policy/lab`` and ``policy/language``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class PolicyError(LabError, ValueError):
 
 @dataclass(frozen=True)
 class Completion:
-    """What the model wrote after a prompt."""
+    """The text that the model wrote after a prompt."""
 
     text: str
-    """Without the end token."""
+    """The text without the end token."""
     tokens: int
     """Tokens written, the end token included."""
     finished: bool
@@ -38,7 +38,7 @@ class Policy(Protocol):
     def tokenizer(self) -> Any: ...
 
     def prompt(self, board: Board) -> str:
-        """What it is asked about a board. Raises DialectError or BoardError for a board that the dialect has no words for."""
+        """The prompt about a board. Raises DialectError or BoardError for a board that the dialect has no words for."""
         ...
 
     def limit(self, board: Board) -> int:
@@ -46,11 +46,11 @@ class Policy(Protocol):
         ...
 
     def completion(self, ids: Sequence[int]) -> Completion:
-        """What token ids that it wrote say."""
+        """The text of token ids that it wrote."""
         ...
 
     def read(self, board: Board, completion: Completion) -> Answer:
-        """The plan in what it wrote, or the fault that keeps it from being one."""
+        """The plan in its text, or the fault that makes it none."""
         ...
 
     def plan(
@@ -63,13 +63,14 @@ class Policy(Protocol):
         batch_size: int | None = None,
         on_progress: Callable[[int], None] | None = None,
     ) -> list[list[Completion]]:
-        """Plans each board ``completions`` times (temperature 0: greedily, all the same); ``on_progress`` is told the boards done."""
+        """Plan each board ``completions`` times (temperature 0: greedily, all the same). ``on_progress`` is called with the number of
+        boards done."""
         ...
 
     def take_weights(self, folder: Path) -> None:
-        """Takes the weights of a checkpoint that this policy's training left."""
+        """Load the weights of a checkpoint from this policy's training."""
         ...
 
     def save(self, folder: Path) -> None:
-        """Writes a checkpoint folder."""
+        """Write a checkpoint folder."""
         ...

@@ -34,13 +34,13 @@ def loaded(folder: str, language: LanguageSettings | None, _modified: float) -> 
 
 
 def warm_up(folder: str) -> None:
-    """Loads a lab model and has it plan once, which loads what it needs for that. What is wrong with it is told when it is asked."""
+    """Loads a lab model and has it plan once, which loads what it needs for that. Errors are reported at the first request."""
     board = Board.from_text("S F\nF G")
     reply({"checkpoint": folder, "language": None, "board": board.to_dict(), "temperature": 0.0, "completions": 1, "seed": 0})
 
 
 def reply(request: dict[str, Any]) -> dict[str, Any]:
-    """Plans the board of one request; whatever is wrong with it comes back as ``error``."""
+    """Plan the board of one request. Any problem is returned as ``error``."""
     try:
         folder = request["checkpoint"]
         language = LanguageSettings.model_validate(request["language"]) if request["language"] else None

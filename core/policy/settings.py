@@ -1,4 +1,4 @@
-"""How a language model is loaded, asked and trained; light, so that specs and pages can use it."""
+"""Settings to load, prompt and train a language model. Light, so that specs and pages can use them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Strict(BaseModel):
 
 
 class Lora(Strict):
-    """Low-rank adapters (Hu et al. 2021) on every linear layer but the head: what is trained, and all that a stage saves."""
+    """Low-rank adapters (Hu et al. 2021) on every linear layer but the head: the only part that is trained and saved."""
 
     rank: Annotated[int, Field(ge=1, le=512, title="LoRA rank")] = 32
     """Size of the adapters."""
@@ -27,7 +27,7 @@ class Vllm(Strict):
     mode: Literal["colocate", "server"] = "colocate"
     """In the training process itself, one engine a GPU; or by a server on GPUs of its own."""
     url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] = "http://127.0.0.1:8000"
-    """Of the server."""
+    """Address of the server."""
     memory: Annotated[float, Field(gt=0, lt=1)] = 0.3
     """colocate: the part of the GPU's memory that the engine takes."""
     sleep: bool = True
@@ -35,7 +35,7 @@ class Vllm(Strict):
 
 
 class Launcher(Strict):
-    """How the processes of a session are started where there is more than one."""
+    """How the processes of a session start if there are several."""
 
     program: Literal["torchrun", "accelerate"] = "torchrun"
     processes: Annotated[int, Field(ge=1, le=64, title="GPUs")] = 1
@@ -52,12 +52,12 @@ class LanguageSettings(Strict):
     revision: Annotated[str, Field(max_length=100)] | None = None
     """Branch, tag or commit of the model on its hub."""
     dtype: Literal["bfloat16", "float32"] = "bfloat16"
-    """What it computes in. Weights that are trained are always float32."""
+    """Number format of the computation. Trained weights are always float32."""
     device: Literal["auto", "cpu"] = "auto"
     lora: Lora | None = Lora()
     """None trains every weight."""
     gradient_checkpointing: bool = True
-    """Keeps less of the forward pass in memory and computes it again."""
+    """Gradient checkpointing: keep less of the forward pass in memory and compute it again."""
     rows: Annotated[int, Field(ge=1, le=1024)] = 8
     """Completions that pass through the network together in training, in each process."""
     thinking: bool = False

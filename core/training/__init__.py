@@ -1,1 +1,1 @@
-"""The warm start, and one stage of training by each method."""
+"""One stage of training, by each method."""

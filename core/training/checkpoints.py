@@ -1,7 +1,7 @@
 """The checkpoints of a stage: the trainer's own while it runs, the policy it leaves when it is done. Light: pages look at them too.
 
-A checkpoint that is complete is *sealed*: its files are on the disk, and ``seal.json``, which is written last, holds their SHA-256 sums. So
-one that was being written when the worker died, or was torn by whatever since, is told from one that training can go on from.
+A checkpoint that is complete is *sealed*: its files are on the disk, and ``seal.json``, which is written last, holds their SHA-256 sums.
+This distinguishes a complete checkpoint from one that was being written when the worker died, or was damaged later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from frozenlab.files import sync, write_text
 from frozenlab.policy.folders import WEIGHTS, weights_file
 
 RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state.json")
-"""What a checkpoint holds beside the policy, needed only to go on training from it. Each process has random numbers of its own."""
+"""Files of a checkpoint that are needed only to continue training from it. Each process has random numbers of its own."""
 SEAL = "seal.json"
 
 

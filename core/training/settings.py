@@ -7,7 +7,7 @@ from typing import Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 Schedule = Literal["linear", "per-stage", "constant"]
-"""How the learning rate goes: it falls to zero over the whole session, it rises and falls anew in every stage, or it stays."""
+"""How the learning rate goes: it falls to zero over the whole session, it rises and falls in every stage, or it stays constant."""
 Method = Literal["grpo", "imitation", "expert-iteration"]
 """How a stage trains the policy: by comparing sampled plans with each other, by imitating how the exact solver corrects them, or by
 imitating the best of them."""

@@ -1,4 +1,4 @@
-"""What a stage does whatever its method: plans are sampled and judged, each step is reported, a stop is obeyed."""
+"""What all training methods share: sampling and judging plans, reporting each step, stopping on request."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ TRAINERS_SCHEDULES: dict[Schedule, str] = {"linear": "linear", "constant": "cons
 """What the transformers library calls them; of a rate that falls per stage it knows nothing, see :meth:`StageRun.quiet`."""
 
 StepReport = Callable[[dict[str, float], list[dict[str, Any]], bool], None]
-"""Told after each step: its figures, the rows of its recorded completions, and whether a checkpoint follows, from which a stage that is
-interrupted goes on: what was told until then has to be kept."""
+"""Called after each step with its figures, the rows of its recorded completions, and whether a checkpoint follows. An interrupted stage
+resumes from that checkpoint, so everything reported before it has to be kept."""
 
 
 class StageRun(TrainerCallback, ABC):
@@ -89,7 +89,7 @@ class StageRun(TrainerCallback, ABC):
         }
 
     def quiet(self, trainer: Trainer) -> Trainer:
-        """Called back by ``trainer`` instead of its printing every step: the session's own log tells them."""
+        """Register this run as a callback and silence the trainer's own printing; the session log records every step."""
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(self)
         if self.settings.schedule == "per-stage":
@@ -123,7 +123,7 @@ class StageRun(TrainerCallback, ABC):
         """Judges a step's plans, ``group`` for each instance in turn; keeps their figures and the rows of the first boards on the way.
 
         Returns:
-            One row a plan: ``size``, ``reward``, ``valid``, ``optimal``, ``makespan`` and ``sum_of_costs`` (None where not valid).
+            One row per plan: ``size``, ``reward``, ``valid``, ``optimal``, ``makespan`` and ``sum_of_costs`` (None where not valid).
         """
         judged = []
         self.rows = []
@@ -152,8 +152,8 @@ class StageRun(TrainerCallback, ABC):
     # --- what the trainer calls back -----------------------------------------------------------------------------
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        """What a step draws from the generators that all of a process share hangs on the step alone, so that a resumed stage goes on bit by
-        bit: TRL shuffles its samples so, and a language model, or a vLLM engine in this process, writes so."""
+        """Seed the generators that the whole process shares, from the step only, so that a resumed stage continues bit for bit: TRL
+        shuffles its samples with them, and a language model, or a vLLM engine in this process, samples with them."""
         set_seed(seeds.derive(self.seed, "training/step", state.global_step, PartialState().process_index))
         self.step_began = time.monotonic()
         self.rows, self.figures = [], {}

@@ -1,4 +1,4 @@
-"""Writing with a Qwen3 network, with little else than its matrix products.
+"""Fast token generation with a small Qwen3 network, with little overhead beyond its matrix products.
 
 Transformers' forward pass is made for large networks: with a small one on a CPU it spends most of its time between the matrix products, in
 an attention kernel that is slow for single queries, and on copies of the prompts' keys and values for each completion of a group. Here the
@@ -102,7 +102,7 @@ class Decoder:
     def _forward(self, ids: Tensor, positions: Tensor, attend: Callable[[int, Tensor, Tensor, Tensor], Tensor]) -> Tensor:
         """Logits after the last token of ``ids``, (rows, tokens).
 
-        ``attend`` is told the layer's number, and queries, keys and values as (rows, tokens, heads, head size).
+        ``attend`` is called with the layer's number, and queries, keys and values as (rows, tokens, heads, head size).
         """
         x = self.embedding[ids]
         cos, sin = (turn[:, :, None] for turn in self.turns(x, positions))

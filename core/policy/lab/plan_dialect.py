@@ -58,10 +58,10 @@ def render_plan(paths: Paths) -> str:
 
 
 def parse_plan(board: Board, completion: str, finished: bool) -> Answer:
-    """Reads a completion (without its end token); ``finished`` tells whether the model ended it itself.
+    """Reads a completion (without its end token); ``finished`` says whether the model ended it itself.
 
-    A word that is no cell is a ``parse_error``, a completion cut off by the length limit is ``truncated``, and a last time step that does
-    not name every agent is a ``missing_agent``. Everything else is a plan, however bad.
+    A word that is not a cell is a ``parse_error``, a completion cut off by the length limit is ``truncated``, and a last time step that
+    does not name every agent is a ``missing_agent``. Everything else is a plan, however bad.
     """
     words = completion.split()
     if any(word not in CELL_OF for word in words):

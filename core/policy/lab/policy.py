@@ -23,7 +23,7 @@ from frozenlab.policy.lab.vocabulary import WORDS
 from frozenlab.policy.policy import Completion, PolicyError
 
 BATCH = 256
-"""Completions that run at once where nobody says otherwise."""
+"""Default number of completions that run at once."""
 logging.disable_progress_bar()  # the lab model loads in an instant; a bar for it only litters logs
 
 
@@ -36,7 +36,7 @@ class LabPolicy:
 
     @classmethod
     def load(cls, path: Path) -> LabPolicy:
-        """Reads a checkpoint folder (safetensors only). Raises PolicyError if it is none, or was made for another vocabulary."""
+        """Reads a checkpoint folder (safetensors only). Raises PolicyError if it is not one, or was made for another vocabulary."""
         for name in ("config.json", WEIGHTS, "tokenizer.json"):
             if not (path / name).is_file():
                 raise PolicyError(f"{path} is no lab model checkpoint: it has no {name}")
@@ -53,7 +53,8 @@ class LabPolicy:
         return cls(model.eval(), tokenizer)
 
     def save(self, path: Path) -> None:
-        """Writes the folder beside its place first, so that ``path`` never holds half a checkpoint; files of the same name are replaced."""
+        """Write a checkpoint folder. It is written elsewhere first, so ``path`` never holds half a checkpoint. Existing files are
+        replaced."""
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}-") as scratch:
             self.model.save_pretrained(scratch)
@@ -89,7 +90,7 @@ class LabPolicy:
         """Plans each board ``completions`` times (temperature 0: greedily, all the same).
 
         The draws depend on ``seed``, the place of the board in the list and the number of the completion alone, not on ``batch_size``, the
-        number of completions running at once. ``on_progress`` is told the number of boards done.
+        number of completions running at once. ``on_progress`` is called with the number of boards done.
 
         Raises:
             DialectError: the lab dialect has no words for a board.

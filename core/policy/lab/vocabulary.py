@@ -65,5 +65,5 @@ def percent_value(word: str) -> float:
 
 
 def time_word(steps: float) -> str:
-    """A number of time steps as the nearest time token; longer ones are told as the longest."""
+    """A number of time steps as the nearest time token; longer ones become the longest."""
     return TIMES[min(max(round(steps), 0), MAX_TIME)]

@@ -1,1 +1,1 @@
-"""Hugging Face language models: their prompts, their answers and who writes for them."""
+"""Hugging Face language models: prompts, answers and text generation."""

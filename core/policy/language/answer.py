@@ -1,6 +1,6 @@
-"""Reading a plan out of what a language model really writes.
+"""Parsing plans from the text that language models really write.
 
-Asked for one line an agent, models write that line in bold, in a table, as JSON, as arrows, as the cells they pass, time step by time
+When asked for one line per agent, models write that line in bold, in a table, as JSON, as arrows, as the cells they pass, time step by time
 step, or after a plan that they give up. Whatever the text, :func:`parse_answer` gives a plan or a fault, never an exception, and it
 guesses no move: words that are not a list of moves from end to end are not taken for one.
 """
@@ -28,7 +28,7 @@ LETTERS = {
     }.items()
     for name in names
 }
-"""What moves are called, in lower case -> their letter in a plan."""
+"""Names of moves in lower case -> their letter in a plan."""
 FILLER = {"move", "moves", "go", "goes", "then", "and", "finally", "first", "next", "to", "at", "in", "from", "start", "goal", "done"}
 """Words that may stand among moves and mean nothing by themselves."""
 MOST_STEPS = 1000
@@ -48,7 +48,7 @@ BULLET = re.compile(r"(?m)^[ \t]{0,8}(?:[-*•]|\d{1,4}[.)])[ \t]+")
 
 
 def parse_answer(board: Board, text: str, finished: bool) -> Answer:
-    """The plan that ``text`` ends with; ``finished`` tells whether the model ended it itself.
+    """The plan that ``text`` ends with; ``finished`` says whether the model ended it itself.
 
     A text that was cut off is ``truncated``. One in which no plan can be read, or which plans for an agent that is not there, is a
     ``parse_error``; one that plans for some of the agents only is a ``missing_agent``.
@@ -120,7 +120,7 @@ def in_lines(text: str, team: int) -> Iterator[Found]:
 
 
 def in_time_steps(text: str, team: int) -> Iterator[Found]:
-    """``Step 1: Agent 0 RIGHT, Agent 1 DOWN``, the agents in the same line or in those below; counting anew begins a new plan."""
+    """``Step 1: Agent 0 RIGHT, Agent 1 DOWN``, the agents in the same line or in those below; a count that restarts begins a new plan."""
     marks = list(STEP.finditer(text))
     steps: list[Tracks] = []
     last = -1
@@ -171,7 +171,7 @@ def without_names(text: str, team: int) -> Iterator[Found]:
 
 
 def in_json(text: str, team: int) -> Iterator[Found]:
-    """Every JSON object or list that is a plan; a list tells agents by their place only where the text names none."""
+    """Every JSON object or list that is a plan. Places in a list count as agents only if the text names none."""
     for value, end in json_values(text):
         by_place = isinstance(value, list) and not any(isinstance(entry, Mapping) for entry in value)
         try:
@@ -206,7 +206,7 @@ def tracks_of_json(value: Any, team: int) -> Tracks | None:
 
 
 def named_entry(entry: Mapping[str, Any]) -> tuple[int, Any] | None:
-    """``{"agent": 0, "moves": [...]}``: the number, and the plan beside it."""
+    """``{"agent": 0, "moves": [...]}``: the number and its plan."""
     numbers = [agent_number(str(part)) for key, part in entry.items() if key.lower() in ("agent", "agent_id", "id", "name")]
     plans = [part for key, part in entry.items() if isinstance(part, list) or key.lower() in ("moves", "actions", "plan", "path")]
     return (numbers[0], plans[-1]) if numbers and numbers[0] is not None and plans else None

@@ -31,7 +31,7 @@ Message = dict[str, str]
 
 @dataclass
 class HFPolicy:
-    """A language model and who writes for it; with LoRA, ``model`` is a PeftModel."""
+    """A language model and its text generator; with LoRA, ``model`` is a PeftModel."""
 
     model: PreTrainedModel | PeftModel
     tokenizer: PreTrainedTokenizerBase
@@ -146,12 +146,12 @@ class HFPolicy:
             raise PolicyError(f"{folder} holds no weights of this model: {error}") from None
 
     def save(self, folder: Path) -> None:
-        """All of it, or with LoRA the adapters alone."""
+        """Save the whole model, or with LoRA only the adapters."""
         self.model.save_pretrained(str(folder))
         self.tokenizer.save_pretrained(folder)
 
     def export(self, folder: Path) -> None:
-        """For use elsewhere: one model, the adapters merged into it. This policy is of no use afterwards."""
+        """Export one model with the adapters merged into it, for use elsewhere. This policy cannot be used afterwards."""
         model = self.model.merge_and_unload() if isinstance(self.model, PeftModel) else self.model
         model.to(getattr(torch, self.settings.dtype)).save_pretrained(str(folder))
         self.tokenizer.save_pretrained(folder)

@@ -1,4 +1,4 @@
-"""Who writes for a language model: the transformers library, or a vLLM engine that is given the model's present weights."""
+"""Text generators for a language model: the transformers library, or a vLLM engine that receives the model's current weights."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Writer(Protocol):
     def write(self, prompts: Sequence[Ids], *, limit: int, temperature: float, seed: int, schema: Schema | None = None) -> list[list[int]]:
         """One completion of at most ``limit`` tokens for each prompt, the end token included. Temperature 0 takes the likeliest token.
 
-        With a JSON ``schema`` nothing else can be written. For proposals only: of plans that are to be learnt from, a writer under
-        constraint tells probabilities that the model does not have.
+        With a JSON ``schema`` nothing else can be written. For proposals only: under a constraint,
+        the reported probabilities are not the model's own, so plans to learn from must not be written this way.
         """
         ...
 
@@ -122,7 +122,7 @@ class VllmWriter:
         self.engine = engine
 
     def together(self, limit: int) -> int:
-        return 512  # the engine divides them up itself; each call gives it the weights anew
+        return 512  # the engine divides them up itself; each call sends it the weights
 
     def write(self, prompts: Sequence[Ids], *, limit: int, temperature: float, seed: int, schema: Schema | None = None) -> list[list[int]]:
         self.engine.sync_weights()  # after a stage they are one update old
@@ -137,7 +137,7 @@ class VllmWriter:
 
 
 def own_engine(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, context: int, memory: float) -> VllmWriter:
-    """An engine beside a model that nobody trains; ``memory`` is the part of the GPU's that it takes."""
+    """An engine for a model that is not being trained; ``memory`` is its share of the GPU's memory."""
     from trl.generation.vllm_generation import VLLMGeneration
 
     engine = VLLMGeneration(model, Accelerator(), tokenizer, gpu_memory_utilization=memory, max_model_length=context)

@@ -71,7 +71,7 @@ class PackedGRPOTrainer(GRPOTrainer):
     """
 
     LONGEST = 256
-    """Tokens of a packed sequence; longer ones would compute more attention in vain than the prompt costs."""
+    """Maximum tokens per packed sequence. Beyond this, masked attention costs more than reading the prompt again."""
     BATCH = 1024
     """Tokens that pass the network together: what they leave on a CPU stays in its cache. Twice or four times as many took longer."""
 

@@ -1,4 +1,4 @@
-"""A stage that learns to write given plans: TRL's ``SFTTrainer``, told at each step what to learn from then."""
+"""Supervised training with TRL's ``SFTTrainer``. The current policy produces the examples at each step."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from frozenlab.engineer.engineers import BY_NAME, who_is
 from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.errors import LabError
 from frozenlab.loop import launch
-from frozenlab.loop.forks import trains_anew
+from frozenlab.loop.forks import trains_again
 from frozenlab.loop.page.decide import Desk, decide
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.ui import api_form, markup, nav, sessions
@@ -60,7 +60,7 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
         )
         if not differs and engineer is None:
             st.caption("This is what the session already did. Change something to fork.")
-        if trains_anew(session, stage):
+        if trains_again(session, stage):
             times = "Stage 1 is" if stage == 0 else f"Stages 1 to {stage + 1} are"
             st.caption(f"{times} trained again on the same boards: this session came without what training needs to go on from there.")
         if asked and (differs or engineer is not None):
