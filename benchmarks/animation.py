@@ -1,4 +1,4 @@
-"""Frames a second of the board player in Chromium: a small board, a large one, and an idle page beside them.
+"""Frames per second of the board player in Chromium: a small board, a large one, and an idle page for comparison.
 
     python -m benchmarks.animation [--seconds S]
 

@@ -1,4 +1,4 @@
-"""What a stage with a language model takes on this machine: tokens a second, seconds a step, memory; vLLM beside transformers.
+"""The cost of a stage with a language model on this machine: tokens per second, seconds per step, memory; vLLM next to transformers.
 
     python -m benchmarks.gpu_stage [--shape Qwen/Qwen3-4B] [--steps 4] [--boards 16] [--plans 8] [--max-tokens 1024] [--full]
 
@@ -188,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"\n{writer}" + (" failed" if done.returncode else ""))
             if not done.returncode:
                 told_before = footprint(spec_of(options, folder, writer), shape)
-                figures = json.loads(done.stdout.strip().splitlines()[-1]) | {"told before the start, GiB": told_before.total / GIB}
+                figures = json.loads(done.stdout.strip().splitlines()[-1]) | {"estimated before the start, GiB": told_before.total / GIB}
                 for name, value in figures.items():
                     print(f"{name:>30}  " + ("-" if value is None else f"{value:,.2f}"))
     return int(failed > 0)

@@ -65,7 +65,7 @@ def interval(row: dict[Hashable, Any], metric: str) -> str:
 def print_imitation(policy: LabPolicy) -> None:
     """How often the greedy proposal is the teacher's, whole and word for word, on contexts that were not among the demonstrations.
 
-    Words that the grammar leaves no choice about are not counted; those after the config tag are told apart from the rationale.
+    Words that the grammar leaves no choice about are not counted; those after the config tag are counted separately from the rationale.
     """
     noise = seeds.rng(0, "lab-model-card/contexts")
     whole = 0

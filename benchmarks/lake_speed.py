@@ -1,4 +1,4 @@
-"""How fast the lake is beside its peers, in one run and as ratios: a busy machine slows both sides.
+"""The speed of the lake and its peers, in one run and as ratios, because a busy machine slows both sides.
 
     python -m benchmarks.lake_speed [--only generation,soc] [--peers VENV]
 
@@ -162,7 +162,7 @@ def generation(peers: Peers) -> list[Row]:
 
 
 def suite(_: Peers) -> list[Row]:
-    """The paper-shaped benchmark, half of whose boards need a WAIT."""
+    """The paper-shaped benchmark in which half of the boards need a WAIT."""
     rows = []
     for target, sum_of_costs in ((15, False), (None, True)):
         boards: list[Instance] = []
@@ -211,7 +211,7 @@ def soc(peers: Peers) -> list[Row]:
 
 
 def stepping(peers: Peers) -> list[Row]:
-    """Joint steps with every agent's observation. Ours follow the certified plans, so that episodes end by being solved and begin anew; the
+    """Joint steps with every agent's observation. Ours follow the certified plans, so that episodes end solved and start again; the
     steps that only begin one are not counted, nor are POGEMA's resets."""
     rows = []
     n, steps = 4096, 100
@@ -240,7 +240,7 @@ def stepping(peers: Peers) -> list[Row]:
 
 
 def joint_actions(instance: Instance, steps: int) -> NDArray[np.int8]:
-    """``[steps, agents]``: the instance's plan again and again, with one idle step between, in which the episode begins anew."""
+    """``[steps, agents]``: the instance's plan again and again, with one idle step between, in which the episode starts again."""
     makespan = instance.solution.makespan or 0
     motions = [(letters.ljust(makespan + 1, "W") * (steps // makespan + 1))[:steps] for letters in instance.solution.plan or ()]
     return np.array([[ACTIONS.index(letter) for letter in joint] for joint in zip(*motions, strict=True)], np.int8)

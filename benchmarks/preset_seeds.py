@@ -1,11 +1,11 @@
-"""How much a preset session gains whatever the seed: one session a seed, measured on its test boards before training and after each stage.
+"""The gain of a preset session over seeds: one session per seed, measured on its test boards before training and after each stage.
 
     python -m benchmarks.preset_seeds SESSIONS [--preset quick] [--method grpo] [--first 0] [--seeds 10]
     python -m benchmarks.preset_seeds --readme
 
 The first line runs the sessions in the folder SESSIONS and keeps a small table of each, ``assets/preset_seeds/PRESET-METHOD/SEED.parquet``:
-a row a board and moment. A seed whose table is there is not run again, and a session that was stopped goes on, so several of these may
-share the seeds between them (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a
+one row per board and moment. A seed with a table is not run again, and a stopped session resumes, so several processes may
+share the seeds (``--seeds 5`` here, ``--first 5 --seeds 5`` there). The second writes README's table from the kept ones; a
 test compares the two.
 """
 
@@ -47,29 +47,29 @@ def run(folder: Path, preset: str, method: str, seed: int) -> Session:
 
 
 def answers(session: Session) -> pd.DataFrame:
-    """Its results, a row a board and moment, with the COLUMNS; ``trained`` counts the stages before the moment. Raises ValueError where a
-    moment has not been measured."""
-    found = []
+    """The session's results, one row per board and moment, with the COLUMNS; ``trained`` counts the stages before the moment. Raises
+    ValueError if a moment has not been measured."""
+    tables = []
     for trained in range(session.spec.stages + 1):
         rows = session.results(trained - 1 if trained else None)
         if rows is None:
             raise ValueError(f"{session.id} has no results after {trained} stages")
-        found.append(rows.assign(trained=trained)[COLUMNS])
-    return pd.concat(found, ignore_index=True).astype({"trained": "int8", "agents": "int8", "size": "int8"})
+        tables.append(rows.assign(trained=trained)[COLUMNS])
+    return pd.concat(tables, ignore_index=True).astype({"trained": "int8", "agents": "int8", "size": "int8"})
 
 
 def kept(preset: str = "quick", method: str = "grpo") -> dict[int, pd.DataFrame]:
-    """The tables that are kept, by seed."""
+    """The recorded tables by seed."""
     return {int(path.stem): pd.read_parquet(path) for path in sorted((KEPT / f"{preset}-{method}").glob("*.parquet"))}
 
 
 def rates(tables: dict[int, pd.DataFrame], metric: str) -> pd.DataFrame:
-    """A row a seed, a column a moment (stages trained before it): part of the boards."""
+    """Share of boards: one row per seed, one column per moment (stages trained before it)."""
     return pd.DataFrame({seed: table.groupby("trained")[metric].mean() for seed, table in tables.items()}).T
 
 
 def summary(tables: dict[int, pd.DataFrame], stages: int) -> str:
-    """README's table of two seeds or more; changes are in points."""
+    """The README's table, for two seeds or more; changes are in points."""
     first = next(iter(tables.values()))
     boards = int((first["trained"] == 0).sum())
     team, sizes = "/".join(map(str, sorted(set(first["agents"])))), sorted(set(first["size"]))
@@ -90,7 +90,7 @@ def summary(tables: dict[int, pd.DataFrame], stages: int) -> str:
 
 
 def write_readme() -> None:
-    """Puts the table between its two marks. Raises SystemExit where fewer than two seeds are kept."""
+    """Write the table between its two marks. Raises SystemExit if fewer than two seeds are recorded."""
     tables = kept()
     if len(tables) < 2:
         raise SystemExit(f"{KEPT} holds {len(tables)} seeds; a table takes two")
@@ -100,13 +100,13 @@ def write_readme() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line; see ``--help``."""
-    parser = argparse.ArgumentParser(description="Run a preset session with several seeds, and keep what came out.")
+    parser = argparse.ArgumentParser(description="Run a preset session with several seeds, and keep the results.")
     parser.add_argument("sessions", type=Path, nargs="?", help="folder of the sessions")
     parser.add_argument("--preset", default="quick", choices=[name for name, preset in PRESETS.items() if preset.language is None])
     parser.add_argument("--method", default="grpo")
     parser.add_argument("--first", type=int, default=0, help="first seed")
-    parser.add_argument("--seeds", type=int, default=10, help="how many")
-    parser.add_argument("--readme", action="store_true", help="write README's table from what is kept, and run nothing")
+    parser.add_argument("--seeds", type=int, default=10, help="number of seeds")
+    parser.add_argument("--readme", action="store_true", help="write the README's table from the recorded tables, and run nothing")
     options = parser.parse_args(arguments)
     if options.readme:
         write_readme()
@@ -121,8 +121,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_parquet(path, answers(session))
         table = pd.read_parquet(path).groupby("trained")[list(METRICS)].mean()
-        told = (f"{metric} {' '.join(f'{rate:.1%}' for rate in table[metric])}" for metric in METRICS)
-        print(f"seed {seed}: {', '.join(told)}", flush=True)
+        summaries = (f"{metric} {' '.join(f'{rate:.1%}' for rate in table[metric])}" for metric in METRICS)
+        print(f"seed {seed}: {', '.join(summaries)}", flush=True)
 
 
 if __name__ == "__main__":

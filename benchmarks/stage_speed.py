@@ -1,4 +1,4 @@
-"""How fast a step of a GRPO stage is beside the same step of plain TRL, and where the time goes.
+"""The speed of a step of a GRPO stage and of the same step of plain TRL, and where the time goes.
 
     python -m benchmarks.stage_speed [--curves 30]
 
@@ -47,7 +47,7 @@ PARTS = {
     "_get_per_token_logps_and_entropies": "scoring",
     "backward": "backward",
 }
-"""Methods of the run, the trainer and the accelerator -> what they are told as; the rest of a step is TRL's and the optimizer's."""
+"""Methods of the run, the trainer and the accelerator -> their names in the table; the rest of a step is TRL's and the optimizer's."""
 
 
 class Ours(GRPORun):

@@ -69,7 +69,7 @@ def fork(
     return session
 
 
-def beside(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
+def sibling(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
     """A new session with the same base and boards as ``other``; it shares the measurements of the base. Nothing has been
     proposed in it yet. Raises SessionError as :meth:`SessionStore.create` does."""
 

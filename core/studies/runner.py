@@ -14,7 +14,7 @@ from frozenlab.errors import LabError, Stopped
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import spawn
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.loop.forks import beside, fork
+from frozenlab.loop.forks import fork, sibling
 from frozenlab.loop.state import State
 from frozenlab.loop.store import Session
 from frozenlab.studies.report import report_of, save_report
@@ -152,7 +152,7 @@ class Runner:
             if trunk is None:
                 session = self.study.store.create(spec, cell.id)
             elif spec.ask_first:
-                session = beside(trunk, self.study.store, cell.id, spec)
+                session = sibling(trunk, self.study.store, cell.id, spec)
             else:
                 session = fork(trunk, 0, self.study.store, cell.id, title=spec.title, **cell.arm.changes)
         self.starts[cell.id] = self.starts.get(cell.id, 0) + 1
