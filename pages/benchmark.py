@@ -1,4 +1,4 @@
-"""Benchmark: how good is a checkpoint, beside others and beside the paper?"""
+"""Benchmark: how good is a checkpoint, compared with others and with the paper?"""
 
 from frozenlab.benchmark.page.page import page
 from frozenlab.ui import nav

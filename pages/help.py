@@ -8,7 +8,7 @@ import streamlit as st
 
 from frozenlab.lake.board import read_board
 from frozenlab.lake.rules import judge, walk
-from frozenlab.loop.page.loop_picture import loop_picture, told_stage
+from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.view.words import RULES
@@ -48,7 +48,7 @@ def the_loop() -> None:
     for column, (place, (name, what, target)) in zip(st.columns(len(LOOP)), enumerate(LOOP, start=1), strict=True):
         column.markdown(f"**{place}. {name}**  \n{what}")
         column.page_link(nav.path(target), label=nav.PAGES[target][0])
-    known = (session for session in sessions.store().sessions() if told_stage(session) is not None)
+    known = (session for session in sessions.store().sessions() if complete_stage(session) is not None)
     example = next(known, None)
     if example is not None:
         st.caption(f"One turn of it, with the numbers of the session {markup.plain(example.title)}:")

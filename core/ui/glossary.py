@@ -41,7 +41,7 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "ledger": "All claims with their measured outcomes. Skill 0 is as good as predicting no change.",
         "arm": "One of the variants that a study or a replay compares. Arms differ in one thing only.",
         "dose": "How far apart the configs of two arms were, on average over knobs.",
-        "clear of chance": "A difference whose p value is below 0.05 after Holm's correction for all comparisons of its kind.",
+        "clear of chance": "A difference with a p value below 0.05 after Holm's correction for all comparisons of its kind.",
         "points": "Percentage points: from 80 % to 85 % is 5 points.",
     },
 }

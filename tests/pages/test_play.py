@@ -292,12 +292,12 @@ def test_the_browser_gets_the_whole_search(page: AppTest) -> None:
     root, *_ = search["nodes"]
     assert root["parent"] is None and root["moves"] == ["RRR", "LLL"] and root["fault"] == {"time": 2, "marks": [[0, 2]]}
     first, second, *_, last = search["steps"]
-    assert "its own shortest path" in first["told"] and "Node 0 is the cheapest that is open" in second["told"]
-    assert last["action"] == "solved" and "optimal, with a sum of costs of 9" in last["told"]
+    assert "its own shortest path" in first["words"] and "Node 0 is the cheapest that is open" in second["words"]
+    assert last["action"] == "solved" and "optimal, with a sum of costs of 9" in last["words"]
     assert search["nodes"][last["node"]]["outcome"] == "valid" and search["reveal"]
     page.segmented_control(key="play_search_objective").set_value("makespan").run()
     (search,) = searches(page)
-    assert "with a makespan of" in search["steps"][0]["told"] and not search["reveal"], "the window scrolls once"
+    assert "with a makespan of" in search["steps"][0]["words"] and not search["reveal"], "the window scrolls once"
 
 
 def test_a_search_that_cannot_end_says_so(page: AppTest) -> None:
@@ -305,14 +305,14 @@ def test_a_search_that_cannot_end_says_so(page: AppTest) -> None:
     page.run()
     page.toggle(key="play_search_shown").set_value(True).run()
     (search,) = searches(page)
-    assert not page.exception and "The tree has no end." in search["steps"][-1]["told"]
+    assert not page.exception and "The tree has no end." in search["steps"][-1]["words"]
 
 
 def test_where_nobody_meets_there_is_a_board_on_which_they_do(page: AppTest) -> None:
     page.run()
     page.toggle(key="play_search_shown").set_value(True).run()
     (search,) = searches(page)
-    assert len(search["nodes"]) == 1 and "nobody meets anybody" in search["steps"][-1]["told"]
+    assert len(search["nodes"]) == 1 and "nobody meets anybody" in search["steps"][-1]["words"]
     page.button(key="play_search_board").click().run()
     assert not page.exception
     (search,) = searches(page)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from frozenlab.loop.page.loop_picture import told_stage, turn
+from frozenlab.loop.page.loop_picture import complete_stage, turn
 from frozenlab.ui.components.timeline import marks
 from tests.builders import build_session, small_spec
 
@@ -28,7 +28,7 @@ def test_an_unfinished_one_shows_where_it_stands(tmp_path: Path) -> None:
 
 def test_the_loop_shows_a_turn_whose_config_was_used(tmp_path: Path) -> None:
     session = build_session(tmp_path, small_spec(stages=3))
-    assert told_stage(session) == 1
+    assert complete_stage(session) == 1
     picture = turn(session, 1)
     assert len(picture["cards"]) == 5
     shares = picture["cards"][0]["figure"]["values"]
@@ -37,4 +37,4 @@ def test_the_loop_shows_a_turn_whose_config_was_used(tmp_path: Path) -> None:
 
 
 def test_a_session_without_a_proposal_has_no_turn_to_show(tmp_path: Path) -> None:
-    assert told_stage(build_session(tmp_path, status="stopped", finished_stages=0)) is None
+    assert complete_stage(build_session(tmp_path, status="stopped", finished_stages=0)) is None

@@ -13,7 +13,7 @@ from frozenlab.ui.figures import Rate, percent, size_label
 from frozenlab.ui.markup import Head, cell, table
 
 KNOB_HEADS: list[Head] = [(KNOB_LABELS[knob], KNOB_HELP[knob]) for knob in KNOBS]
-LAYOUT_HEAD: Head = ("layouts", "Part of the boards whose holes lie like that; scatter is anywhere, by chance.")
+LAYOUT_HEAD: Head = ("layouts", "The fraction of the boards with this layout of holes; scatter is anywhere, by chance.")
 
 
 def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate]) -> str:
@@ -34,7 +34,7 @@ def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate]) -> str:
 
 
 def layouts_table(rows: Sequence[KnobRow]) -> str:
-    """The parts of the layouts before and after, for the sizes whose boards are not all scattered; empty if there is none."""
+    """The parts of the layouts before and after, for the sizes with boards that are not scattered; empty if there is none."""
     by_cell = {(row.size, row.knob): row for row in rows if row.knob not in KNOBS}
     if not by_cell:
         return ""

@@ -16,7 +16,7 @@ from frozenlab.tasks.lake.view.board_list import pick_board, show_board
 from frozenlab.ui import markup
 
 ASKED = "evidence"
-"""The part of the address that names the line whose boards are open."""
+"""The part of the address that names the line with open boards."""
 
 # --- the boards behind a line ----------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from frozenlab.lake.board import Board
 from frozenlab.loop.page.board_by_board import board_by_board
-from frozenlab.loop.page.loop_picture import loop_picture, told_stage
+from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
 from frozenlab.loop.state import PHASE_WORDS
 from frozenlab.loop.store import Session
 from frozenlab.tasks.lake.view.player import board_player
@@ -51,7 +51,7 @@ def page() -> None:
     if running is not None:
         under_way(running)
     done = (session for session in found if session.state().status == "done")
-    hero = next((session for session in chain(done, found) if told_stage(session) is not None), None)
+    hero = next((session for session in chain(done, found) if complete_stage(session) is not None), None)
     if hero is not None:
         what_training_did(hero)
         st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")

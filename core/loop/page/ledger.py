@@ -1,5 +1,4 @@
-"""The prediction ledger on a page: the change that an engineer said would come, the change that came, and how that fares beside predicting
-none."""
+"""The prediction ledger on a page: predicted and measured changes, compared with the prediction that nothing changes."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ LEDGER_ANCHOR = "ledger"
 
 
 def show_ledger(session: Session, store: SessionStore) -> bool:
-    """The session's tested predictions, and on request how every engineer's have fared in all sessions of ``store``. False if no
+    """The session's tested predictions, and on request how every engineer's have result in all sessions of ``store``. False if no
     prediction has been tested: nothing is shown then."""
     own = once(lambda: predictions(session), "ledger", session.revision())
     if own.empty:
@@ -60,24 +59,24 @@ def show_ledger(session: Session, store: SessionStore) -> bool:
 FLATTERED = " Predicted and measured change then share the chance in the rate before, which flatters predictions."
 
 
-def sentence(told: Score) -> str:
+def sentence(result: Score) -> str:
     """``It predicted +5.5 points on average and +0.7 came: ... (n = 18 predictions).``"""
-    if told.skill is None:
-        return f"It predicted {points(told.predicted)} points on average, and nothing changed at all (n = {told.n} predictions)."
-    better = "better than" if told.skill > 0 else "no better than"
-    between = "" if told.low is None or told.high is None else f" (95 % interval {number(told.low)} to {number(told.high)})"
+    if result.skill is None:
+        return f"It predicted {points(result.predicted)} points on average, and nothing changed at all (n = {result.n} predictions)."
+    better = "better than" if result.skill > 0 else "no better than"
+    between = "" if result.low is None or result.high is None else f" (95 % interval {number(result.low)} to {number(result.high)})"
     return (
-        f"**It predicted {points(told.predicted)} points on average, and {points(told.measured)} came** (n = {told.n} predictions). Off by "
-        f"{100 * told.error:.1f} points (root mean square), predicting that nothing changes by {100 * told.naive_error:.1f}: "
-        f"{better} that, skill {number(told.skill)}{between}."
+        f"**It predicted {points(result.predicted)} points on average, and {points(result.measured)} came** (n = {result.n} predictions). "
+        f"Off by {100 * result.error:.1f} points (root mean square), predicting that nothing changes by {100 * result.naive_error:.1f}: "
+        f"{better} that, skill {number(result.skill)}{between}."
     )
 
 
-def skill(told: Score) -> str:
+def skill(result: Score) -> str:
     """``0.25 (−0.10 to 0.40)``; empty where nothing changed."""
-    if told.skill is None:
+    if result.skill is None:
         return ""
-    return number(told.skill) + ("" if told.low is None or told.high is None else f" ({number(told.low)} to {number(told.high)})")
+    return number(result.skill) + ("" if result.low is None or result.high is None else f" ({number(result.low)} to {number(result.high)})")
 
 
 def number(value: float) -> str:
@@ -97,9 +96,9 @@ def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def scores_table(told: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
-    """A row for each that made predictions, changes and errors in points; ``who`` names the first column, ``clusters`` what the predictions
-    are from."""
+def scores_table(scores: Sequence[Score], who: str, clusters: str) -> pd.DataFrame:
+    """A row for each engineer or arm, with changes and errors in points. ``who`` names the first column, ``clusters`` the one with the
+    number of sessions or seeds."""
     return pd.DataFrame(
         [
             {
@@ -112,7 +111,7 @@ def scores_table(told: Sequence[Score], who: str, clusters: str) -> pd.DataFrame
                 "of no change": round(100 * one.naive_error, 1),
                 "skill (95 %)": skill(one),
             }
-            for one in told
+            for one in scores
         ]
     )
 

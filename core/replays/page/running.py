@@ -56,7 +56,7 @@ def remove(replay: Replay) -> None:
 
 @st.fragment(run_every=TICK)
 def watch(replay: Replay, drawn: int) -> None:
-    """How far a replay is that runs; draws the page anew when every arm has answered, and whenever there are twice as many answers."""
+    """The progress of a running replay. Draws the page again when every arm has answered, and whenever the answers have doubled."""
     state, task = replay.state(), replay.task
     done = round(state.progress * task.total)
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
@@ -76,7 +76,7 @@ def go_on(replay: Replay, answered: int) -> None:
         return
     try:
         may = api_form.may_ask(servers(replay.task, replay.session), "replay")
-    except (ReplayError, SessionError):  # the session is gone: whoever asks for the rest is told so
+    except (ReplayError, SessionError):  # the session is gone; resuming the replay says so
         may = True
     with st.container(horizontal=True, vertical_alignment="center"):
         why = f": {markup.plain(state.error)}" if state.error else "."

@@ -28,7 +28,7 @@ KIND_WORDS = {
 }
 DEFAULT_MARGIN = StudySpec.model_fields["smallest_effect"].default
 BASE = "study"
-"""The preset whose sessions a study runs by default."""
+"""The preset that a study runs by default."""
 
 
 @st.dialog("Start a study", width="medium")

@@ -43,7 +43,7 @@ def halt(study: Study) -> None:
 
 @st.fragment(run_every=TICK)
 def watch(study: Study, drawn: int) -> None:
-    """How far a study is that runs; draws the page anew when another session is done."""
+    """The progress of a running study. Draws the page again when another session is done."""
     state = study.state()
     done = sum(1 for _ in study.finished())
     running = [cell.id for cell in study.cells if (session := study.session(cell)) is not None and session.state().status == "running"]

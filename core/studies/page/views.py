@@ -18,7 +18,7 @@ VIEW_WORDS = {"effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "p
 
 
 def views(report: StudyReport) -> list[str]:
-    """Those that the report has something for: older ones know no map sizes, and scripts predict nothing."""
+    """The views that the report has data for: older reports have no map sizes, and scripted engineers predict nothing."""
     return [view for view in VIEW_WORDS if (view != "sizes" or report.valid.sizes) and (view != "predictions" or report.predictions)]
 
 
@@ -77,7 +77,7 @@ def show_sizes(report: StudyReport, measure: Measure, image: Image) -> None:
 
 
 def show_predictions(report: StudyReport, measure: Measure, image: Image) -> None:
-    """How the engineers' predicted changes of valid rates fared, beside the guess that nothing changes."""
+    """The engineers' predicted changes of valid rates, compared with the guess that nothing changes."""
     left, right = st.columns([1.25, 1], gap="large")
     with left:
         st.subheader("Predictions", anchor=False, help=HELP)

@@ -34,15 +34,15 @@ _loop = st.components.v2.component(
 
 def loop_picture(session: Session, key: str) -> bool:
     """Draws one turn of the session's loop; False, and nothing drawn, if no turn is complete yet."""
-    stage = told_stage(session)
+    stage = complete_stage(session)
     if stage is None:
         return False
     _loop(key=key, data=turn(session, stage), height="content")
     return True
 
 
-def told_stage(session: Session) -> int | None:
-    """The latest stage whose proposal was also trained on; else the latest with a proposal. Reads no further than it must."""
+def complete_stage(session: Session) -> int | None:
+    """The latest stage with a proposal that the next stage trained on; else the latest with a proposal. Reads no more files than needed."""
     complete = [stage for stage in reversed(range(session.spec.stages)) if (session.stage_dir(stage) / "proposal.json").exists()]
     proposed = (stage for stage in complete if session.proposal(stage) is not None and session.results(stage) is not None)
     latest = next(proposed, None)

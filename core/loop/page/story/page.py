@@ -87,7 +87,7 @@ def neighbours(thread: list[Mark], chosen: Mark) -> tuple[Mark | None, Mark | No
 
 
 def first_judged(session: Session, state: State) -> int | None:
-    """The stage (0-based) that the page opens with: the one that waits for a person, else the first whose proposal changed the config and
+    """The stage (0-based) that the page opens with: one that waits for a person, else the first with a proposal that changed the config and
     was tested by the next stage. None: no such stage."""
     if state.status == "waiting":
         return state.stage

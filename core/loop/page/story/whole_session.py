@@ -22,7 +22,7 @@ MOST_DIFFERENCES = 6
 
 
 def show_branches(session: Session, contents: Contents) -> None:
-    """The session beside those that it was forked from and that were forked from it."""
+    """The session with its forks, and with the sessions that it was forked from."""
     branches = family(session, sessions.store())
     if len(branches) == 1:
         return

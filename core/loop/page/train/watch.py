@@ -24,7 +24,7 @@ SHOWN_EVENTS = 40
 
 
 def session_view(session_id: str, drawn: str) -> None:
-    """Everything that moves: the page's one live part. Draws the whole page anew when its badge no longer says what was ``drawn``."""
+    """The live part of the page. Draws the whole page again when the session's status is no longer the one that was ``drawn``."""
     session = sessions.store().open(session_id)
     state = session.state()
     mark = timeline(marks(session, state), key="train-thread", follow=True)

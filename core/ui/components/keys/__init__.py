@@ -14,7 +14,7 @@ _keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=FO
 def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:
     """Lets each key (a small letter) press a button, named by its ``key``, wherever the focus is, unless there one writes text.
 
-    Shift makes no difference; a key whose button is not on the page, or disabled, does nothing.
+    Shift makes no difference. A key does nothing while its button is disabled or not on the page.
     """
     with st.container(key=key):
         _keys(key=f"{key}-listener", data={"keys": dict(buttons)})

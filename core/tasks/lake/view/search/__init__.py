@@ -103,7 +103,7 @@ def search_player(found: Search, solution: Solution, *, key: str, reveal: bool =
             "board": drawing.plain_board(found.board),
             "nodes": [_plain_node(node, place, found) for node, place in zip(found.nodes, found.places, strict=True)],
             "steps": [
-                {"action": step.action, "node": step.node.id, "open": step.open, "told": words}
+                {"action": step.action, "node": step.node.id, "open": step.open, "words": words}
                 for step, words in zip(found.steps, explanations, strict=True)
             ],
             "measure": COSTS[found.objective],

@@ -1,6 +1,6 @@
 // The search, step by step: its tree as it grows, and the plan of the node that each step is about. All steps are here: none asks the server.
 // data: {board, nodes: [{parent, x, depth, cost, moves, label, badge, outcome, caption, fault, forbids, hover}], steps: [{action, node, open,
-// told}], measure, names, reveal, colors, tree}; moves: per agent a letter a step, null where an agent has no path left.
+// words}], measure, names, reveal, colors, tree}; moves: per agent a letter a step, null where an agent has no path left.
 
 const SVG = "http://www.w3.org/2000/svg";
 const MOVES = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1], W: [0, 0] };
@@ -145,10 +145,10 @@ class Search {
     this.watch(nodes[current]);
   }
 
-  tell({ told, node, open }, grown) {
+  tell({ words, node, open }, grown) {
     const { nodes, measure } = this.data;
     const of = nodes[node];
-    this.find(".told").replaceChildren(...told.split("**").map((part, n) => {
+    this.find(".words").replaceChildren(...words.split("**").map((part, n) => {
       const piece = document.createElement(n % 2 ? "strong" : "span");
       piece.textContent = part;
       return piece;
