@@ -193,7 +193,7 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
     ("arguments", "said"),
     [
         (("solve", "nowhere.txt"), "nowhere.txt cannot be read: No such file or directory"),
-        (("judge", "BOARD", "[1]"), 'the plan must be a JSON list of motion strings, one an agent, like ["RRD", "WDL"]'),
+        (("judge", "BOARD", "[1]"), 'the plan must be a JSON list of motion strings, one per agent, like ["RRD", "WDL"]'),
         (("judge", "BOARD", '["RX"]'), "agent 0: 'X' is no action; use U D L R W"),
         (("judge", "BOARD", '["R", "R", "R"]'), "the plan has 3 motion strings, the board has 2 agents"),
         (("judge", "BOARD", "NaN"), "'NaN' is neither a file nor a JSON list of motion strings"),
@@ -206,7 +206,7 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
             ("run", "--preset", "demo", "--schedule", "cosine"),
             "there is no schedule 'cosine'; the schedules are linear, per-stage, constant",
         ),
-        (("run", "spec.json", "--method", "grpo"), "--method goes with --preset; a spec file says itself how it trains"),
+        (("run", "spec.json", "--method", "grpo"), "--method is for presets; a spec file names its own method"),
         (("run", "--preset", "demo", "--engineer", "me"), "there is no engineer 'me'; there are policy, base"),
         (("status", "nobody"), "there is no session 'nobody'"),
         (("evaluate", "lab-model", "--suite", "none", "--out", "x"), "there is no suite 'none' and no such file; the suites are"),
@@ -304,7 +304,7 @@ def test_convert_takes_the_first_agents(capsys: pytest.CaptureFixture[str], tmp_
         (("nowhere.map", "x.jsonl"), "nowhere.map cannot be read: No such file or directory"),
         (
             ("BOARD", "x.txt"),
-            "the name 'x.txt' does not tell the format: choose one with --to: text, json, jsonl, movingai, tracker, kei18",
+            "the name 'x.txt' does not determine the format: choose one with --to: text, json, jsonl, movingai, tracker, kei18",
         ),
         (("BOARD", "x.txt", "--to", "yaml"), "there is no format 'yaml'; the formats are text, json, jsonl, movingai, tracker, kei18"),
         (("BOARD", "x.csv"), "board 'board' has no plan, and a MAPF Tracker file is about one: solve the board first"),
@@ -324,7 +324,7 @@ def test_convert_refuses_in_one_line_and_writes_nothing(
 def test_convert_never_changes_a_map_that_lies_there(capsys: pytest.CaptureFixture[str], tmp_path: Path, board: str) -> None:
     (tmp_path / "mine.map").write_text("mine")
     said = reason(capsys, "convert", board, str(tmp_path / "mine.scen"))
-    assert said == f"{tmp_path / 'mine.map'} exists already and is another one: choose another name for the output"
+    assert said == f"{tmp_path / 'mine.map'} exists already with other content: choose another name for the output"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["board.txt", "mine.map"]
 
 
@@ -374,12 +374,12 @@ def test_a_replay_is_asked_then_told_again_by_its_id(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nobody",), "'nobody' is no replay, nor a session and a stage like example-quick:1"),
+        (("nobody",), "'nobody' is neither a replay nor a session and a stage like example-quick:1"),
         (("built:1",), "the arm failures-statistics-preserved cannot be asked: the engineer policy needs the weights of stage 1"),
         (("built:9",), "built has not validated a stage 9"),
         (("built:1", "--engineers", "me"), "there is no engineer 'me'; there are policy, base"),
         (("built:1", "--vary", "one-at-a-time", "--engineers", "rules,fixed"), "--vary one-at-a-time asks one engineer"),
-        (("built:1", "--vary", "engineers", "--sections", "failures"), "--sections is for what one engineer is shown"),
+        (("built:1", "--vary", "engineers", "--sections", "failures"), "--sections varies what one engineer sees"),
         (("built:1", "--engineers", "rules", "--samples", "0"), "samples: Input should be greater than or equal to 1"),
         (("built:1", "--engineers", "api"), "the engineer api has settings of its own"),
     ],
@@ -406,7 +406,7 @@ def test_an_api_is_not_paid_before_somebody_agrees(
     assert main(asked) == 2
     estimate, refusal = capsys.readouterr().err.splitlines()
     assert estimate.startswith("2 requests, about ") and "which cost at most 0.0" in estimate
-    assert refusal == "frozenlab: nothing was asked; --yes asks without waiting for a y"
+    assert refusal == "frozenlab: nothing was asked; --yes skips the confirmation"
     assert not (tmp_path / "replays").exists()
     told = answer(capsys, *asked, "--yes")
     assert [(arm["n"], arm["unusable"]) for arm in told["arms"]] == [(1, 1), (1, 1)], "nobody is there to answer"
@@ -499,7 +499,7 @@ def test_a_fork_keeps_what_it_is_told_to_keep(capsys: pytest.CaptureFixture[str]
         (("fork", "built:1", "--keep", "99"), "has no map size 99"),
         (("fork", "built:1", "--keep", "4", "--config", "x.json"), "give one"),
         (("fork", "built:1", "--engineer", "nobody"), "engineer"),
-        (("propose", "built", "config.json"), "keeps to them"),
+        (("propose", "built", "config.json"), "cannot change them"),
         (("propose", "built", "same.json"), "does not wait for a proposal, it is done"),
     ],
 )

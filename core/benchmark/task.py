@@ -93,15 +93,15 @@ def _of_folder(model: str) -> dict[str, Any]:
 def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, Any]:
     session = store.open(session_id)
     stage = None if which == "base" else int(which) - 1
-    there = {checkpoint.stage: checkpoint for checkpoint in session.checkpoints()}
-    if stage not in there:
-        names = ", ".join("base" if known is None else str(known + 1) for known in there)
+    available = {checkpoint.stage: checkpoint for checkpoint in session.checkpoints()}
+    if stage not in available:
+        names = ", ".join("base" if other is None else str(other + 1) for other in available)
         raise EvaluationError(f"session {session_id} has no weights of {which!r}; it has those of {names}")
     spec = session.spec
     base = {"model": spec.policy, "policy": spec.policy} if spec.language else _of_folder(spec.policy)
     return base | {
-        "title": f"{session.title}, {there[stage].label}",
-        "policy": base["policy"] if stage is None else str(there[stage].path.resolve()),
+        "title": f"{session.title}, {available[stage].label}",
+        "policy": base["policy"] if stage is None else str(available[stage].path.resolve()),
         "language": spec.language,
         "method": None if stage is None else spec.training.method,
         "session": session_id,

@@ -26,17 +26,17 @@ def run_convert(options: argparse.Namespace) -> None:
     from frozenlab.files import write_files, write_folder
     from frozenlab.lake import formats
 
-    known = ", ".join(formats.FORMATS)
+    names = ", ".join(formats.FORMATS)
     for name in (options.source_format, options.target_format):
         if name is not None and name not in formats.FORMATS:
-            raise InputError(f"there is no format {name!r}; the formats are {known}")
+            raise InputError(f"there is no format {name!r}; the formats are {names}")
     try:
         text, map_text, scenario = (path and formats.load(path) for path in (options.source, options.map, options.scen))
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}") from None
     target = options.target_format or formats.suffix_format(options.target.name)
     if target is None:
-        raise InputError(f"the name {options.target.name!r} does not tell the format: choose one with --to: {known}")
+        raise InputError(f"the name {options.target.name!r} does not determine the format: choose one with --to: {names}")
     source = options.source_format or formats.recognise(options.source.name, text)
     map_name = options.map and options.map.name
     entries = formats.read(source, formats.Source(text, options.source.stem, map_text, map_name, scenario, options.agents))
@@ -62,7 +62,7 @@ def refuse_to_replace(folder: Path, files: dict[str, str]) -> None:
     for name, text in files.items():
         path = folder / name
         if path.exists() and path.read_bytes() != text.encode():
-            raise InputError(f"{path} exists already and is another one: choose another name for the output")
+            raise InputError(f"{path} exists already with other content: choose another name for the output")
 
 
 COMMANDS = (Command("convert", "convert boards and plans from one format to another", add_convert, run_convert),)

@@ -42,7 +42,7 @@ def run_propose(options: argparse.Namespace) -> None:
     session = find_session(options.id)
     environment = session.environment(session.state().stage)
     if environment is None:
-        raise InputError(f"{session.id} has not begun a stage: it waits for no proposal")
+        raise InputError(f"{session.id} has not begun a stage, so it does not wait for a proposal")
     propose(session, own_proposal(environment.config, options), SessionStore(session.dir.parent))
     print_status(session, options.json)
 
@@ -55,7 +55,7 @@ def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Prop
     after = EnvironmentConfig.read(options.config)
     if tuple(after.sizes) != tuple(before.sizes) or after.agents != before.agents:
         kept = f"{before.agents} agents and the sizes {', '.join(map(str, before.sizes))}"
-        raise InputError(f"{options.config}: the session has {kept}; a proposal keeps to them")
+        raise InputError(f"{options.config}: the session has {kept}; a proposal cannot change them")
     return proposal_of(before, after, why=options.why)
 
 
@@ -65,7 +65,7 @@ def run_fork(options: argparse.Namespace) -> int:
 
     name, _, number = options.stage.rpartition(":")
     if not number.isdigit() or number == "0":
-        raise InputError(f"{options.stage!r} names no stage: it is SESSION:1, SESSION:2, ...")
+        raise InputError(f"{options.stage!r} names no stage: use SESSION:1, SESSION:2, ...")
     session, stage = find_session(name), int(number) - 1
     changes = {key: value for key in ("engineer", "title") if (value := getattr(options, key)) is not None}
     forked = claim_fork(session, stage, SessionStore(), options.id, other_way(session, stage, options), **changes)
@@ -79,10 +79,10 @@ def other_way(session: Session, stage: int, options: argparse.Namespace) -> Prop
     if not options.keep and not options.config:
         return None
     if options.keep and options.config:
-        raise InputError("--keep and --config each say what to train on: give one")
+        raise InputError("--keep and --config exclude each other: give one")
     record = session.proposal(stage)
     if record is None:
-        raise InputError(f"{session.id} has no proposal after its stage {stage + 1} to go another way from")
+        raise InputError(f"{session.id} has no proposal after its stage {stage + 1} to branch off from")
     if options.config:
         return own_proposal(record.config_before, options)
     if unknown := sorted(set(options.keep) - set(record.config_before.sizes)):

@@ -44,13 +44,13 @@ def run_generate(options: argparse.Namespace) -> None:
     from frozenlab.lake.suites import held_out
 
     if options.n < 1:
-        raise InputError(f"--n is {options.n}; at least one board is drawn")
+        raise InputError(f"--n is {options.n}; use at least 1")
     if options.workers < 1:
-        raise InputError(f"--workers is {options.workers}; at least one process draws")
+        raise InputError(f"--workers is {options.workers}; use at least 1")
     if options.config in PRESETS:
         config = preset(options.config, 2 if options.agents is None else options.agents)
     elif options.agents is not None:
-        raise InputError("--agents goes with a preset; a config file says itself how many there are")
+        raise InputError("--agents is for presets; a config file has its own number of agents")
     else:
         config = EnvironmentConfig.read(Path(options.config))
     with progress() as note:
@@ -135,7 +135,7 @@ def read_plan(given: str) -> tuple[str, ...]:
     elif given == "-" or Path(given).exists():
         text = read_text(given)
     else:
-        raise InputError(f'{cut(given, 60)!r} is neither a file nor a JSON list of motion strings, one an agent, like ["RRD", "WDL"]')
+        raise InputError(f'{cut(given, 60)!r} is neither a file nor a JSON list of motion strings, one per agent, like ["RRD", "WDL"]')
     try:
         plan = json.loads(text)
     except json.JSONDecodeError as error:
@@ -143,7 +143,7 @@ def read_plan(given: str) -> tuple[str, ...]:
     except (ValueError, RecursionError):
         raise InputError("the plan is not JSON: a number too long, or too deeply nested") from None
     if not isinstance(plan, list) or not all(isinstance(motions, str) for motions in plan):
-        raise InputError('the plan must be a JSON list of motion strings, one an agent, like ["RRD", "WDL"]')
+        raise InputError('the plan must be a JSON list of motion strings, one per agent, like ["RRD", "WDL"]')
     return tuple(plan)
 
 

@@ -71,8 +71,8 @@ def run_export(options: argparse.Namespace) -> None:
     from frozenlab.loop.store import SessionStore
     from frozenlab.policy.folders import on_hub
 
-    known = checkpoint_of(options.model, SessionStore())
-    name, language = known["policy"], known.get("language")
+    checkpoint = checkpoint_of(options.model, SessionStore())
+    name, language = checkpoint["policy"], checkpoint.get("language")
     out = options.out.resolve()
     if out.exists() or not out.parent.is_dir():
         raise InputError(f"{out} exists already: name a new folder" if out.exists() else f"there is no folder {out.parent}")

@@ -55,26 +55,26 @@ def run_replay(options: argparse.Namespace) -> int:
     from frozenlab.replays.task import create, open_replay, replays_folder, servers
 
     store = SessionStore()
-    there = open_replay(options.what, store) if (replays_folder(store) / options.what).is_dir() else None
-    if there and any((options.vary, options.sections, options.engineers, options.api, options.id)):
-        raise InputError(f"{there.id} is a replay that is there: what is asked, and by which name, is for a new one")
-    if there and there.state().live:
-        raise InputError(f"{there.id} is running; the Replay page shows how far it is")
-    task = there.task if there else replay_task(options, store)
-    session = there.session if there else find_session(options.what.rpartition(":")[0])
+    existing = open_replay(options.what, store) if (replays_folder(store) / options.what).is_dir() else None
+    if existing and any((options.vary, options.sections, options.engineers, options.api, options.id)):
+        raise InputError(f"{existing.id} exists already: --vary, --sections, --engineers, --api and --id are for a new replay")
+    if existing and existing.state().live:
+        raise InputError(f"{existing.id} is running; the Replay page shows its progress")
+    task = existing.task if existing else replay_task(options, store)
+    session = existing.session if existing else find_session(options.what.rpartition(":")[0])
     refuse_unknown(servers(task, session))
-    known = {(answer.arm, answer.sample) for answer in there.answers()} if there else set()
-    if asked := estimate(task, session, known):
+    answered = {(answer.arm, answer.sample) for answer in existing.answers()} if existing else set()
+    if asked := estimate(task, session, answered):
         print(asked.sentence, file=sys.stderr)
         if asked.cost is not None and not options.yes and not agreed():
-            raise InputError("nothing was asked; --yes asks without waiting for a y")
-    replay = there or create(task, store, options.id)
+            raise InputError("nothing was asked; --yes skips the confirmation")
+    replay = existing or create(task, store, options.id)
     (replay.dir / STOP_FILE).unlink(missing_ok=True)
     os.environ.update(worker_environment(session.spec.online))
     from frozenlab.replays.worker import main as ask
 
     signal.signal(signal.SIGINT, lambda *_: (replay.dir / STOP_FILE).touch())
-    with tqdm(desc="asking", initial=len(known), total=task.total, unit=" answers", disable=None, leave=False) as bar:
+    with tqdm(desc="asking", initial=len(answered), total=task.total, unit=" answers", disable=None, leave=False) as bar:
 
         def note(done: int, of: int) -> None:
             bar.update(done - bar.n)
@@ -95,7 +95,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
 
     name, _, stage = options.what.rpartition(":")
     if not name or not stage.isdigit() or stage == "0":
-        raise InputError(f"{options.what!r} is no replay, nor a session and a stage like example-quick:1")
+        raise InputError(f"{options.what!r} is neither a replay nor a session and a stage like example-quick:1")
     session, kind = find_session(name), options.vary or ("engineers" if options.engineers and "," in options.engineers else "sections")
     sections, engineers = named(options.sections, SECTIONS, "section"), named(options.engineers, tuple(BY_NAME), "engineer")
     try:
@@ -109,11 +109,11 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
 
     if kind == "engineers":
         if sections is not None:
-            raise InputError("--sections is for what one engineer is shown; with --vary engineers all see what the session's own saw")
+            raise InputError("--sections varies what one engineer sees; with --vary engineers, all see the session's sections")
         arms = arms_of_engineers(map(chosen, engineers or askable(session, int(stage) - 1)), own.kind)
     else:
         if len(engineers or ()) > 1:
-            raise InputError(f"--vary {kind} asks one engineer; several are for --vary engineers")
+            raise InputError(f"--vary {kind} asks one engineer; use --vary engineers for several")
         arms = arms_of_sections(kind, varied_sections(kind, sections), chosen(engineers[0]) if engineers else None)
     elsewhere = session.dir if session.dir.parent != store.root and not session.read_only else None
     return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, samples=options.samples, seed=options.seed)
@@ -132,12 +132,12 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     from frozenlab.replays.report import compared, proposals, sentences
 
     state, answers, task = replay.state(), replay.answers(), replay.task
-    known = {"id": replay.id, "folder": str(replay.dir), "session": task.session, "stage": task.stage + 1, "status": state.status}
+    about = {"id": replay.id, "folder": str(replay.dir), "session": task.session, "stage": task.stage + 1, "status": state.status}
     if state.error:
         print(f"frozenlab: {state.error}", file=sys.stderr)
     if not answers:
         if options.json:
-            print_json(known | {"answers": 0})
+            print_json(about | {"answers": 0})
         else:
             print(f"{replay.id}: {state.status}, no answer yet, in {replay.dir}")
         return
@@ -147,7 +147,7 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     table = compared(rows, task.reference)
     if options.json:
         arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
-        print_json(known | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)})
+        print_json(about | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)})
         return
     print(table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"))
     print(f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n")

@@ -49,7 +49,7 @@ def run_session(options: argparse.Namespace) -> int:
     if options.preset is not None and options.preset not in PRESETS:
         raise InputError(f"there is no preset {options.preset!r}; the presets are {', '.join(PRESETS)}")
     if options.method is not None and options.preset is None:
-        raise InputError("--method goes with --preset; a spec file says itself how it trains")
+        raise InputError("--method is for presets; a spec file names its own method")
     if options.method not in (None, *METHODS):
         raise InputError(f"there is no method {options.method!r}; the methods are {', '.join(METHODS)}")
     if options.schedule not in (None, *SCHEDULES):
@@ -146,7 +146,7 @@ def print_status(session: Session, as_json: bool) -> None:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
         print(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")
     if state.status == "waiting":
-        print(f"  it waits for your proposal: on its Story, or by frozenlab propose {session.id} CONFIG")
+        print(f"  waiting for your proposal: on the Story page, or with frozenlab propose {session.id} CONFIG")
     if state.error:
         print(f"  {state.error}")
     for problem in problems_of(session):

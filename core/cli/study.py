@@ -40,13 +40,13 @@ def run_study(options: argparse.Namespace) -> int:
     from frozenlab.studies.store import RunSettings, open_study, resume, start, studies_folder
 
     if options.jobs is not None and options.jobs < 1:
-        raise InputError(f"--jobs is {options.jobs}; at least one session runs at a time")
+        raise InputError(f"--jobs is {options.jobs}; use at least 1")
     if options.cluster:
         require_ray()
     store, run = SessionStore(), RunSettings(jobs=options.jobs, cluster=options.cluster)
     if (studies_folder(store) / options.what).is_dir():
         if any(value is not None for value in (options.seeds, options.id, options.engineers, options.smallest_effect, options.prediction)):
-            raise InputError(f"{options.what} is a study that is there: only --jobs, --cluster and --background go with it")
+            raise InputError(f"{options.what} exists already: only --jobs, --cluster and --background can be given")
         study = open_study(options.what, store)
         if study.state().status != "done" and not study.state().live:
             resume(study, store, run)
@@ -64,7 +64,7 @@ def run_study(options: argparse.Namespace) -> int:
                     print(f"\r{study.id}: {done} of {len(study.cells)} sessions done, {study.state().progress:.0%}", end="", flush=True)
                 time.sleep(1)
         except KeyboardInterrupt:
-            print(f"\n{study.id} goes on in the background; frozenlab study {study.id} shows how far it is")
+            print(f"\n{study.id} continues in the background; frozenlab study {study.id} shows its progress")
             return 0
     print_study(study, options.json)
     return int(study.state().status not in ("done", "running", "queued"))
@@ -85,13 +85,13 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     if options.seeds is not None and kind not in STUDIES:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
     if options.seeds is not None and options.seeds < 1:
-        raise InputError(f"--seeds is {options.seeds}; a study has at least one")
+        raise InputError(f"--seeds is {options.seeds}; use at least 1")
     written = {"smallest_effect": options.smallest_effect and options.smallest_effect / 100, "prediction": options.prediction}
     written = {name: value for name, value in written.items() if value is not None}
     if written and kind not in STUDIES:
         raise InputError("--smallest-effect and --prediction are for ready-made studies; a spec file has its own")
     if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
-        raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it lies above 0 and at most at 50 points")
+        raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it must be above 0 and at most 50 points")
     try:
         if kind in STUDIES:
             given = {} if options.seeds is None else {"seeds": options.seeds}
@@ -115,11 +115,11 @@ def named_engineers(names: str | None) -> dict[str, Any]:
 
     if names is None:
         return {}
-    chosen, known = tuple(name.strip() for name in names.split(",")), named_by_option()
-    if unknown := [name for name in chosen if name not in known]:
+    chosen, offered = tuple(name.strip() for name in names.split(",")), named_by_option()
+    if unknown := [name for name in chosen if name not in offered]:
         if unknown[0] in UNATTENDED:
-            raise InputError(f"--engineers: the engineer {unknown[0]} has settings of its own: write the study as a spec in a JSON file")
-        raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(known)}")
+            raise InputError(f"--engineers: the engineer {unknown[0]} needs settings: write the study as a spec in a JSON file")
+        raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(offered)}")
     if len(set(chosen)) < max(2, len(chosen)):
         raise InputError(f"--engineers is {names}; a study compares two or more, each named once")
     return {"engineers": chosen}
@@ -132,18 +132,18 @@ def print_study(study: Study, as_json: bool) -> None:
     from frozenlab.studies.store import StudyError
 
     state, done = study.state(), sum(1 for _ in study.finished())
-    known = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
-    known |= {"error": state.error} if state.error else {}
+    about = {"id": study.id, "folder": str(study.dir), "status": state.status, "cells": len(study.cells), "done": done}
+    about |= {"error": state.error} if state.error else {}
     try:
         report = report_of(study)
     except StudyError as error:
         if as_json:
-            print_json(known | {"report": str(error)})
+            print_json(about | {"report": str(error)})
         else:
             print(f"{study.id}: {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n{error}")
         return
     if as_json:
-        print_json(known | {"report": report.model_dump(mode="json")})
+        print_json(about | {"report": report.model_dump(mode="json")})
         return
     print(f"\n{study.title} ({study.id}): {state.status}, {done} of {len(study.cells)} sessions done, in {study.dir}\n")
     if state.error:

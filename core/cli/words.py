@@ -1,4 +1,4 @@
-"""What commands print for people; ``--json`` is for programs."""
+"""Texts that commands print for people; ``--json`` is for programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAULT_WORDS: dict[Fault, str] = {
     "missing_agent": "it has no moves for {agents}",
     "out_of_bounds": "{agents} leaves the board",
     "hole": "{agents} moves into a hole",
-    "illegal_jump": "{agents} does not begin at its start, or moves further than to the next cell",
+    "illegal_jump": "{agents} does not begin at its start, or moves further than one cell",
     "vertex_conflict": "{agents} are in the same cell",
     "edge_conflict": "{agents} swap cells",
     "goal_not_reached": "not on the goal at the end: {agents}",
@@ -24,19 +24,19 @@ FAULT_WORDS: dict[Fault, str] = {
 
 
 def solution_words(solution: Solution, with_costs: bool) -> str:
-    """Of a board that the solver has decided."""
+    """The result of solving a board."""
     if solution.status == "unsolvable" or solution.plan is None:
         return "The board has no solution; this is proven."
     if solution.bounds is not None:
-        lines = [f"A plan of {solution.bounds[1]} time steps; any plan takes at least {solution.bounds[0]}. The best is not decided."]
+        lines = [f"A plan of {solution.bounds[1]} time steps; any plan takes at least {solution.bounds[0]}. The optimum is not known."]
     else:
         lines = [f"Fewest time steps: {solution.makespan}, proven."]
     if solution.needs_wait is not None:
-        lines.append("Some agent has to wait in every best plan." if solution.needs_wait else "There is a best plan in which nobody waits.")
+        lines.append("In every optimal plan, an agent has to wait." if solution.needs_wait else "There is an optimal plan without waiting.")
     if with_costs:
-        known = solution.sum_of_costs is not None
-        lines.append(f"Least sum of costs: {solution.sum_of_costs}, proven." if known else "The least sum of costs is not decided.")
-    return "\n".join([*lines, "A best plan:" if solution.bounds is None else "The plan:", *plan_lines(solution.plan)])
+        decided = solution.sum_of_costs is not None
+        lines.append(f"Smallest sum of costs: {solution.sum_of_costs}, proven." if decided else "The smallest sum of costs is not known.")
+    return "\n".join([*lines, "An optimal plan:" if solution.bounds is None else "The plan:", *plan_lines(solution.plan)])
 
 
 def plan_lines(plan: Sequence[str]) -> list[str]:
@@ -44,7 +44,7 @@ def plan_lines(plan: Sequence[str]) -> list[str]:
 
 
 def verdict_words(verdict: Verdict, optimum: int | None) -> str:
-    """Of a plan that was judged."""
+    """The verdict on a plan."""
     if verdict.fault is not None:
         agents = " and ".join(f"agent {number}" for number in verdict.agents) or "the plan"
         when = "" if verdict.step is None else f" at time step {verdict.step}"
@@ -54,12 +54,12 @@ def verdict_words(verdict: Verdict, optimum: int | None) -> str:
     if verdict.optimal:
         return f"Valid and optimal: {took}."
     return f"Valid: {took}." + (
-        f" The fewest time steps are {optimum}." if optimum is not None else " Whether that is best is not decided."
+        f" The fewest time steps are {optimum}." if optimum is not None else " Whether that is optimal is not known."
     )
 
 
 def drawn_words(drawn: Mapping[int, Realised], agents: int, out: Path) -> str:
-    """Of boards that were drawn; the wait ratio with its 95 % Wilson interval."""
+    """A table of drawn boards; the wait ratio has its 95 % Wilson interval."""
     total = sum(of_size.boards for of_size in drawn.values())
     lines = [
         f"{total:,} boards with {agents} agent{'s' if agents > 1 else ''}, each solved, in {out}", "",

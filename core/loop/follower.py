@@ -55,6 +55,6 @@ def follow(session: Session) -> int:
 
 def awaited(look: Callable[[], Written | None]) -> Written:
     """Wait until ``look`` finds something, and return it. If it never comes, the launcher ends this process with the first."""
-    while (found := look()) is None:
+    while (result := look()) is None:
         time.sleep(POLL)
-    return found
+    return result

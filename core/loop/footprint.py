@@ -177,10 +177,10 @@ class Footprint:
 
     def step_seconds(self, gpu: Gpu) -> float | None:
         """Rough seconds per step on this GPU; None if SPEEDS does not list it."""
-        known = next((speed for word, speed in SPEEDS.items() if word in gpu.name), None)
-        if known is None:
+        speed = next((published for word, published in SPEEDS.items() if word in gpu.name), None)
+        if speed is None:
             return None
-        return self.step_operations / (EFFICIENCY * known[0]) + self.step_reads / (BANDWIDTH_EFFICIENCY * known[1])
+        return self.step_operations / (EFFICIENCY * speed[0]) + self.step_reads / (BANDWIDTH_EFFICIENCY * speed[1])
 
 
 def footprint(spec: SessionSpec, shape: Shape) -> Footprint:

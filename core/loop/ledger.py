@@ -44,14 +44,14 @@ def predictions(session: Session) -> pd.DataFrame:
             continue
         expected = {claim.size: claim.expected for claim in record.proposal.claims if claim.expected is not None}
         for size, rate in expected.items():
-            known, before, then = (table[table["size"] == size] for table in (read, now, after))
-            if known.empty or not before["board_id"].isin(then["board_id"]).any():
+            seen, before, then = (table[table["size"] == size] for table in (read, now, after))
+            if seen.empty or not before["board_id"].isin(then["board_id"]).any():
                 continue
             measured, low, high, n = paired_change(before, then)
             parent = session.spec.parent
             row: dict[str, Any] = {"session": session.id, "cluster": parent.session if parent else session.id, "engineer": record.engineer}
             row |= {"stage": -1 if stage is None else stage, "size": size, "expected": rate}
-            rows.append(row | {"predicted": rate - known["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
+            rows.append(row | {"predicted": rate - seen["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 

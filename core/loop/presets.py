@@ -141,7 +141,7 @@ def preset_spec(name: str, *, method: Method = "grpo", engineer: str | EngineerS
     """
     preset = PRESETS[name]
     if method not in preset.training:
-        raise PresetError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[known] for known in preset.training)}")
+        raise PresetError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[offered] for offered in preset.training)}")
     chosen = engineer_of(engineer) if isinstance(engineer, str) else engineer
     if isinstance(engineer, str) and isinstance(chosen, ModelEngineer) and preset.proposal_tokens:
         chosen = chosen.model_copy(update={"max_tokens": preset.proposal_tokens})

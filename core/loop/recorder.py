@@ -115,8 +115,8 @@ class Recorder(JobRecorder[Session]):
         """Record the rates of a table, which are the session's results if ``shown``."""
         rate = ValidRate.of(stage, rows)
         if shown:
-            others = [known for known in self.state.rates if known.stage != stage]
-            self.state.rates = sorted([*others, rate], key=lambda known: -1 if known.stage is None else known.stage)
+            others = [other for other in self.state.rates if other.stage != stage]
+            self.state.rates = sorted([*others, rate], key=lambda other: -1 if other.stage is None else other.stage)
             self.write()
         return rate.model_dump()
 
@@ -162,8 +162,8 @@ class Recorder(JobRecorder[Session]):
     def _recorded_before(self, stage: int, step: int) -> list[dict[str, Any]]:
         """The stage's completions before this step, its first since the worker took it up. Steps from here on that are recorded already
         were done by a worker that died before it saved them: they come again."""
-        known = {figures["step"]: figures for figures in self.job.figures(stage) if figures["step"] < step}
-        write_text(self._stage_dir(stage) / "metrics.jsonl", "".join(map(json_line, known.values())))
+        earlier = {figures["step"]: figures for figures in self.job.figures(stage) if figures["step"] < step}
+        write_text(self._stage_dir(stage) / "metrics.jsonl", "".join(map(json_line, earlier.values())))
         table = self.job.completions(stage)
         return [] if table is None else table[table["training_step"] < step].to_dict("records")
 

@@ -12,21 +12,21 @@ def stages_to_train(session: Session) -> dict[int, str | None]:
     Random draws depend only on the spec, so a stage that is trained again ends as before. Training a stage continues from the stage before
     it, and its config must have been decided.
     """
-    found: dict[int, str | None] = {}
+    untrained: dict[int, str | None] = {}
     for stage in reversed(range(session.spec.stages)):
         trained = session.stage_dir(stage) / "policy"
         if not trained.exists():
-            found[stage] = None
-        elif what := damage(trained, to_go_on=stage + 1 in found):
-            found[stage] = f"{trained.relative_to(session.dir)}/{what}"
+            untrained[stage] = None
+        elif what := damage(trained, to_go_on=stage + 1 in untrained):
+            untrained[stage] = f"{trained.relative_to(session.dir)}/{what}"
         elif session.proposal(stage) is None and session.recorded_steps(stage) < session.spec.training.steps:
-            found[stage] = f"{session.stage_dir(stage).relative_to(session.dir)}: metrics.jsonl or completions.parquet lacks some steps"
-    return found
+            untrained[stage] = f"{session.stage_dir(stage).relative_to(session.dir)}: metrics.jsonl or completions.parquet lacks some steps"
+    return untrained
 
 
 def problems_of(session: Session) -> list[str]:
     """All damage in the session's folder, from a check of every file."""
-    steps, found = session.spec.training.steps, []
+    steps, damages = session.spec.training.steps, []
     session.state(), session.events()
     for stage in (None, *range(session.spec.stages)):
         session.environment(stage), session.context(stage), session.proposal(stage), session.test(stage)
@@ -37,7 +37,7 @@ def problems_of(session: Session) -> list[str]:
         folder = session.stage_dir(stage)
         here = folder.relative_to(session.dir)
         if (folder / "policy").exists() and (what := damage(folder / "policy")):
-            found.append(f"{here}/policy/{what}")
-        if validated and (known := session.recorded_steps(stage)) < steps:
-            found.append(f"{here}: metrics.jsonl or completions.parquet lacks steps from {known + 1} on")
-    return [*session.problems, *found]
+            damages.append(f"{here}/policy/{what}")
+        if validated and (recorded := session.recorded_steps(stage)) < steps:
+            damages.append(f"{here}: metrics.jsonl or completions.parquet lacks steps from {recorded + 1} on")
+    return [*session.problems, *damages]

@@ -131,8 +131,8 @@ class StudySpec(BaseModel):
         """Upper bound on the cost of these requests: PROMPT_TOKENS each, and answers of the greatest length. None if an arm has no
         price."""
         costs = [server.cost(PROMPT_TOKENS, server.max_tokens) for server in self.servers]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) * len(self.seeds) * self.proposals if len(known) == len(costs) else None
+        priced = [cost for cost in costs if cost is not None]
+        return sum(priced) * len(self.seeds) * self.proposals if len(priced) == len(costs) else None
 
     @property
     def servers(self) -> list[Server]:

@@ -302,12 +302,12 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
     ("words", "message"),
     [
         (["engineers", "--engineers", "policy,nobody"], "there is no engineer 'nobody' for a study; there are policy, base, rules, bandit"),
-        (["engineers", "--engineers", "policy,api"], "the engineer api has settings of its own: write the study as a spec"),
+        (["engineers", "--engineers", "policy,api"], "the engineer api needs settings: write the study as a spec"),
         (["engineers", "--engineers", "policy,policy"], "a study compares two or more, each named once"),
         (["sections", "--engineers", "policy,base"], "--engineers is for the study engineers"),
         (["guidance"], "a lab model reads no instructions in words"),
-        (["guard", "--seeds", "0"], "a study has at least one"),
-        (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it lies above 0 and at most at 50 points"),
+        (["guard", "--seeds", "0"], "use at least 1"),
+        (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it must be above 0 and at most 50 points"),
         (["study.json", "--prediction", "none"], "--smallest-effect and --prediction are for ready-made studies"),
         (
             ["nothing", "--seeds", "2"],
