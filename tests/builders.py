@@ -12,10 +12,11 @@ from frozenlab.benchmark.report import Measured, Result, report_of, results_fold
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import render_context, render_proposal
 from frozenlab.engineer.engineers.rules import propose
-from frozenlab.engineer.evidence import StageMeasurements, describe
+from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Scripted
-from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Section, Written
+from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Written
 from frozenlab.files import append_line, write_parquet, write_text
 from frozenlab.jobs.state import Status
 from frozenlab.lake.board import MOVES
@@ -39,7 +40,7 @@ BEGAN = 1_780_000_000.0
 def small_spec(
     stages: int = 3,
     sizes: tuple[int, ...] = (3, 4, 5, 6),
-    sections: tuple[Section, ...] = ("behaviour", "failures", "statistics", "preserved"),
+    sections: tuple[str, ...] = ("behaviour", "failures", "statistics", "preserved"),
     boards_per_size: int = 12,
     **fields: Any,
 ) -> SessionSpec:

@@ -17,7 +17,7 @@ from frozenlab.cli.main import COMMANDS, main
 from frozenlab.cli.words import FAULT_WORDS
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, engineer_of
-from frozenlab.engineer.schema import SECTIONS
+from frozenlab.engineer.sections import USUAL
 from frozenlab.files import write_text
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.hashes import canonical_hashes
@@ -74,7 +74,7 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str
     [
         ("run", (*PRESETS, *METHODS, *SCHEDULES, *BY_NAME)),
         ("fork", tuple(BY_NAME)),
-        ("replay", (*KINDS, *SECTIONS, *UNATTENDED)),
+        ("replay", (*KINDS, *USUAL, *UNATTENDED)),
         ("study", (*STUDIES, *(engineer for engineer in UNATTENDED if engineer != "api"))),
         ("generate", BOARD_PRESETS),
         ("convert", FORMATS),

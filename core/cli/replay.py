@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.engineers import UNATTENDED
-    from frozenlab.engineer.schema import SECTIONS
+    from frozenlab.engineer.sections import NAMES
     from frozenlab.replays.task import KINDS
     from frozenlab.studies.spec import PAPER_SECTIONS, current_name
 
@@ -27,7 +27,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--sections", metavar="A,B,...",
-        help=f"sections to switch on and off, of {', '.join(SECTIONS)} (default: {','.join(PAPER_SECTIONS)}, or all)",
+        help=f"sections to switch on and off, of {', '.join(NAMES)} (default: {','.join(PAPER_SECTIONS)}, or all)",
     )  # fmt: skip
     parser.add_argument(
         "--engineers", metavar="A,B,...",
@@ -89,7 +89,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     from pydantic import ValidationError
 
     from frozenlab.engineer.engineers import BY_NAME, ApiEngineer, engineer_of
-    from frozenlab.engineer.schema import SECTIONS
+    from frozenlab.engineer.sections import NAMES
     from frozenlab.errors import one_line
     from frozenlab.replays.task import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
 
@@ -97,7 +97,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     if not name or not stage.isdigit() or stage == "0":
         raise InputError(f"{options.what!r} is neither a replay nor a session and a stage like example-quick:1")
     session, kind = find_session(name), options.vary or ("engineers" if options.engineers and "," in options.engineers else "sections")
-    sections, engineers = named(options.sections, SECTIONS, "section"), named(options.engineers, tuple(BY_NAME), "engineer")
+    sections, engineers = named(options.sections, NAMES, "section"), named(options.engineers, tuple(BY_NAME), "engineer")
     try:
         api = ApiEngineer.model_validate_json(read_text(options.api)) if options.api else None
     except ValidationError as error:

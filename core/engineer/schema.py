@@ -5,15 +5,11 @@ These are the models of ``context.json`` and ``proposal.json``; they import noth
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.lake.config import EnvironmentConfig, Knob, KnobChange, Layout, Setting
-
-Section = Literal["behaviour", "failures", "statistics", "preserved", "history"]
-SECTIONS: tuple[Section, ...] = get_args(Section)
-SECTION_LETTERS: dict[Section, str] = {"behaviour": "B", "failures": "F", "statistics": "S", "preserved": "P", "history": "H"}
 
 RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")
 
@@ -26,7 +22,8 @@ class Evidence(BaseModel):
     id: str
     """Section letter and map size (``F6``); a worked failure case adds a letter (``F6a``); a line on the whole stage has no size
     (``B``)."""
-    section: Section
+    section: str
+    """The name of its section."""
     size: int | None
     """The map size it speaks of; None where it speaks of the whole stage."""
     text: str
@@ -48,7 +45,7 @@ class Context(BaseModel):
     """Map sizes the config covers; always told, whichever sections are on."""
     layouts: tuple[Layout, ...] = ()
     """Layouts that a proposal may give any size; without any, every size keeps the layouts that it has."""
-    sections: dict[Section, tuple[Evidence, ...]]
+    sections: dict[str, tuple[Evidence, ...]]
     prompt: str | None = None
     """The exact text a language model was given; None for engineers that are not language models."""
 
@@ -57,11 +54,10 @@ class Context(BaseModel):
         """Of all sections, in their order."""
         return [line for lines in self.sections.values() for line in lines]
 
-    def evidence(self, section: Section, size: int | None = None) -> Evidence | None:
+    def evidence(self, section: str, size: int | None = None) -> Evidence | None:
         """The section's main line on one map size (not a worked case), or None if the section is off or silent."""
-        letter = SECTION_LETTERS[section]
-        wanted = f"{letter}{size}" if size is not None else letter
-        return next((line for line in self.sections.get(section, ()) if line.id == wanted), None)
+        after_letter = "" if size is None else str(size)
+        return next((line for line in self.sections.get(section, ()) if line.id[1:] == after_letter), None)
 
 
 class Claim(BaseModel):

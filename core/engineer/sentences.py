@@ -62,3 +62,8 @@ def size_list(sizes: Sequence[int]) -> str:
 def counted(number: int, what: str) -> str:
     """``1 board``, ``3 boards``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def points(change: float) -> str:
+    """A change of a rate in percentage points, signed: ``+5 points``."""
+    return f"{100 * change:+.0f} points"

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from frozenlab import seeds
-from frozenlab.engineer import lines
-from frozenlab.engineer.dialects.lab import render_context, render_proposal
+from frozenlab.engineer.dialects.lab import READABLE, render_context, render_proposal
 from frozenlab.engineer.engineers import rules
-from frozenlab.engineer.evidence import TEACHES, WORKS
-from frozenlab.engineer.schema import SECTIONS, Context, Evidence, Section
+from frozenlab.engineer.schema import Context, Evidence
+from frozenlab.engineer.sections import behaviour, failures, history, preserved, statistics
+from frozenlab.engineer.sections.preserved import TEACHES, WORKS
 from frozenlab.lake.config import PAPER_SIZES, SizeConfig
 from frozenlab.lake.rules import FAULTS
 
@@ -34,6 +34,10 @@ def demonstrations(n: int, seed: int) -> Iterator[tuple[str, str]]:
         yield render_context(context), render_proposal(context, rules.propose(context))
 
 
+SECTIONS = tuple(section.name for section in READABLE)
+"""Those that the lab model reads."""
+
+
 def draw_context(rng: np.random.Generator) -> Context:
     """A context as after a stage, half the time with all sections, otherwise with any subset of them."""
     count = int(rng.integers(1, len(PAPER_SIZES) + 1))
@@ -42,8 +46,8 @@ def draw_context(rng: np.random.Generator) -> Context:
     strength, slope = rng.uniform(0.2, 1.1), rng.uniform(0.0, 0.15)
     shares = rng.dirichlet(np.full(count, 3.0))
     has_history = rng.random() < HISTORY_CHANCE
-    lines_of: dict[Section, list[Evidence]] = {section: [] for section in SECTIONS}
-    lines_of["behaviour"].append(lines.behaviour_whole(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
+    lines_of: dict[str, list[Evidence]] = {section: [] for section in SECTIONS}
+    lines_of["behaviour"].append(behaviour.whole_line(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(4, 60)))
     for size, share in zip(sizes, shares, strict=True):
         valid = float(np.clip(strength - slope * (size - 3) + rng.normal(0, 0.12), 0, 1))
         for line in draw_lines(rng, size, float(share), valid, has_history):
@@ -59,23 +63,23 @@ def draw_context(rng: np.random.Generator) -> Context:
 def draw_lines(rng: np.random.Generator, size: int, share: float, valid: float, has_history: bool) -> Iterator[Evidence]:
     """The lines of every section on one map size with the held-out valid rate ``valid``."""
     sampled = float(np.clip(valid - abs(rng.normal(0, 0.08)), 0, 1))
-    yield lines.behaviour(size, sampled, rng.normal(0, 0.05), sampled * rng.uniform(0.5, 1))
+    yield behaviour.size_line(size, sampled, rng.normal(0, 0.05), sampled * rng.uniform(0.5, 1))
     weights = rng.dirichlet([COMMON_FAULTS.get(fault, 0.1) for fault in FAULTS]) * (1 - valid)
     faults: dict[str, float] = {fault: float(weight) for fault, weight in zip(FAULTS, weights, strict=True) if weight > 0.01}
-    yield lines.failures(size, int(rng.integers(16, 150)), valid, valid * rng.uniform(0.5, 1), faults)
+    yield failures.size_line(size, int(rng.integers(16, 150)), valid, valid * rng.uniform(0.5, 1), faults)
     if faults and rng.random() < 0.3:
-        yield lines.failure_case(size, "a", max(faults, key=lambda f: faults[f]), int(rng.integers(1, 2 * size)), "", "")
+        yield failures.case_line(size, "a", max(faults, key=lambda f: faults[f]), int(rng.integers(1, 2 * size)), "", "")
     cell = SizeConfig(share=share, hole_ratio=grid(rng, 0.5), wait_ratio=grid(rng, 0.9))
     drawn = {"boards": 100.0, "hole_ratio": cell.hole_ratio, "wait_ratio": cell.wait_ratio, "makespan": rng.uniform(1, 2.2) * size}
-    yield lines.statistics(size, cell.share, cell.hole_ratio, cell.wait_ratio, drawn)
+    yield statistics.size_line(size, cell.share, cell.hole_ratio, cell.wait_ratio, drawn)
     gain = rng.normal(0.03, 0.06)
     if TEACHES[0] <= sampled <= TEACHES[1] and gain >= WORKS:
-        yield lines.preserved(size, valid, gain)
+        yield preserved.size_line(size, valid, gain)
     if has_history:
         changes = {}
         if rng.random() < 0.5:
             changes[str(rng.choice(["hole_ratio", "wait_ratio"]))] = float(rng.choice([-0.1, 0.1]))
-        yield lines.history(size, 0, changes, float(np.clip(valid - gain, 0, 1)), valid, None)
+        yield history.size_line(size, 0, changes, float(np.clip(valid - gain, 0, 1)), valid, None)
 
 
 def grid(rng: np.random.Generator, top: float) -> float:

@@ -22,7 +22,7 @@ from frozenlab.engineer.dialects.lab import render_context, render_proposal
 from frozenlab.engineer.engineers import RandomEngineer, rules
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.engineer.guard import guard
-from frozenlab.engineer.schema import SECTIONS, Context
+from frozenlab.engineer.schema import Context
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lab_model.warm_start import Progress, WarmStartSettings, solved_boards, train
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
@@ -148,7 +148,7 @@ def left_out(seen: NDArray[np.float64], gains: NDArray[np.float64], groups: NDAr
 def worded(context: Context, before: EnvironmentConfig, after: EnvironmentConfig) -> str:
     """A config as a proposal in the lab dialect that cites all evidence. Readings and predictions are those of the rules."""
     now = {size: line.numbers["valid"] for size in context.sizes if (line := context.evidence("failures", size))}
-    cited = {size: [line.id for section in SECTIONS if (line := context.evidence(section, size))] for size in context.sizes}
+    cited = {size: [line.id for section in context.sections if (line := context.evidence(section, size))] for size in context.sizes}
     expected = {size: rules.expected(valid) for size, valid in now.items()}
     return render_proposal(context, proposal_of(before, after, now=now, expected=expected, cited=cited))
 

@@ -10,7 +10,7 @@ from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_o
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import Models
-from frozenlab.engineer.schema import SECTIONS, Section
+from frozenlab.engineer.sections import USUAL, SectionName
 from frozenlab.lake.config import EnvironmentConfig, Layout
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.older import upgraded_spec
@@ -44,7 +44,7 @@ class SessionSpec(BaseModel):
     """How the policy is loaded, asked and trained if it is a Hugging Face language model; None: it is a lab model."""
     engineer: AnyEngineer = PolicyEngineer()
     """Who proposes the next config, with its settings. In a file its name alone stands for the usual settings."""
-    sections: tuple[Section, ...] = SECTIONS
+    sections: tuple[SectionName, ...] = USUAL
     """The context sections the engineer sees."""
     layouts: tuple[Layout, ...] = ()
     """The layouts an engineer may give a map size; without any, every size keeps those of the initial config."""

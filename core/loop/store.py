@@ -22,7 +22,7 @@ import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from frozenlab import places
-from frozenlab.engineer.evidence import StageMeasurements
+from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.errors import LabError, one_line
 from frozenlab.files import read_lines, write_text

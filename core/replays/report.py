@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab import seeds
-from frozenlab.engineer.schema import SECTIONS, Section
+from frozenlab.engineer.sections import NAMES, USUAL
 from frozenlab.engineer.sentences import listed
 from frozenlab.intervals import ComparisonError, wilson
 from frozenlab.lake.config import KNOBS
@@ -110,10 +110,10 @@ def sentences(table: pd.DataFrame, task: ReplayTask) -> list[str]:
 def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
     """The section whose absence moves the proposal most, if the arms differ in their sections."""
     shown = {arm.name: arm.sections for arm in task.arms if arm.name in table.index and arm.sections is not None}
-    if len(shown) < len(table) or set(shown[task.reference]) != set(SECTIONS):
+    if len(shown) < len(table) or not set(USUAL) <= set(shown[task.reference]):
         return None
-    distances: dict[Section, tuple[pd.Series, pd.Series]] = {}
-    for section in SECTIONS:
+    distances: dict[str, tuple[pd.Series, pd.Series]] = {}
+    for section in NAMES:
         without = [arm for arm, sections in shown.items() if section not in sections]
         with_it = [arm for arm, sections in shown.items() if section in sections and arm != task.reference]
         if without and with_it:

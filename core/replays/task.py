@@ -22,7 +22,8 @@ from frozenlab import places
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
 from frozenlab.engineer.protocol import EngineerSpec
-from frozenlab.engineer.schema import SECTIONS, ProposalRecord, Section
+from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.engineer.sections import USUAL, SectionName
 from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError, one_line
 from frozenlab.files import write_parquet
@@ -152,12 +153,12 @@ def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
 # --- what is asked ---------------------------------------------------------------------------------------------------
 
 
-def one_at_a_time(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
+def one_at_a_time(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
     """All sections, no section, and each of the varied sections alone."""
-    return (Arm(name="all", sections=SECTIONS), *only_one(varied))
+    return (Arm(name="all", sections=USUAL), *only_one(varied))
 
 
-SECTION_KINDS: dict[str, Callable[[Sequence[Section]], tuple[Arm, ...]]] = {
+SECTION_KINDS: dict[str, Callable[[Sequence[SectionName]], tuple[Arm, ...]]] = {
     "sections": section_arms,
     "leave-one-out": without_one,
     "one-at-a-time": one_at_a_time,
@@ -167,12 +168,12 @@ KINDS = (*SECTION_KINDS, "engineers")
 """All ways in which arms may differ."""
 
 
-def varied_sections(kind: str, chosen: Sequence[Section] | None) -> tuple[Section, ...]:
+def varied_sections(kind: str, chosen: Sequence[SectionName] | None) -> tuple[SectionName, ...]:
     """The chosen sections, or the defaults of a kind: the paper's three for all combinations, otherwise all."""
-    return tuple(chosen) if chosen is not None else PAPER_SECTIONS if kind == "sections" else SECTIONS
+    return tuple(chosen) if chosen is not None else PAPER_SECTIONS if kind == "sections" else USUAL
 
 
-def arms_of_sections(kind: str, sections: Sequence[Section], engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
+def arms_of_sections(kind: str, sections: Sequence[SectionName], engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
     """Arms of one engineer (None: the session's) with these sections on and off, in one of the SECTION_KINDS."""
     return tuple(arm.model_copy(update={"engineer": engineer}) for arm in SECTION_KINDS[kind](sections))
 

@@ -12,7 +12,7 @@ from frozenlab import seeds
 from frozenlab.engineer.engineers import AnyEngineer, engineer_of
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
-from frozenlab.engineer.schema import SECTIONS, Section
+from frozenlab.engineer.sections import NAMES, USUAL, SectionName
 from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError
 from frozenlab.loop.forks import CHANGEABLE
@@ -20,7 +20,7 @@ from frozenlab.loop.older import upgraded_arm
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 
-PAPER_SECTIONS: tuple[Section, ...] = ("failures", "statistics", "preserved")
+PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved")
 """The sections whose usefulness the paper studies."""
 PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed")
 """The current checkpoint, the model before training, and the baselines."""
@@ -42,7 +42,7 @@ class Arm(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,49}$")]
-    sections: tuple[Section, ...] | None = None
+    sections: tuple[SectionName, ...] | None = None
     engineer: AnyEngineer | None = None
     guard: GuardSettings | None = None
 
@@ -139,25 +139,25 @@ class StudySpec(BaseModel):
         """The servers of the arms with an engineer behind an API."""
         return [server for arm in self.arms if (server := self.spec_of(arm, self.seeds[0]).engineer.server) is not None]
 
-    def sections_of(self) -> dict[str, frozenset[Section]]:
+    def sections_of(self) -> dict[str, frozenset[SectionName]]:
         """The sections that each arm's engineer sees."""
         return {arm.name: frozenset(self.session.sections if arm.sections is None else arm.sections) for arm in self.arms}
 
 
-def section_arms(varied: Sequence[Section] = PAPER_SECTIONS) -> tuple[Arm, ...]:
+def section_arms(varied: Sequence[SectionName] = PAPER_SECTIONS) -> tuple[Arm, ...]:
     """Every combination of the varied sections (2^k arms), the others always shown; from all of them to none."""
-    others = [section for section in SECTIONS if section not in varied]
+    others = [section for section in USUAL if section not in varied]
     shown = [chosen for n in range(len(varied), -1, -1) for chosen in combinations(varied, n)]
     return tuple(Arm(name="-".join(chosen) or "none", sections=ordered([*others, *chosen])) for chosen in shown)
 
 
-def without_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
+def without_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
     """All sections, and all but each of the varied ones."""
-    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in SECTIONS if section != left])) for left in varied]
-    return (Arm(name="all", sections=SECTIONS), *arms)
+    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in USUAL if section != left])) for left in varied]
+    return (Arm(name="all", sections=USUAL), *arms)
 
 
-def only_one(varied: Sequence[Section] = SECTIONS) -> tuple[Arm, ...]:
+def only_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
     """No section, and each of the varied ones alone."""
     return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
 
@@ -192,8 +192,8 @@ def current_name(name: str) -> str:
     return FORMER_NAMES.get(name, name)
 
 
-def ordered(sections: Sequence[Section]) -> tuple[Section, ...]:
-    return tuple(section for section in SECTIONS if section in sections)
+def ordered(sections: Sequence[SectionName]) -> tuple[SectionName, ...]:
+    return tuple(section for section in NAMES if section in sections)
 
 
 # --- ready to run ----------------------------------------------------------------------------------------------------

@@ -9,18 +9,9 @@ from typing import Literal
 
 import streamlit as st
 
-from frozenlab.engineer.schema import SECTIONS, Context, Evidence
+from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.ui.components import text_of
 from frozenlab.ui.plain import plain as plain
-
-SECTION_HELP = {
-    "behaviour": "how training went: reward or score, length, entropy, and the sampled plans of each map size",
-    "failures": "first faults on the held-out boards of each map size, with worked cases",
-    "statistics": "the config, and what was really drawn from it",
-    "preserved": "map sizes that already work and still teach",
-    "history": "the last proposal and what became of it",
-}
-
 
 RECORDS = text_of(__file__, "records.css")
 
@@ -41,8 +32,8 @@ def chips(ids: Sequence[str]) -> str:
 
 
 def evidence_sections(context: Context, cited: Collection[str]) -> dict[str, str]:
-    """Section -> its lines as HTML; a section that was off has an empty text. Cited lines are marked."""
-    return {section: "".join(_line(line, line.id in cited) for line in context.sections.get(section, ())) for section in SECTIONS}
+    """The lines of each section that was on, as HTML. Cited lines are marked."""
+    return {section: "".join(_line(line, line.id in cited) for line in lines) for section, lines in context.sections.items()}
 
 
 def _line(line: Evidence, cited: bool) -> str:

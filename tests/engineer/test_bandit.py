@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.engineer import lines
 from frozenlab.engineer.engineers.bandit import EXPLORED, BanditEngineer
 from frozenlab.engineer.schema import Context
+from frozenlab.engineer.sections import behaviour
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
 
@@ -18,7 +18,7 @@ CONFIG = EnvironmentConfig.uniform(SIZES, agents=2, hole_ratio=0.2, wait_ratio=0
 
 
 def context(*deltas: float) -> Context:
-    told = tuple(lines.behaviour(size, 0.5, delta, 0.4) for size, delta in zip(SIZES, deltas, strict=True))
+    told = tuple(behaviour.size_line(size, 0.5, delta, 0.4) for size, delta in zip(SIZES, deltas, strict=True))
     return Context(stage=0, agents=2, sizes=SIZES, sections={"behaviour": told})
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from frozenlab.engineer import lines
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_proposal
 from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, PolicyEngineer, engineer_of, titled, who_is
@@ -15,6 +14,7 @@ from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
 from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.engineer.sections import history, statistics
 from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, diff
@@ -114,10 +114,10 @@ def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
 
 def test_the_statistics_and_the_history_name_layouts() -> None:
     drawn = {"boards": 10.0, "hole_ratio": 0.3, "wait_ratio": 0.5, "makespan": 7.0}
-    assert "boards; drawn" not in lines.statistics(6, 1, 0.3, 0.5, drawn).text
-    mixed = lines.statistics(6, 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
+    assert "boards; drawn" not in statistics.size_line(6, 1, 0.3, 0.5, drawn).text
+    mixed = statistics.size_line(6, 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
     assert "wait ratio 0.50, 25% scatter, 75% maze boards; drawn 10 boards" in mixed.text
-    assert "part of maze boards +0.20" in lines.history(6, 0, {"maze": 0.2}, 0.5, 0.4, None).text
+    assert "part of maze boards +0.20" in history.size_line(6, 0, {"maze": 0.2}, 0.5, 0.4, None).text
 
 
 def test_the_proposals_of_a_recorded_session_still_read() -> None:

@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.engineer.evidence import LUCK, StageMeasurements, describe, luck, preserved_lines
-from frozenlab.engineer.schema import SECTIONS
+from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.measurements import StageMeasurements
+from frozenlab.engineer.sections import USUAL
+from frozenlab.engineer.sections.preserved import LUCK, Preserved, luck
 from frozenlab.lake.config import EnvironmentConfig
 
 CONFIG = EnvironmentConfig.uniform((4,), agents=2)
@@ -32,19 +34,19 @@ def stage(won: int, lost: int, boards: int = 40) -> StageMeasurements:
 
 @pytest.mark.parametrize(("won", "lost"), [(5, 0), (12, 4)])
 def test_a_size_that_gained_more_than_chance_explains_is_preserved(won: int, lost: int) -> None:
-    [line] = preserved_lines(stage(won, lost))
+    [line] = Preserved().lines(stage(won, lost))
     assert line.size == 4 and line.numbers["gain"] == pytest.approx((won - lost) / 40)
 
 
 @pytest.mark.parametrize(("won", "lost"), [(4, 0), (6, 1), (11, 4), (2, 0), (0, 5)])
 def test_a_gain_within_the_noise_of_few_boards_is_not_preserved(won: int, lost: int) -> None:
     """A gain of 5 points on 40 boards, the threshold until now, is two boards."""
-    assert not list(preserved_lines(stage(won, lost)))
+    assert not list(Preserved().lines(stage(won, lost)))
 
 
 def test_on_many_boards_a_clear_gain_has_to_be_large_enough_too() -> None:
-    assert not list(preserved_lines(stage(30, 0, boards=1000))), "3 points"
-    assert list(preserved_lines(stage(60, 0, boards=1000)))
+    assert not list(Preserved().lines(stage(30, 0, boards=1000))), "3 points"
+    assert list(Preserved().lines(stage(60, 0, boards=1000)))
 
 
 def test_of_twenty_sizes_that_nothing_happened_to_one_at_most_is_called_lucky() -> None:
@@ -55,7 +57,7 @@ def test_of_twenty_sizes_that_nothing_happened_to_one_at_most_is_called_lucky() 
 
 def test_before_training_there_is_neither_behaviour_nor_anything_preserved() -> None:
     before = StageMeasurements(None, CONFIG, {}, pd.DataFrame(), table([True, False] * 20), None, None)
-    told = describe(before, SECTIONS)
+    told = describe(before, USUAL)
     assert told.stage is None and {section: len(lines) > 0 for section, lines in told.sections.items()} == {
         "behaviour": False, "failures": True, "statistics": False, "preserved": False, "history": False,
     }  # fmt: skip

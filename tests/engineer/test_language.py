@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import answer_schema, example, parse_answer, render_request
-from frozenlab.engineer.schema import SECTIONS
+from frozenlab.engineer.sections import USUAL
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
 
@@ -31,7 +31,7 @@ def test_the_request_tells_all_evidence_that_is_on_and_nothing_else() -> None:
             assert f"[{line.id}] {line.text}" in asked
     blind = render_request(CONTEXT.model_copy(update={"sections": {}}), guidance=False)
     assert "##" not in blind and "lessons" not in blind
-    assert "lessons" in asked and set(CONTEXT.sections) <= set(SECTIONS)
+    assert "lessons" in asked and set(CONTEXT.sections) <= set(USUAL)
 
 
 def test_layouts_are_told_only_where_they_may_be_used() -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.engineer import lines
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import LearnabilityEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.schema import Context
+from frozenlab.engineer.sections import behaviour
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.store import SessionStore
 from tests.loop.test_loop import small_spec
@@ -20,7 +20,7 @@ CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_rat
 
 
 def context(**valid: float) -> Context:
-    sampled = tuple(lines.behaviour(int(size[1:]), rate, 0.0, rate / 2) for size, rate in valid.items())
+    sampled = tuple(behaviour.size_line(int(size[1:]), rate, 0.0, rate / 2) for size, rate in valid.items())
     return Context(stage=0, agents=3, sizes=(4, 6, 8), sections={"behaviour": sampled})
 
 

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import pytest
 
-from frozenlab.engineer import lines
+from frozenlab.engineer import sections
 from frozenlab.engineer.engineers import rules
-from frozenlab.engineer.schema import Context, Evidence, Section
+from frozenlab.engineer.schema import Context, Evidence
 
 FEW_FAULTS = {"hole": 0.05}
 
 
 def context(*evidence: Evidence, sizes: tuple[int, ...] = (5,)) -> Context:
-    sections: dict[Section, tuple[Evidence, ...]] = {}
+    sections: dict[str, tuple[Evidence, ...]] = {}
     for line in evidence:
         sections[line.section] = (*sections.get(line.section, ()), line)
     return Context(stage=0, agents=2, sizes=sizes, sections=sections)
 
 
 def failures(valid: float, faults: dict[str, float]) -> Evidence:
-    return lines.failures(5, 100, valid, valid, faults)
+    return sections.failures.size_line(5, 100, valid, valid, faults)
 
 
 def statistics(hole_ratio: float = 0.2, wait_ratio: float = 0.2) -> Evidence:
     drawn = {"boards": 10.0, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio, "makespan": 6.0}
-    return lines.statistics(5, 1.0, hole_ratio, wait_ratio, drawn)
+    return sections.statistics.size_line(5, 1.0, hole_ratio, wait_ratio, drawn)
 
 
 def ratios(*evidence: Evidence) -> tuple[float, float]:
@@ -49,13 +49,13 @@ def test_in_between_only_conflicts_are_practised() -> None:
 
 
 def test_preserved_sizes_stay() -> None:
-    proposal = rules.propose(context(failures(0.9, FEW_FAULTS), statistics(), lines.preserved(5, 0.9, 0.02)))
+    proposal = rules.propose(context(failures(0.9, FEW_FAULTS), statistics(), sections.preserved.size_line(5, 0.9, 0.02)))
     assert proposal.config.sizes[5].hole_ratio == 0.2
     assert proposal.preserved == (5,)
 
 
 def test_a_step_that_cost_is_undone() -> None:
-    worse = lines.history(5, 0, {"hole_ratio": 0.1}, before=0.6, after=0.5, expected=0.65)
+    worse = sections.history.size_line(5, 0, {"hole_ratio": 0.1}, before=0.6, after=0.5, expected=0.65)
     assert ratios(failures(0.5, {"hole": 0.5}), statistics(hole_ratio=0.3), worse) == pytest.approx((0.2, 0.2))
 
 
@@ -70,7 +70,7 @@ def test_with_nothing_to_read_it_keeps_and_expects_nothing() -> None:
 
 
 def test_shares_follow_learnability() -> None:
-    told = [lines.behaviour(4, 0.5, 0.0, 0.5), lines.behaviour(9, 0.99, 0.0, 0.9)]
+    told = [sections.behaviour.size_line(4, 0.5, 0.0, 0.5), sections.behaviour.size_line(9, 0.99, 0.0, 0.9)]
     shares = {size: cell.share for size, cell in rules.propose(context(*told, sizes=(4, 9))).config.sizes.items()}
     assert shares[4] == pytest.approx((0.1 + 1) / (0.1 + 1 + 0.1 + 4 * 0.99 * 0.01))
     assert sum(shares.values()) == pytest.approx(1)

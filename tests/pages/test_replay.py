@@ -10,7 +10,7 @@ import psutil
 import pytest
 
 from frozenlab.engineer.engineers import UNATTENDED, engineer_of
-from frozenlab.engineer.schema import SECTIONS
+from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.state import WorkerState
@@ -150,7 +150,7 @@ def test_the_form_is_filled_for_the_stage_of_the_address(started: list[ReplayTas
     app.button(key="replay-start").click().run()
     [task] = started
     assert (task.session, task.stage, task.samples) == ("built", 1, 5)
-    assert [arm.name for arm in task.arms] == ["all", *(f"no-{section}" for section in SECTIONS)]
+    assert [arm.name for arm in task.arms] == ["all", *(f"no-{section}" for section in USUAL)]
     assert {arm.engineer.kind for arm in task.arms} == {"rules"}
     assert app.query_params["replay"] == "started-1" and "session" not in app.query_params
     app.button(key="replay-new").click().run()

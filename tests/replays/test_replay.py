@@ -15,7 +15,8 @@ import pandas as pd
 import pytest
 
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, FixedEngineer, RulesEngineer, engineer_of
-from frozenlab.engineer.schema import SECTIONS, Attempt
+from frozenlab.engineer.schema import Attempt
+from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, launching, stop
 from frozenlab.jobs.state import worker_alive
@@ -125,15 +126,15 @@ def test_what_cannot_be_asked_is_said(store: SessionStore) -> None:
 
 
 def test_the_arms_of_every_kind() -> None:
-    names = [[arm.name for arm in arms_of_sections(kind, SECTIONS[:2])] for kind in ("sections", "leave-one-out", "one-at-a-time")]
+    names = [[arm.name for arm in arms_of_sections(kind, USUAL[:2])] for kind in ("sections", "leave-one-out", "one-at-a-time")]
     assert names == [
         ["behaviour-failures", "behaviour", "failures", "none"],
         ["all", "no-behaviour", "no-failures"],
         ["all", "none", "only-behaviour", "only-failures"],
     ]
     for kind in ("sections", "leave-one-out", "one-at-a-time"):
-        first, *others = arms_of_sections(kind, SECTIONS, API)
-        assert first.sections == SECTIONS and {arm.engineer for arm in (first, *others)} == {API}
+        first, *others = arms_of_sections(kind, USUAL, API)
+        assert first.sections == USUAL and {arm.engineer for arm in (first, *others)} == {API}
     assert [(arm.name, arm.engineer) for arm in arms_of_engineers((API, FixedEngineer(), RulesEngineer()), "rules")] == [
         ("rules", RulesEngineer()), ("api", API), ("fixed", FixedEngineer()),
     ]  # fmt: skip

@@ -16,7 +16,7 @@ from frozenlab import places
 from frozenlab.cli.main import main, parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer, RandomEngineer
-from frozenlab.engineer.schema import SECTIONS
+from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.presets import preset_spec
@@ -153,7 +153,7 @@ def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_pat
 
 def test_the_arms_of_the_three_kinds_of_section_studies() -> None:
     arms = section_arms()
-    assert len(arms) == 8 and arms[0].sections == SECTIONS and arms[-1].sections == ("behaviour", "history")
+    assert len(arms) == 8 and arms[0].sections == USUAL and arms[-1].sections == ("behaviour", "history")
     assert len({arm.sections for arm in arms}) == 8
     assert [arm.name for arm in arms[:3]] == ["failures-statistics-preserved", "failures-statistics", "failures-preserved"]
     assert [len(arm.sections or ()) for arm in without_one()] == [5, 4, 4, 4, 4, 4]

@@ -15,15 +15,16 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
-from frozenlab.engineer.schema import RATIO_KNOBS, SECTION_LETTERS, SECTIONS, Claim, Context, Evidence, Proposal
+from frozenlab.engineer.dialects.words import KNOB_WORDS
+from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal
+from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.errors import LabError, cut
 from frozenlab.lake.config import EnvironmentConfig, Knob, SizeConfig
-from frozenlab.lake.rules import FAULTS
 from frozenlab.policy.lab import vocabulary as v
 
-KNOB_WORDS: dict[Knob, str] = {"share": "share", "hole_ratio": "hole", "wait_ratio": "wait"}
-"""Knob -> the sized word that names its value."""
+READABLE = tuple(section for section in SECTIONS if section.in_lab_dialect)
+"""The sections that the lab model reads; others are left out of its prompt."""
 
 
 class ProposalError(LabError, ValueError):
@@ -36,61 +37,12 @@ class ProposalError(LabError, ValueError):
 def render_context(context: Context) -> str:
     """The prompt: task, team, sizes, and each section that is on, line by line."""
     words = [v.ENGINEER, f"k{context.agents}", "sizes", *(f"size{n}" for n in context.sizes)]
-    for section, tag in zip(SECTIONS, v.SECTION_TAGS, strict=True):
-        if section in context.sections:
-            words.append(tag)
-            for line in context.sections[section]:
-                words += LINE_WORDS[section](line)
+    for section in READABLE:
+        if section.name in context.sections:
+            words.append(section.tag)
+            for line in context.sections[section.name]:
+                words += section.words(line)
     return " ".join([*words, v.RATIONALE])
-
-
-def signed(change: float) -> list[str]:
-    size = v.percent_word(abs(change))
-    return ["-" if change < 0 and size != v.PERCENTS[0] else "+", size]
-
-
-def behaviour_words(line: Evidence) -> list[str]:
-    n = line.numbers
-    if line.size is None:
-        return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
-    return [f"sampled{line.size}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
-
-
-def failure_words(line: Evidence) -> list[str]:
-    n = line.numbers
-    if "step" in n:  # a worked case
-        fault = next(name for name in FAULTS if name in n)
-        return ["case", f"size{line.size}", fault, v.time_word(n["step"])]
-    seen = [word for fault in FAULTS if n.get(fault, 0) >= v.PERCENT_STEP / 200 for word in (fault, v.percent_word(n[fault]))]
-    return [f"valid{line.size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
-
-
-def statistics_words(line: Evidence) -> list[str]:
-    n = line.numbers
-    words = [word for knob, name in KNOB_WORDS.items() for word in (f"{name}{line.size}", v.percent_word(n[knob]))]
-    return [*words, "drawn", v.percent_word(n["drawn_wait_ratio"]), "makespan", v.time_word(n["makespan"])]
-
-
-def preserved_words(line: Evidence) -> list[str]:
-    return [f"preserved{line.size}", v.percent_word(line.numbers["valid"])]
-
-
-def history_words(line: Evidence) -> list[str]:
-    n = line.numbers
-    words = [f"history{line.size}"]
-    for knob in RATIO_KNOBS:
-        if n.get(f"{knob}_change"):
-            words += [knob, *signed(n[f"{knob}_change"])]
-    return [*words, "delta", *signed(n["gain"])]
-
-
-LINE_WORDS = {
-    "behaviour": behaviour_words,
-    "failures": failure_words,
-    "statistics": statistics_words,
-    "preserved": preserved_words,
-    "history": history_words,
-}
 
 
 # --- the grammar of a proposal --------------------------------------------------------------------------------------
@@ -120,7 +72,7 @@ def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[int, 
     said = {size: SizeWords() for size in context.sizes}
     for size, words in said.items():
         yield [f"size{size}"]
-        letters = [SECTION_LETTERS[section] for section in SECTIONS if context.evidence(section, size)]
+        letters = [section.letter for section in READABLE if context.evidence(section.name, size)]
         while (word := (yield [*letters, f"valid{size}"])) != f"valid{size}":
             words.cited.append(word)
             letters = letters[letters.index(word) + 1 :]
@@ -244,7 +196,7 @@ def render_proposal(context: Context, proposal: Proposal) -> str:
     for size in context.sizes:
         claims = {claim.knob: claim for claim in proposal.claims if claim.size == size}
         first = next(iter(claims.values()))
-        letters = sorted({line[0] for line in first.evidence}, key=v.EVIDENCE_LETTERS.index)
+        letters = sorted({line[0] for line in first.evidence} & set(v.EVIDENCE_LETTERS), key=v.EVIDENCE_LETTERS.index)
         words += [f"size{size}", *letters, f"valid{size}", percent_or_unknown(first.now)]
         for knob in RATIO_KNOBS:
             words += [knob, direction(claims.get(knob))]

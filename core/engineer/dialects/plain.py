@@ -12,7 +12,8 @@ from typing import Annotated, Any, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.schema import SECTIONS, Attempt, Claim, Context, Proposal, Section
+from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal
+from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_sentence
 from frozenlab.errors import cut, one_line
 from frozenlab.lake.config import EnvironmentConfig, Knob, Layout
@@ -35,14 +36,6 @@ For each of the map sizes {sizes} you set, in whole per cent:
 
 LAYOUTS = """
 - layouts: how the holes lie, as parts of the size's boards that are scaled to sum to 100. You may use {layouts}."""
-
-HEADINGS: dict[Section, str] = {
-    "behaviour": "Behaviour: the training log",
-    "failures": "Failures: first faults on held-out boards",
-    "statistics": "Statistics: the config, and what was drawn from it",
-    "preserved": "Preserved: what works already",
-    "history": "History: what earlier proposals did",
-}
 
 GUIDANCE = """\
 Two lessons of earlier work (Chen et al. 2026):
@@ -93,8 +86,8 @@ def render_request(context: Context, *, guidance: bool = True) -> str:
     if context.layouts:
         parts[-1] += "\n" + LAYOUTS.format(layouts=", ".join(context.layouts))
     for section in SECTIONS:
-        if lines := context.sections.get(section):
-            parts.append("\n".join([f"## {HEADINGS[section]}", *(f"[{line.id}] {line.text}" for line in lines)]))
+        if lines := context.sections.get(section.name):
+            parts.append("\n".join([f"## {section.heading}", *(f"[{line.id}] {line.text}" for line in lines)]))
     if guidance:
         parts.append(GUIDANCE)
     return "\n\n".join([*parts, FORM.format(example=json.dumps(example(context)))])

@@ -11,7 +11,7 @@ from typing import Literal
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.engineer.evidence import sampled_valid
+from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.loop.store import Session
 from frozenlab.replays.task import validated_stages
 from frozenlab.ui.chart import Chart

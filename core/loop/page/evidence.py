@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 
 import pandas as pd
 import streamlit as st
 
-from frozenlab.engineer.dialects.lab import LINE_WORDS, render_context
-from frozenlab.engineer.evidence import thirds
-from frozenlab.engineer.schema import Context, Evidence, ProposalRecord, Section
+from frozenlab.engineer.dialects.lab import READABLE, render_context
+from frozenlab.engineer.measurements import Behind, StageTables
+from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
+from frozenlab.engineer.sections import BY_NAME
 from frozenlab.loop.store import Session
 from frozenlab.tasks.lake.view.board_list import pick_board, show_board
 from frozenlab.ui import markup
@@ -18,21 +18,8 @@ from frozenlab.ui import markup
 ASKED = "evidence"
 """The part of the address that names the line with open boards."""
 
+
 # --- the boards behind a line ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Behind:
-    """The boards of one line of evidence."""
-
-    what: str
-    """Which they are."""
-    rows: pd.DataFrame
-    """Of a validation, or of the plans sampled in training."""
-    label: str
-    """Of the plans that these rows hold."""
-    before: pd.DataFrame | None = None
-    """A validation that holds the same boards with earlier plans."""
 
 
 def line_of(context: Context, name: str) -> Evidence | None:
@@ -41,31 +28,15 @@ def line_of(context: Context, name: str) -> Evidence | None:
 
 
 def boards_behind(session: Session, stage: int | None, line: Evidence) -> Behind:
-    """What a line about the stage (0-based; None: the base) was measured on, the telling boards first. Its rows are empty if they are not
-    kept."""
-    after = session.validation(stage)
-    before = None if stage is None else session.validation(stage - 1 if stage else None)
-    nothing = pd.DataFrame(columns=["size", "board_id", "valid"])
-    if line.section in ("behaviour", "statistics"):
-        sampled = None if stage is None else session.completions(stage)
-        rows = nothing if sampled is None else sampled
-        if line.size is not None:
-            rows = rows[rows["size"] == line.size]
-        if stage is not None and line.section == "behaviour" and len(rows):
-            last = thirds(session.metrics(stage))[1]["step"].min()
-            rows = rows[rows["training_step"] >= last].sort_values("valid", kind="stable")
-            return Behind("Plans of the last third of training, those that failed first", rows, "sampled in training")
-        rows = rows.drop_duplicates("board_id")
-        return Behind("Boards drawn from the config, of those that a plan is kept for", rows, "sampled in training")
-    rows = nothing if after is None else after
-    if line.size is not None:
-        rows = rows[rows["size"] == line.size]
-    if line.section == "failures":
-        return Behind("Held-out boards on which it failed", rows[rows["board_id"].isin(line.boards)], "after the stage", before)
-    if before is not None:
-        held = rows["board_id"].isin(before.loc[before["valid"], "board_id"])
-        rows = rows.assign(turned=held == rows["valid"]).sort_values("turned", kind="stable")
-    return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", before)
+    """The boards that a line about the stage (0-based; None: the base) was measured on, as its section says."""
+    tables = StageTables(
+        stage=stage,
+        metrics=pd.DataFrame() if stage is None else session.metrics(stage),
+        sampled=None if stage is None else session.completions(stage),
+        after=session.validation(stage),
+        before=None if stage is None else session.validation(stage - 1 if stage else None),
+    )
+    return BY_NAME[line.section].boards(line, tables)
 
 
 def open_boards(session: Session, stage: int | None, context: Context) -> None:
@@ -106,14 +77,16 @@ def close() -> None:
 # --- how much of the prompt a section takes --------------------------------------------------------------------------
 
 
-def section_tokens(context: Context, record: ProposalRecord | None) -> dict[Section, str]:
+def section_tokens(context: Context, record: ProposalRecord | None) -> dict[str, str]:
     """Tokens of each section in the prompt, for the engineers that read one: counted in the lab dialect, where a word is a token; for other
     models their part of the tokens that the server or the tokenizer counted, by letters."""
     if context.prompt is None:
         return {}
     if context.prompt == render_context(context):
-        counts = {section: 1 + sum(len(LINE_WORDS[section](line)) for line in lines) for section, lines in context.sections.items()}
-        return {section: f"{count} token{'s' if count != 1 else ''}" for section, count in counts.items()}
+        shown = [section for section in READABLE if section.name in context.sections]
+        counts = {section.name: 1 + sum(len(section.words(line)) for line in context.sections[section.name]) for section in shown}
+        words = {name: f"{count} token{'s' if count != 1 else ''}" for name, count in counts.items()}
+        return dict.fromkeys(context.sections, "the lab model has no words for it") | words
     read = record.attempts[0].prompt_tokens if record is not None and record.attempts else None
     if not read:
         return {}

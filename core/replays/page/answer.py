@@ -8,7 +8,8 @@ import streamlit as st
 
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.schema import SECTIONS, Context, ProposalRecord
+from frozenlab.engineer.schema import Context, ProposalRecord
+from frozenlab.engineer.sections import USUAL, help_of
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.answers import raw_answers, repairs
 from frozenlab.loop.page.claim_outcomes import claim_outcomes
@@ -90,10 +91,10 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
 def what_it_saw(context: Context, record: ProposalRecord) -> None:
     claims = record.proposal.claims if record.proposal is not None else ()
     lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
-    hidden = [section for section in SECTIONS if section not in context.sections]
+    hidden = [section for section in USUAL if section not in context.sections]
     kept_from = f", {' and '.join(hidden)} hidden" if hidden else ""
     with st.expander(f"What this arm was shown: {len(context.lines)} lines{kept_from}"):
         for section in context.sections:
             if lines[section]:
-                st.markdown(f"**{section}** · {markup.SECTION_HELP[section]}")
+                st.markdown(f"**{section}** · {help_of(section)}")
                 cited(lines[section], key=f"replay-saw-{section}", on_pick=evidence.follow)

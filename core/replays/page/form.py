@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer, engineer_of, who_is
 from frozenlab.engineer.protocol import EngineerSpec
-from frozenlab.engineer.schema import SECTIONS, ProposalRecord
+from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.engineer.sections import NAMES, USUAL, help_of
 from frozenlab.errors import one_line
 from frozenlab.loop.store import Session, SessionError
 from frozenlab.replays.cost import estimate
@@ -82,12 +83,12 @@ def sections_fields(session: Session, stage: int, kind: str) -> tuple[Arm, ...]:
     first = can.index(own) if own in can else 0
     engineer = st.selectbox("Who is asked", can, first, format_func=listed, key=f"replay-who-{session.id}-{stage}")
     chosen = st.multiselect(
-        "Sections that are on or off", SECTIONS, list(varied_sections(kind, None)), key=f"replay-sections-{kind}",
+        "Sections that are on or off", NAMES, list(varied_sections(kind, None)), key=f"replay-sections-{kind}",
         help="The others are always on. All combinations of k sections are 2ᵏ arms.",
     )  # fmt: skip
     if not chosen:
         raise ReplayError("no section is chosen")
-    varied = varied_sections(kind, [section for section in SECTIONS if section in chosen])
+    varied = varied_sections(kind, [section for section in NAMES if section in chosen])
     return arms_of_sections(kind, varied, with_settings(engineer, session))
 
 
@@ -126,11 +127,13 @@ def with_settings(name: str, session: Session) -> EngineerSpec:
 
 def arms_table(arms: Sequence[Arm], session: Session) -> None:
     """Who is asked and what each is shown."""
-    heads = "".join(f'<th scope="col" style="text-align:center" title="{markup.SECTION_HELP[name]}">{name}</th>' for name in SECTIONS)
+    seen = {name for arm in arms for name in (session.spec.sections if arm.sections is None else arm.sections)}
+    columns = [name for name in NAMES if name in USUAL or name in seen]
+    heads = "".join(f'<th scope="col" style="text-align:center" title="{help_of(name)}">{name}</th>' for name in columns)
     lines = []
     for place, arm in enumerate(arms):
         shown = session.spec.sections if arm.sections is None else arm.sections
-        cells = "".join(f'<td style="text-align:center">{"●" if name in shown else "·"}</td>' for name in SECTIONS)
+        cells = "".join(f'<td style="text-align:center">{"●" if name in shown else "·"}</td>' for name in columns)
         note = " <small>reference</small>" if not place and len(arms) > 1 else ""
         lines.append(f'<tr><th scope="row">{escape(arm.name)}{note}</th>{cells}</tr>')
     st.html(
@@ -164,8 +167,8 @@ def command(task: ReplayTask, kind: str, session: Session) -> str:
     if kind == "engineers" or engineers != [session.spec.engineer.kind]:
         words.append(f"--engineers {','.join(engineers)}")
     if kind != "engineers":
-        hidden = {section for arm in task.arms for section in SECTIONS if section not in (arm.sections or ())}
-        varied = [section for section in SECTIONS if section in hidden]
+        hidden = {section for arm in task.arms for section in NAMES if section not in (arm.sections or ())}
+        varied = [section for section in NAMES if section in hidden]
         if kind == "sections" and tuple(varied) != varied_sections(kind, None):
             words.append(f"--sections {','.join(varied)}")
     return " ".join([*words, f"--samples {task.samples}"])

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from frozenlab.engineer.engineers import who_is
-from frozenlab.engineer.schema import SECTIONS, Context, Evidence, ProposalRecord
+from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
+from frozenlab.engineer.sections import SECTIONS, help_of
 from frozenlab.engineer.sentences import counted
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.answers import raw_answers, repairs
@@ -32,15 +33,16 @@ def what_it_saw(moment: Moment, context: Context, contents: Contents) -> None:
     claims = record.proposal.claims if record is not None and record.proposal is not None else ()
     lines = markup.evidence_sections(context, {name for claim in claims for name in claim.evidence})
     tokens = evidence.section_tokens(context, record)
+    names = [section.name for section in SECTIONS if section.usual or section.name in context.sections]
     labels = {
         section: " · ".join([section, *size_of(context.sections[section], tokens.get(section))])
         if section in context.sections
         else f"{section} · off"
-        for section in SECTIONS
+        for section in names
     }
-    for tab, section in zip(st.tabs(list(labels.values())), SECTIONS, strict=True):
+    for tab, section in zip(st.tabs(list(labels.values())), names, strict=True):
         with tab:
-            st.caption(markup.SECTION_HELP[section].capitalize() + ".")
+            st.caption(f"{help_of(section)[0].upper()}{help_of(section)[1:]}.")
             if section not in context.sections:
                 st.info("This section was switched off: the engineer decided without it.", icon=":material/visibility_off:")
             elif not lines[section]:

@@ -8,10 +8,10 @@ import streamlit as st
 
 from frozenlab.engineer.engineers import BY_NAME, engineer_of, titled
 from frozenlab.engineer.protocol import EngineerSpec
-from frozenlab.engineer.schema import SECTIONS, Section
+from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
 from frozenlab.lake.config import LAYOUTS, Layout
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.ui import api_form, markup
+from frozenlab.ui import api_form
 
 
 class ChosenEngineer(NamedTuple):
@@ -20,7 +20,7 @@ class ChosenEngineer(NamedTuple):
     name: str
     server: dict[str, Any] | None
     """The settings of an engineer behind an API; None for others."""
-    sections: tuple[Section, ...]
+    sections: tuple[SectionName, ...]
     layouts: tuple[Layout, ...]
 
     @property
@@ -45,13 +45,13 @@ def engineer_fields() -> ChosenEngineer:
     )  # fmt: skip
     server = api_form.fields() if "network" in BY_NAME[engineer].needs else None
     sections = st.pills(
-        "What it sees", SECTIONS, selection_mode="multi", default=SECTIONS, key="form_sections",
-        help="Sections of the context: " + "; ".join(f"{name}: {words}" for name, words in markup.SECTION_HELP.items()) + ".",
+        "What it sees", NAMES, selection_mode="multi", default=USUAL, key="form_sections",
+        help="Sections of the context: " + "; ".join(f"{name}: {help_of(name)}" for name in NAMES) + ".",
     )  # fmt: skip
     layouts = st.pills(
         "Layouts it may use", LAYOUTS, selection_mode="multi", key="form_layouts",
         help="Without any, every map size keeps the layouts of the first config. So far only the engineer *random* turns layouts.",
     )  # fmt: skip
     return ChosenEngineer(
-        engineer, server, tuple(name for name in SECTIONS if name in sections), tuple(layout for layout in LAYOUTS if layout in layouts)
+        engineer, server, tuple(name for name in NAMES if name in sections), tuple(layout for layout in LAYOUTS if layout in layouts)
     )

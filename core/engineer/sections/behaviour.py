@@ -1,0 +1,58 @@
+"""The section `behaviour`: the training log, whole and by map size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from frozenlab.engineer.dialects.words import signed
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, last_samples, sampled_valid, thirds
+from frozenlab.engineer.schema import Evidence
+from frozenlab.engineer.sections.section import Section
+from frozenlab.engineer.sentences import points
+from frozenlab.policy.lab import vocabulary as v
+
+
+class Behaviour(Section):
+    name: ClassVar[str] = "behaviour"
+    letter: ClassVar[str] = "B"
+    heading: ClassVar[str] = "Behaviour: the training log"
+    help: ClassVar[str] = "how training went: reward or score, length, entropy, and the sampled plans of each map size"
+
+    def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
+        first, last = thirds(stage.metrics)
+        mean = last.mean(numeric_only=True)
+        if {"reward", "entropy"} <= set(mean.dropna().index):  # else nothing was sampled, or no sampled plan was good enough to learn from
+            yield whole_line(mean["reward"], mean["reward"] - first["reward"].mean(), mean["entropy"], mean["length"], stage.method)
+        for size in stage.config.sizes:
+            sampled = sampled_valid(stage.metrics, size)
+            if sampled is not None:
+                yield size_line(size, sampled[0], sampled[1], float(last[f"optimal_{size}"].mean()))
+
+    def words(self, line: Evidence) -> list[str]:
+        n = line.numbers
+        if line.size is None:
+            return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
+        return [f"sampled{line.size}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
+
+    def boards(self, line: Evidence, tables: StageTables) -> Behind:
+        return last_samples(tables, line.size)
+
+
+def whole_line(reward: float, reward_delta: float, entropy: float, length: float, method: str = "grpo") -> Evidence:
+    """``reward`` is what GRPO pays; a method that pays nothing has the same measure of its sampled plans, which is called their score."""
+    led = "Training: mean reward" if method == "grpo" else f"Training by {method.replace('-', ' ')}: sampled plans score"
+    text = f"{led} {reward:.2f} ({reward_delta:+.2f} over the stage), entropy {entropy:.2f} nats a token, {length:.0f} tokens a plan."
+    return Evidence(
+        id="B",
+        section="behaviour",
+        size=None,
+        text=text,
+        numbers={"reward": reward, "reward_delta": reward_delta, "entropy": entropy, "length": length},
+    )
+
+
+def size_line(size: int, valid: float, delta: float, optimal: float) -> Evidence:
+    """``valid`` and ``optimal`` over the last third of the stage's samples, ``delta`` against the first third."""
+    text = f"Size {size}: {valid:.0%} of sampled plans valid ({points(delta)} over the stage), {optimal:.0%} optimal."
+    return Evidence(id=f"B{size}", section="behaviour", size=size, text=text, numbers={"valid": valid, "delta": delta, "optimal": optimal})
