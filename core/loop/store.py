@@ -299,6 +299,7 @@ class Session(Job):
             validation_before=before,
             last_proposal=None if stage is None else self.proposal(stage - 1 if stage else None),
             method=self.spec.training.method,
+            sampled=None if stage is None else self.completions(stage),
         )
 
     def checkpoints(self) -> list[Checkpoint]:
