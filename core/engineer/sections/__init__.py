@@ -11,6 +11,7 @@ from frozenlab.engineer.sections.failures import Failures
 from frozenlab.engineer.sections.history import History
 from frozenlab.engineer.sections.preserved import Preserved
 from frozenlab.engineer.sections.section import Section
+from frozenlab.engineer.sections.self import Self
 from frozenlab.engineer.sections.statistics import Statistics
 
 SECTIONS: tuple[Section, ...] = (
@@ -19,6 +20,7 @@ SECTIONS: tuple[Section, ...] = (
     Statistics(),
     Preserved(),
     History(),
+    Self(),
 )
 """Every section, in the order of the prompt."""
 BY_NAME: dict[str, Section] = {section.name: section for section in SECTIONS}
