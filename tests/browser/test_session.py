@@ -50,7 +50,7 @@ def fill_form(page: Page) -> None:
         {"name": "small.json", "mimeType": "application/json", "buffer": json.dumps(CONFIG).encode()}
     )
     expect(page.get_by_role("rowheader", name="3×3")).to_be_visible()
-    for label, value in {"Stages": 2, "Steps a stage": 1500, "Boards a step": 2, "Plans a board": 2, "Held-out boards": 5}.items():
+    for label, value in {"Stages": 2, "Steps": 1500, "Boards per step": 2, "Plans per board": 2, "Held-out boards": 5}.items():
         enter_number(page, label, value)
     page.get_by_role("textbox", name="Title").fill("Outlives the page")
     page.keyboard.press("Enter")
