@@ -33,8 +33,9 @@ for _helper in (mix, below):
     callable_from_kernels(_helper)
 
 inlined = numba.njit(inline="always")
-"""The same for a large function with one caller: it is compiled as a part of that. Numba optimises what a function calls once more with
-each caller, so a chain of large functions that only pass work on would be optimised again and again."""
+"""The same for a function that is compiled as a part of its caller: a small one in an inner loop, or a large one with one caller. Numba
+optimises what a function calls once more with each caller, so a chain of large functions that only pass work on would be optimised again
+and again."""
 
 
 def kernel_of(signature: Signature) -> Callable[[Callable[..., Any]], Any]:

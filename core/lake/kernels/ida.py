@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import kernel, kernel_of
+from frozenlab.lake.kernels.compiled import inlined, kernel_of
 from frozenlab.lake.kernels.limits import FAILED, FOUND, GAVE_UP, HORIZON
 from frozenlab.lake.kernels.moves import MODEL
 from frozenlab.lake.kernels.problem import PROBLEM, bits_per_agent
@@ -51,7 +51,7 @@ def new_memo(bits: int) -> Memo:
     return Memo(np.zeros(1 << bits, np.int64), np.zeros(1 << bits, np.int64), np.zeros(1, np.int64), np.zeros(1, np.int64))
 
 
-@kernel
+@inlined
 def admissible(p, t, vertex, limit, team, problem, pairs, positions):
     """Whether the agent at place p of the team may go to ``vertex`` at time t + 1, as far as the agents before it are concerned.
 
@@ -76,7 +76,7 @@ def admissible(p, t, vertex, limit, team, problem, pairs, positions):
     return True
 
 
-@kernel
+@inlined
 def tried(memo, key, rest, table_bits):
     """Whether the joint state ``key`` was tried with a bound of ``rest`` or more; if not, it is noted as tried with ``rest``.
 

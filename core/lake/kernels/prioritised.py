@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from frozenlab.lake.kernels.compiled import kernel, kernel_of
+from frozenlab.lake.kernels.compiled import inlined, kernel_of
 from frozenlab.lake.kernels.limits import FOUND, GAVE_UP, HORIZON
 from frozenlab.lake.kernels.problem import PROBLEM
 
 
-@kernel
+@inlined
 def goal_clear_from(goal, n, first, team, length, positions):
     """The time from which none of the ``n`` agents that have planned already stands on ``goal``."""
     clear = 0
@@ -26,7 +26,7 @@ def goal_clear_from(goal, n, first, team, length, positions):
     return clear
 
 
-@kernel
+@inlined
 def in_the_way(t, here, vertex, n, first, team, length, positions):
     """Whether a step from ``here`` at time t to ``vertex`` conflicts with one of the ``n`` agents that have planned already."""
     for o in range(n):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import kernel
+from frozenlab.lake.kernels.compiled import inlined, kernel
 
 WORD = 62
 """Bits of a word of a bitboard, so that no word is ever negative."""
@@ -60,7 +60,7 @@ def first(low, high):
     return WORD + TRAILING_ZEROS[((high & -high) * DE_BRUIJN) >> 58 & 63]
 
 
-@kernel
+@inlined
 def without_first(low, high):
     """The bitboard without its least cell; it must not be empty."""
     return (low & low - 1, high) if low else (low, high & high - 1)
