@@ -1,4 +1,4 @@
-"""Measures how often random boards have a solution and how often those need a WAIT, and writes assets/natural_rates.csv.
+"""Measures how often random boards have a solution and how often those need a WAIT, and writes core/lake/data/natural_rates.csv.
 
     python -m benchmarks.natural_rates
 

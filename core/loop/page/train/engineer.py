@@ -50,7 +50,7 @@ def engineer_fields() -> ChosenEngineer:
     )  # fmt: skip
     layouts = st.pills(
         "Layouts it may use", LAYOUTS, selection_mode="multi", key="form_layouts",
-        help="Without any, every map size keeps the layouts of the first config. So far only the engineer *random* turns layouts.",
+        help="Without any, every map size keeps the layouts of the first config; so does the lab model, which has no words for layouts.",
     )  # fmt: skip
     return ChosenEngineer(
         engineer, server, tuple(name for name in NAMES if name in sections), tuple(layout for layout in LAYOUTS if layout in layouts)
