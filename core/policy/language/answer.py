@@ -106,10 +106,10 @@ def in_lines(text: str, team: int) -> Iterator[Found]:
     marks = list(AGENT.finditer(text))
     for mark, following in zip(marks, [*marks[1:], None], strict=False):
         rest = text[mark.end() : following.start() if following else len(text)]
-        told = re.match(r"[*_`\"' ]{0,6}(?:'s (?:plan|path|moves|actions))?[*_`\"' ]{0,4}(?:[:=]|-+>|[–—-] )[*_ ]{0,4}", rest)
-        if told is None:
+        separator = re.match(r"[*_`\"' ]{0,6}(?:'s (?:plan|path|moves|actions))?[*_`\"' ]{0,4}(?:[:=]|-+>|[–—-] )[*_ ]{0,4}", rest)
+        if separator is None:
             continue
-        line, _, below = rest[told.end() :].partition("\n")
+        line, _, below = rest[separator.end() :].partition("\n")
         track = read_track(line) if line.strip(" *_`") else read_track(BULLET.sub(" ", below.lstrip("\n").split("\n\n")[0]))
         if track is not None:
             tracks.pop(int(mark[1]), None)
@@ -268,11 +268,11 @@ def read_track(text: str) -> Track | None:
     if re.fullmatch(r"\[\s*\]|\(?\s*(?:empty|no moves?(?: needed| required)?|nothing)\s*\)?\.?", text, re.IGNORECASE):
         return ""
     cells = [(int(r), int(c)) for r, c in CELL.findall(text)]
-    told = REPEATED.sub(lambda found: f" {found[1]} " * int(found[2] or found[3]), CELL.sub(" ", text))
-    told = re.sub(r"[-=]+>", " ", REMARK.sub(" ", told))
-    if cells or any(word.lower() in LETTERS for word in re.findall(r"[A-Za-z-]{2,}", told)):
-        told = re.sub(r"[→➡]", " ", told)  # between moves or cells it is no move
-    moves = [moves_of(token) for token in re.split(r"[\s,;:|/.\[\]{}()]+", told)]
+    rest = REPEATED.sub(lambda found: f" {found[1]} " * int(found[2] or found[3]), CELL.sub(" ", text))
+    rest = re.sub(r"[-=]+>", " ", REMARK.sub(" ", rest))
+    if cells or any(word.lower() in LETTERS for word in re.findall(r"[A-Za-z-]{2,}", rest)):
+        rest = re.sub(r"[→➡]", " ", rest)  # between moves or cells it is no move
+    moves = [moves_of(token) for token in re.split(r"[\s,;:|/.\[\]{}()]+", rest)]
     if None in moves or sum(len(letters or "") for letters in moves) > MOST_STEPS:
         return None
     letters = "".join(part for part in moves if part)
