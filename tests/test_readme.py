@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.cli.main import parse
+from frozenlab.cli.main import COMMANDS, parse
 from frozenlab.engineer.engineers.api import ApiEngineer
 
 ROOT = Path(__file__).parents[1]
@@ -61,6 +61,11 @@ def test_links_and_paths_exist(page: Path) -> None:
 def test_modules_exist(page: Path) -> None:
     modules = re.findall(r"python -m ((?:frozenlab|benchmarks|tests)[\w.]*)", page.read_text(encoding="utf-8"))
     assert not [module for module in modules if find_spec(module) is None]
+
+
+def test_every_command_is_documented() -> None:
+    text = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    assert not [command.name for command in COMMANDS if not re.search(rf"(frozenlab|\|) {command.name}\b", text)]
 
 
 def test_the_settings_of_an_engineer_are_read() -> None:
