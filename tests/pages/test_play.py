@@ -364,3 +364,10 @@ def test_an_open_sum_of_costs_is_explained(page: AppTest, monkeypatch: pytest.Mo
     page.query_params["board"] = encode(read_board("S F G\nH F F\ng F s"))
     page.run()
     assert not page.exception and any("gave up on this one" in caption.value for caption in page.caption)
+
+
+def test_the_chosen_model_is_loaded_while_the_reader_looks(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[Path] = []
+    monkeypatch.setattr(Planner, "warm_up", lambda self, checkpoint: loaded.append(checkpoint))
+    page.run()
+    assert not page.exception and [path.name for path in loaded] == ["lab-model"]

@@ -7,7 +7,7 @@ import streamlit as st
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.play.board_controls import choose_board
 from frozenlab.tasks.lake.page.play.optimum import known_solution, show_facts, show_warnings, solve_now, solver_track
-from frozenlab.tasks.lake.page.play.planner import ask, choose_planner
+from frozenlab.tasks.lake.page.play.planner import ask, choose_planner, load
 from frozenlab.tasks.lake.page.play.player import broken_rule, play, raw_answer, take_along
 from frozenlab.tasks.lake.page.play.search import search_toggle, show_search
 from frozenlab.tasks.lake.page.play.state import lay_out, take_address, write_address
@@ -55,3 +55,4 @@ def page() -> None:
         solve_now(board, places.waiting)
     if planned.request is not None:
         ask(planned.request, board, optimum)
+    load(planned.checkpoint)

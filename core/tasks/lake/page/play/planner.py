@@ -49,6 +49,8 @@ class Planned:
     """All answers of the model, of which one is shown."""
     request: Request | None = None
     """A model that has to be asked before its plan can be shown."""
+    checkpoint: Checkpoint | None = None
+    """The chosen model."""
     hides_solver: bool = False
     """The reader still draws the board, and nobody has planned on it."""
 
@@ -117,6 +119,7 @@ def your_controls(board: Board, optimum: int | None) -> Track | None:
 def planned_by_model(board: Board, source: Source, request: Request | None) -> Planned:
     """The model's answers for this board, or the request for them."""
     due = request if request is not None and is_due(request, source) else None
+    checkpoint = request.checkpoint if request else None
     if state.pop("play_answers_new", False):
         state.play_chosen = 0
     answers = state.get("play_answers") if state.get("play_wanted", ("",))[0] == encode(board) else None
@@ -126,8 +129,9 @@ def planned_by_model(board: Board, source: Source, request: Request | None) -> P
         chosen = min(state.get("play_chosen", 0), len(answers) - 1)
         answer, name = answers[chosen], state.play_answered
         label = name if len(answers) == 1 else f"{name}, answer {chosen + 1}"
-        return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due)
-    return Planned([Track(due.short_name, None)] if due else [], request=due, hides_solver=source == "Draw" and due is None)
+        return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
+    tracks = [Track(due.short_name, None)] if due else []
+    return Planned(tracks, request=due, checkpoint=checkpoint, hides_solver=source == "Draw" and due is None)
 
 
 def is_due(request: Request, source: Source) -> bool:
@@ -154,3 +158,10 @@ def ask(request: Request, board: Board, optimum: int | None) -> None:
     except PlannerError as error:
         state.play_failed = str(error)
     st.rerun()
+
+
+def load(checkpoint: Checkpoint | None) -> None:
+    """Lets the planning process load the chosen lab model, so that the first plan comes at once. A language model waits for its first
+    request."""
+    if checkpoint is not None and checkpoint.language is None:
+        Planner.shared().warm_up(checkpoint.path)
