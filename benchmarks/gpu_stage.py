@@ -35,7 +35,7 @@ from frozenlab.loop.footprint import GIB, QWEN3, Shape, footprint, gpus
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
-from frozenlab.training.methods.language_grpo import LanguageGRPORun
+from frozenlab.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage import train_stage
 

@@ -38,7 +38,7 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     from frozenlab.policy.folders import LAB_MODEL
     from frozenlab.policy.lab.policy import LabPolicy
     from frozenlab.training import optimizers
-    from frozenlab.training.methods.imitation import ImitationRun
+    from frozenlab.training.runs.imitation import ImitationRun
 
     torch.set_num_threads(1)
     if kind == "bfloat16":

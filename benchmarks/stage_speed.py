@@ -35,7 +35,7 @@ from frozenlab.lake.suites import SUITES, build_suite, held_out
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.training.methods.grpo import GRPORun
+from frozenlab.training.runs.grpo import GRPORun
 from frozenlab.training.settings import TrainingSettings
 
 TURNS, STEPS = 3, 3

@@ -33,7 +33,8 @@ from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.replays.task import KINDS
 from frozenlab.studies.spec import STUDIES, engineer_arms, engineers_study
-from frozenlab.training.settings import METHODS, SCHEDULES
+from frozenlab.training.methods import NAMES as METHODS
+from frozenlab.training.stage_settings import SCHEDULES
 from tests.builders import build_session
 from tests.loop.test_loop import small_spec
 

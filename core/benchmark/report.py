@@ -24,7 +24,6 @@ from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.loop.tables import checked
 from frozenlab.policy.evaluation import COLUMNS
-from frozenlab.training.settings import Method
 
 SHIPPED = places.ASSETS / "results"
 """Results that ship with the project."""
@@ -108,7 +107,7 @@ class Measured(BaseModel):
     """Title for people, like "long session, after stage 2"."""
     model: str
     """The checkpoint in words, like "lab model"."""
-    method: Method | None = None
+    method: str | None = None
     """How the checkpoint was trained in its session; None for a base."""
     session: str | None = None
     stage: int | None = None

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def add_run(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.engineers import BY_NAME
     from frozenlab.loop.presets import PRESETS
-    from frozenlab.training.settings import METHODS, SCHEDULES
+    from frozenlab.training.methods import NAMES as METHODS
+    from frozenlab.training.stage_settings import SCHEDULES
 
     parser.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
     parser.add_argument("--preset", metavar="NAME", help=f"use a preset instead of a spec file: {listed(PRESETS)}")
@@ -42,7 +43,8 @@ def run_session(options: argparse.Namespace) -> int:
     from frozenlab.loop.presets import PRESETS, preset_spec
     from frozenlab.loop.spec import SessionSpec
     from frozenlab.loop.store import SessionStore
-    from frozenlab.training.settings import METHODS, SCHEDULES
+    from frozenlab.training.methods import NAMES as METHODS
+    from frozenlab.training.stage_settings import SCHEDULES
 
     if (options.preset is None) == (options.spec is None):
         raise InputError("give either a spec file or --preset")
@@ -132,7 +134,7 @@ def run_status(options: argparse.Namespace) -> None:
 def print_status(session: Session, as_json: bool) -> None:
     from frozenlab.loop.events import rate_words
     from frozenlab.loop.soundness import problems_of
-    from frozenlab.training.settings import METHOD_NAMES
+    from frozenlab.training.methods import title_of
 
     state = session.state()
     if as_json:
@@ -141,7 +143,7 @@ def print_status(session: Session, as_json: bool) -> None:
         return
     spec = session.spec
     print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {state.progress:.0%} done")
-    print(f"  trained by {METHOD_NAMES[spec.training.method]}, engineer {spec.engineer.kind}")
+    print(f"  trained by {title_of(spec.training.method)}, engineer {spec.engineer.kind}")
     for rate in state.rates:
         where = "base" if rate.stage is None else f"after stage {rate.stage + 1}"
         print(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")

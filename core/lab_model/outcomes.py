@@ -52,7 +52,8 @@ from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.lab.vocabulary import CONFIG
 from frozenlab.policy.loading import load_policy
 from frozenlab.studies.effects import CLEAR, contrast
-from frozenlab.training.settings import Schedule, TrainingSettings
+from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage_settings import Schedule
 
 ENGINEERS = ("taught", "policy", "rules", "kept")
 """The engineers to compare: the taught model, the session's own checkpoint, the rules, and none."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from frozenlab.engineer.sentences import counted
 from frozenlab.intervals import wilson
-from frozenlab.training.settings import METHOD_NAMES
+from frozenlab.training.methods import title_of
 
 
 def event_words(event: Mapping[str, Any]) -> str:
@@ -17,7 +17,7 @@ def event_words(event: Mapping[str, Any]) -> str:
     when = "Before training" if stage is None else f"After stage {stage + 1}"
     match kind:
         case "started":
-            method = METHOD_NAMES.get(event.get("method", "grpo"), "an unknown method")
+            method = title_of(event.get("method", "grpo"))
             return f"Started: {event.get('stages')} stages by {method}, engineer {event.get('engineer')}."
         case "resumed":
             return "Resumed."

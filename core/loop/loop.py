@@ -34,7 +34,7 @@ from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
 from frozenlab.training.checkpoints import drop_resume_files
-from frozenlab.training.methods.language_grpo import LanguageGRPORun
+from frozenlab.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.training.stage import make_run, train_stage
 from frozenlab.training.stage_run import StageRun
 

@@ -18,7 +18,9 @@ from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.suites import SEED, SUITES, SuiteSpec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
-from frozenlab.training.settings import METHOD_NAMES, Method, TrainingSettings
+from frozenlab.training.methods import BY_NAME, title_of
+from frozenlab.training.methods import NAMES as TRAINING_METHODS
+from frozenlab.training.settings import TrainingSettings
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,23 @@ class Preset:
     """The validation boards, which the engineer reads."""
     test_boards: int
     """Boards per cell of the test suite, which has the cells of ``suite``."""
-    training: dict[Method, dict[str, Any]]
+    training: dict[str, dict[str, Any]]
     """Training settings of a stage by method, where they differ from the defaults of TrainingSettings. All take about the same time."""
     policy: str = "lab-model"
     language: LanguageSettings | None = None
     """Settings of a Hugging Face model; such a preset needs a GPU."""
     proposal_tokens: int | None = None
     """The longest proposal of such a model as engineer; None: the usual one."""
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The methods that it has numbers for, of their own or of a method that they are like."""
+        return tuple(name for name in TRAINING_METHODS if {name, BY_NAME[name].like} & set(self.training))
+
+    def numbers(self, method: str) -> dict[str, Any]:
+        """How one stage trains by one of its methods."""
+        like = BY_NAME[method].like
+        return self.training[method if method in self.training or like is None else like]
 
 
 SMALL = EnvironmentConfig.uniform(SUITES["session"].sizes, agents=3, hole_ratio=0.2, wait_ratio=0.2)
@@ -128,7 +140,7 @@ class PresetError(LabError, ValueError):
     """A preset does not support a training method; the message lists those it supports."""
 
 
-def preset_spec(name: str, *, method: Method = "grpo", engineer: str | EngineerSpec = "policy", seed: int = 0) -> SessionSpec:
+def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec = "policy", seed: int = 0) -> SessionSpec:
     """The spec of a preset.
 
     Args:
@@ -140,19 +152,19 @@ def preset_spec(name: str, *, method: Method = "grpo", engineer: str | EngineerS
         EngineerError: there is no such engineer, or it needs settings.
     """
     preset = PRESETS[name]
-    if method not in preset.training:
-        raise PresetError(f"the preset {name} trains by {' or '.join(METHOD_NAMES[offered] for offered in preset.training)}")
+    if method not in preset.methods:
+        raise PresetError(f"the preset {name} trains by {' or '.join(title_of(offered) for offered in preset.methods)}")
     chosen = engineer_of(engineer) if isinstance(engineer, str) else engineer
     if isinstance(engineer, str) and isinstance(chosen, ModelEngineer) and preset.proposal_tokens:
         chosen = chosen.model_copy(update={"max_tokens": preset.proposal_tokens})
     return SessionSpec(
-        title=f"{NAMES.get(name, name.capitalize())} session" + (f" by {METHOD_NAMES[method]}" if method != "grpo" else ""),
+        title=f"{NAMES.get(name, name.capitalize())} session" + (f" by {title_of(method)}" if method != "grpo" else ""),
         policy=preset.policy,
         language=preset.language,
         engineer=chosen,
         stages=preset.stages,
         initial_config=preset.config,
-        training=TrainingSettings(method=method, **preset.training[method]),
+        training=TrainingSettings(method=method, **preset.numbers(method)),
         suite=preset.suite,
         # As the named suites are drawn: of each cell of ``session`` the next boards after those of validation, which are still boards of
         # ``paper`` and so unknown to the lab model from its warm start too.

@@ -17,7 +17,8 @@ from frozenlab.loop.older import upgraded_spec
 from frozenlab.policy.folders import on_hub
 from frozenlab.policy.policy import Policy
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.training.settings import METHOD_NAMES, TrainingSettings
+from frozenlab.training.methods import BY_NAME, title_of
+from frozenlab.training.settings import TrainingSettings
 
 
 class Parent(BaseModel):
@@ -113,8 +114,8 @@ class SessionSpec(BaseModel):
             raise ValueError(
                 f"a proposal may take {self.engineer.max_tokens} tokens, but prompt and answer together only {self.language.context}"
             )
-        if training.method != "grpo":
-            raise ValueError(f"a language model trains by GRPO; {METHOD_NAMES[training.method]} needs the lab model")
+        if not BY_NAME[training.method].language:
+            raise ValueError(f"a language model trains by GRPO; {title_of(training.method)} needs the lab model")
         if self.policy == "lab-model":
             raise ValueError('"language" is about a Hugging Face model: name it in "policy"')
         if training.boards_per_step % processes:

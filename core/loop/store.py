@@ -39,6 +39,7 @@ from frozenlab.loop.tables import checked
 from frozenlab.policy.evaluation import COLUMNS
 from frozenlab.policy.folders import policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.training.methods import BY_NAME
 
 OFFERED = 60
 """Sessions that a page offers to choose from; older ones open by their id."""
@@ -299,6 +300,7 @@ class Session(Job):
             validation_before=before,
             last_proposal=None if stage is None else self.proposal(stage - 1 if stage else None),
             method=self.spec.training.method,
+            rewarded=BY_NAME[self.spec.training.method].rewards,
             sampled=None if stage is None else self.completions(stage),
         )
 

@@ -13,29 +13,16 @@ from accelerate import PartialState
 
 from frozenlab.errors import Stopped
 from frozenlab.lake.instance import Instance
-from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.policy import Policy
 from frozenlab.training.checkpoints import keep_checkpoint, newest_checkpoint, steps_of
-from frozenlab.training.methods.expert_iteration import ExpertIterationRun
-from frozenlab.training.methods.grpo import GRPORun
-from frozenlab.training.methods.imitation import ImitationRun
-from frozenlab.training.methods.language_grpo import LanguageGRPORun
-from frozenlab.training.settings import Method, TrainingSettings
+from frozenlab.training.methods import BY_NAME
 from frozenlab.training.stage_run import StageRun, StepReport
-
-RUNS: dict[Method, type[StageRun]] = {
-    "grpo": GRPORun,
-    "imitation": ImitationRun,
-    "expert-iteration": ExpertIterationRun,
-}
-"""The lab model's."""
+from frozenlab.training.stage_settings import StageSettings
 
 
-def make_run(policy: Policy, settings: TrainingSettings, *, stages: int, seed: int) -> StageRun:
+def make_run(policy: Policy, settings: StageSettings, *, stages: int, seed: int) -> StageRun:
     """What trains ``policy`` in place, stage by stage, over the whole session."""
-    if isinstance(policy, HFPolicy):
-        return LanguageGRPORun(policy, settings, stages=stages, seed=seed)
-    return RUNS[settings.method](policy, settings, stages=stages, seed=seed)
+    return BY_NAME[settings.method].run(policy, settings, stages=stages, seed=seed)
 
 
 def train_stage(

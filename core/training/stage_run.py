@@ -22,7 +22,7 @@ from frozenlab.policy.lab.generation import sample
 from frozenlab.policy.policy import Policy
 from frozenlab.training.checkpoints import seal
 from frozenlab.training.reward import reward
-from frozenlab.training.settings import Schedule, TrainingSettings, share_of_rate
+from frozenlab.training.stage_settings import Schedule, StageSettings, share_of_rate
 
 RECORDED_BOARDS = 4
 """Boards a step whose completions are kept for people to look at."""
@@ -43,7 +43,7 @@ class StageRun(TrainerCallback, ABC):
     FIGURES: ClassVar[dict[str, str]] = {"entropy": "entropy", "learning_rate": "learning_rate", "grad_norm": "grad_norm"}
     """What of the trainer's own log belongs to the figures of a step: name -> what the trainer calls it."""
 
-    def __init__(self, policy: Policy, settings: TrainingSettings, *, stages: int, seed: int) -> None:
+    def __init__(self, policy: Policy, settings: StageSettings, *, stages: int, seed: int) -> None:
         """``stages`` is their number in the whole session, over which the learning rate may fall."""
         self.policy, self.settings, self.stages, self.seed = policy, settings, stages, seed
         self.begin([], 0, report=lambda *_: None, stopping=lambda: False)

@@ -16,7 +16,7 @@ from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED, Session, SessionError, SessionStore
-from frozenlab.training.settings import METHOD_NAMES
+from frozenlab.training.methods import title_of
 from frozenlab.ui import markup, nav
 
 CHOSEN = "session_chosen"
@@ -78,7 +78,7 @@ def _older(session_id: str) -> Session | None:
 def describe(session: Session) -> str:
     """``Quick session · GRPO · running · 20260712-101500-quick``."""
     kind = "recorded" if session.read_only else session.state().status
-    method = METHOD_NAMES[session.spec.training.method]
+    method = title_of(session.spec.training.method)
     return f"{session.title} · {method} · {kind}" + (f" · {session.id}" if session.title != session.id else "")
 
 
@@ -86,7 +86,7 @@ def set_up(spec: SessionSpec) -> str:
     """How a session works, wherever its figures are shown: ``GRPO · policy engineer · 3 stages``; before it a language model's name."""
     model = [Path(spec.policy).name] if spec.language else []
     stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
-    return " · ".join([*model, METHOD_NAMES[spec.training.method], f"{spec.engineer.kind} engineer", stages])
+    return " · ".join([*model, title_of(spec.training.method), f"{spec.engineer.kind} engineer", stages])
 
 
 def status_badge(session: Session, state: State) -> None:

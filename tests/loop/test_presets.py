@@ -12,14 +12,16 @@ from frozenlab.lake.suites import held_out
 from frozenlab.loop.loop import suites_of
 from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.training.settings import LEARNING_RATES, METHODS, Method, TrainingSettings
+from frozenlab.training.methods import BY_NAME as METHOD_OF
+from frozenlab.training.methods import NAMES as METHODS
+from frozenlab.training.settings import TrainingSettings
 
 LAB = [name for name, preset in PRESETS.items() if preset.language is None]
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", LAB)
-def test_a_preset_is_a_session_that_can_run_by_each_method(name: str, method: Method) -> None:
+def test_a_preset_is_a_session_that_can_run_by_each_method(name: str, method: str) -> None:
     spec = preset_spec(name, method=method, engineer="rules", seed=4)
     assert (spec.training.method, spec.engineer.kind, spec.seed) == (method, "rules", 4)
     assert not [reason for size in spec.initial_config.sizes if (reason := undrawable(spec.initial_config, size))]
@@ -65,7 +67,7 @@ def test_test_boards_of_a_preset_are_held_out_from_everything_and_from_its_engin
 
 def test_each_method_has_a_learning_rate_of_its_own() -> None:
     for method in METHODS:
-        assert TrainingSettings(method=method).learning_rate == LEARNING_RATES[method]
+        assert TrainingSettings(method=method).learning_rate == METHOD_OF[method].learning_rate
         assert TrainingSettings(method=method, learning_rate=2e-5).learning_rate == 2e-5
 
 

@@ -22,7 +22,6 @@ from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import Phase, State
 from frozenlab.loop.store import Session, SessionStore
-from frozenlab.training.settings import Method
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -71,7 +70,7 @@ def test_an_engineer_behind_an_api_is_told_where_and_with_which_key(launched: li
 
 
 @pytest.mark.parametrize(("name", "method"), [("quick", "imitation"), ("study", "expert-iteration"), ("long", "grpo")])
-def test_a_preset_fills_the_form_for_each_method(name: str, method: Method, launched: list[SessionSpec]) -> None:
+def test_a_preset_fills_the_form_for_each_method(name: str, method: str, launched: list[SessionSpec]) -> None:
     app = open_page("train")
     app.selectbox(key="form_preset").set_value(name).run()
     app.selectbox(key="form_method").set_value(method).run()
@@ -175,7 +174,7 @@ def test_what_will_run_says_by_which_method() -> None:
 
 
 @pytest.mark.parametrize(("method", "label", "panel"), [("grpo", "GRPO", "reward"), ("expert-iteration", "expert iteration", "loss")])
-def test_the_live_view_names_the_method_and_shows_its_measure(sessions_folder: Path, method: Method, label: str, panel: str) -> None:
+def test_the_live_view_names_the_method_and_shows_its_measure(sessions_folder: Path, method: str, label: str, panel: str) -> None:
     spec = small_spec()
     build_session(sessions_folder, spec.model_copy(update={"training": spec.training.model_copy(update={"method": method})}))
     app = open_page("train", session="built")

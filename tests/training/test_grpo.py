@@ -13,7 +13,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.training.methods.grpo import GRPORun, PackedGRPOTrainer, group_figures
+from frozenlab.training.runs.grpo import GRPORun, PackedGRPOTrainer, group_figures
 from frozenlab.training.settings import TrainingSettings
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("grpo")]

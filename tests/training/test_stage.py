@@ -29,11 +29,14 @@ from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.lab.vocabulary import END, MOVES, WORDS
 from frozenlab.training import stage_run
 from frozenlab.training.demonstrations import ID_OF, Example
-from frozenlab.training.methods import imitation
-from frozenlab.training.methods.expert_iteration import ExpertIterationRun, best_plans
-from frozenlab.training.methods.imitation import Cut, ImitationRun, cut
-from frozenlab.training.settings import LEARNING_RATES, Method, Schedule, TrainingSettings
-from frozenlab.training.stage import RUNS, make_run, train_stage
+from frozenlab.training.methods import BY_NAME as METHOD_OF
+from frozenlab.training.methods import NAMES as METHODS
+from frozenlab.training.runs import imitation
+from frozenlab.training.runs.expert_iteration import ExpertIterationRun, best_plans
+from frozenlab.training.runs.imitation import Cut, ImitationRun, cut
+from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage import make_run, train_stage
+from frozenlab.training.stage_settings import Schedule
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
 
@@ -45,7 +48,7 @@ def boards_of(stage: int) -> list[Instance]:
 
 
 def train(
-    folder: Path, method: Method, stage: int = 0, stop_after: int | None = None, schedule: Schedule = "linear", warmup: int = 0
+    folder: Path, method: str, stage: int = 0, stop_after: int | None = None, schedule: Schedule = "linear", warmup: int = 0
 ) -> list[dict[str, float]]:
     """Trains a stage of the lab model in small, on from the stage before; returns the figures of its steps."""
     figures: list[dict[str, float]] = []
@@ -71,11 +74,11 @@ def weights(folder: Path, stage: int = 0) -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Method], Path]:
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """A folder with two stages by the method, trained once for all tests."""
-    done: dict[Method, Path] = {}
+    done: dict[str, Path] = {}
 
-    def folder(method: Method) -> Path:
+    def folder(method: str) -> Path:
         if method not in done:
             done[method] = tmp_path_factory.mktemp(method)
             for stage in range(2):
@@ -85,12 +88,12 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Method], Path
     return folder
 
 
-@pytest.mark.parametrize("method", RUNS)
-def test_a_stage_trains_and_reports_each_step(method: Method, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_a_stage_trains_and_reports_each_step(method: str, tmp_path: Path) -> None:
     figures = train(tmp_path, method)
     assert [step["step"] for step in figures] == [1, 2, 3, 4]
     assert all(step["seconds"] > 0 for step in figures)
-    fallen = [LEARNING_RATES[method] * (1 - step / (2 * STEPS)) for step in range(STEPS)]
+    fallen = [METHOD_OF[method].learning_rate * (1 - step / (2 * STEPS)) for step in range(STEPS)]
     assert [step["learning_rate"] for step in figures] == pytest.approx(fallen), "it falls to zero over the session, not the stage"
     for step in (figures[0], figures[-1]):  # whatever the method, its first and last step show what the policy writes by itself
         assert {"reward", "valid", "optimal", "length"} <= set(step)
@@ -99,8 +102,8 @@ def test_a_stage_trains_and_reports_each_step(method: Method, tmp_path: Path) ->
     assert not (tmp_path / "0" / "trainer").exists()
 
 
-@pytest.mark.parametrize("method", RUNS)
-def test_the_next_stage_goes_on_with_the_optimizer(method: Method, trained: Callable[[Method], Path]) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_the_next_stage_goes_on_with_the_optimizer(method: str, trained: Callable[[str], Path]) -> None:
     first, second = (trained(method) / f"{stage}" / "policy" for stage in range(2))
     assert json.loads((second / "trainer_state.json").read_text())["global_step"] == 2 * STEPS
     optimizer = torch.load(second / "optimizer.pt", weights_only=True)
@@ -110,9 +113,9 @@ def test_the_next_stage_goes_on_with_the_optimizer(method: Method, trained: Call
 
 
 @pytest.mark.parametrize("stop_after", [1, 3])
-@pytest.mark.parametrize("method", RUNS)
+@pytest.mark.parametrize("method", METHODS)
 def test_a_stopped_stage_ends_where_an_unstopped_one_does(
-    method: Method, stop_after: int, trained: Callable[[Method], Path], tmp_path: Path
+    method: str, stop_after: int, trained: Callable[[str], Path], tmp_path: Path
 ) -> None:
     shutil.copytree(trained(method) / "0", tmp_path / "0")
     with pytest.raises(Stopped):
@@ -123,7 +126,7 @@ def test_a_stopped_stage_ends_where_an_unstopped_one_does(
 
 
 @pytest.mark.parametrize("method", ["grpo", "imitation"])
-def test_a_rate_that_falls_per_stage_begins_anew_in_each_and_is_taken_up_after_a_stop(method: Method, tmp_path: Path) -> None:
+def test_a_rate_that_falls_per_stage_begins_anew_in_each_and_is_taken_up_after_a_stop(method: str, tmp_path: Path) -> None:
     for whole in (tmp_path / "whole", tmp_path / "stopped"):
         first = train(whole, method, 0, schedule="per-stage", warmup=1)
     straight = train(tmp_path / "whole", method, 1, schedule="per-stage", warmup=1)
@@ -132,7 +135,7 @@ def test_a_rate_that_falls_per_stage_begins_anew_in_each_and_is_taken_up_after_a
     rest = train(tmp_path / "stopped", method, 1, schedule="per-stage", warmup=1)
     shares = [1 / 2, 1, 2 / 3, 1 / 3]
     for figures, expected in ((first, shares), (straight, shares), (rest, shares[2:])):
-        assert [step["learning_rate"] for step in figures] == pytest.approx([LEARNING_RATES[method] * share for share in expected])
+        assert [step["learning_rate"] for step in figures] == pytest.approx([METHOD_OF[method].learning_rate * share for share in expected])
     assert all(torch.equal(tensor, weights(tmp_path / "stopped", 1)[name]) for name, tensor in weights(tmp_path / "whole", 1).items())
 
 

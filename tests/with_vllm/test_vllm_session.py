@@ -14,7 +14,7 @@ from frozenlab.loop import loop
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.policy.language.writers import VllmWriter
 from frozenlab.policy.settings import Vllm
-from frozenlab.training.methods.language_grpo import LanguageGRPORun
+from frozenlab.training.runs.language_grpo import LanguageGRPORun
 from tests.language_sessions import LORA, tiny_spec, trained_weights
 from tests.running import finish
 

@@ -16,6 +16,7 @@ from frozenlab.benchmark.paper_results import PaperResults
 from frozenlab.benchmark.report import Report, TeamResult, cells_table
 from frozenlab.intervals import ComparisonError, mean_of_rates, paired_change
 from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.training.methods import METHODS
 from frozenlab.ui.figures import OUTCOME_ORDER, Rate
 from frozenlab.ui.theme import OUTCOME_WORDS
 
@@ -39,11 +40,8 @@ PAPER_DASHES = ("dot", "dash", "dashdot", "longdash", "longdashdot", "2px,6px", 
 PAPER_COLOR = "#7C8DA3"
 """Middle tones, so that one figure reads on both themes; signs and dashes tell the lines apart without them."""
 
-METHOD_WORDS = {
+METHOD_WORDS = {method.name: method.learned[0].upper() + method.learned[1:] for method in METHODS} | {
     "base": "As it was before any session trained it",
-    "grpo": "Trained by reinforcement learning with GRPO, the paper's method",
-    "imitation": "Trained to imitate the exact solver's corrections of its plans, which is not reinforcement learning",
-    "expert-iteration": "Trained to imitate the best of its own plans",
     "paper": "As the paper reports it, on the authors' own boards",
 }
 

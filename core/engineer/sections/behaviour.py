@@ -23,7 +23,13 @@ class Behaviour(Section):
         first, last = thirds(stage.metrics)
         mean = last.mean(numeric_only=True)
         if {"reward", "entropy"} <= set(mean.dropna().index):  # else nothing was sampled, or no sampled plan was good enough to learn from
-            yield whole_line(mean["reward"], mean["reward"] - first["reward"].mean(), mean["entropy"], mean["length"], stage.method)
+            yield whole_line(
+                mean["reward"],
+                mean["reward"] - first["reward"].mean(),
+                mean["entropy"],
+                mean["length"],
+                None if stage.rewarded else stage.method,
+            )
         for size in stage.config.sizes:
             sampled = sampled_valid(stage.metrics, size)
             if sampled is not None:
@@ -39,9 +45,9 @@ class Behaviour(Section):
         return last_samples(tables, line.size)
 
 
-def whole_line(reward: float, reward_delta: float, entropy: float, length: float, method: str = "grpo") -> Evidence:
-    """``reward`` is what GRPO pays; a method that pays nothing has the same measure of its sampled plans, which is called their score."""
-    led = "Training: mean reward" if method == "grpo" else f"Training by {method.replace('-', ' ')}: sampled plans score"
+def whole_line(reward: float, reward_delta: float, entropy: float, length: float, method: str | None = None) -> Evidence:
+    """``method`` is one that does not learn from rewards: then the same measure of its sampled plans is called their score."""
+    led = "Training: mean reward" if method is None else f"Training by {method.replace('-', ' ')}: sampled plans score"
     text = f"{led} {reward:.2f} ({reward_delta:+.2f} over the stage), entropy {entropy:.2f} nats a token, {length:.0f} tokens a plan."
     return Evidence(
         id="B",

@@ -14,17 +14,12 @@ from frozenlab.loop.state import PHASE_WORDS
 from frozenlab.loop.store import Session
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of, showcase
-from frozenlab.training.settings import Method
+from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.timeline import rates_by_stage
 from frozenlab.ui.figures import overall, percent
 from frozenlab.ui.glossary import glossary
 
-LEARNED: dict[Method, str] = {
-    "grpo": "It was trained by reinforcement learning (GRPO)",
-    "imitation": "It was trained by imitating an exact solver",
-    "expert-iteration": "It was trained by imitating the best of its own plans (expert iteration)",
-}
 LEAD = (
     "FrozenLab trains a small language model at multi-agent path finding (MAPF): several agents cross a board at once and never meet. "
     "After each stage the same model redesigns the environment it trains on."
@@ -98,7 +93,8 @@ def what_training_did(session: Session) -> None:
         rewrites = sum(bool(proposal.changes) for proposal in proposals)
         engineer = "it" if session.spec.engineer.kind == "policy" else f"the {session.spec.engineer.kind} engineer"
         st.markdown(
-            f"A small language model plans paths for a team on a frozen lake. {LEARNED[session.spec.training.method]}{took}, "
+            f"A small language model plans paths for a team on a frozen lake. It was "
+            f"{BY_NAME[session.spec.training.method].learned}{took}, "
             f"and after {rewrites} of {len(proposals)} stages **{engineer} rewrote the environment it trains on**."
         )
         with st.container(horizontal=True):

@@ -10,7 +10,7 @@ import streamlit as st
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.store import Session
-from frozenlab.training.settings import METHOD_NAMES, Method
+from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import OUTCOME_ORDER, overall, percent
@@ -18,11 +18,6 @@ from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
 
 FAULTS_SHOWN = 4
 CURVE_POINTS = 60
-TRAINED: dict[Method, str] = {
-    "grpo": "plans sampled in {steps} steps; the rules of the lake reward them.",
-    "imitation": "plans sampled in {steps} steps; the exact solver shows how those that fail should go on.",
-    "expert-iteration": "plans sampled in {steps} steps; it imitates the best, as the rules of the lake choose.",
-}
 
 _loop = st.components.v2.component(
     "frozenlab_loop",
@@ -73,9 +68,9 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
                 f"Share of {len(config.sizes)} map sizes, {config.agents} agents. It says what to draw, not which boards.",
             ),
             card(
-                f"Train by {METHOD_NAMES[training.method]}",
+                f"Train by {title_of(training.method)}",
                 _curve(metrics),
-                f"{plans:,} {TRAINED[training.method]}".format(steps=training.steps),
+                f"{plans:,} plans sampled in {training.steps} steps; {BY_NAME[training.method].step}",
             ),
             card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} validation boards ({now.interval})."),
             card("Gather evidence", _faults(read), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),

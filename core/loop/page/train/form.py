@@ -18,15 +18,12 @@ from frozenlab.loop.page.train.preview import preview
 from frozenlab.loop.presets import PRESETS as SESSION_PRESETS
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session
-from frozenlab.training.settings import SCHEDULES, Method, Schedule, TrainingSettings
+from frozenlab.training.methods import titled
+from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage_settings import SCHEDULES, Schedule
 from frozenlab.ui import markup
 from frozenlab.ui.form import fields
 
-METHOD_WORDS: dict[Method, str] = {
-    "grpo": "GRPO · reinforcement learning, the paper's method",
-    "imitation": "imitation · learns how the exact solver corrects its plans",
-    "expert-iteration": "expert iteration · learns the best of its own plans",
-}
 SCHEDULE_WORDS: dict[Schedule, str] = {"linear": "over the session", "per-stage": "in every stage", "constant": "not at all"}
 
 
@@ -37,9 +34,9 @@ TRAINING = ("steps", "boards_per_step", "completions_per_board", "learning_rate"
 
 def fill_form() -> None:
     """Puts the values of the chosen preset, for the chosen method if it has numbers for that, into the form."""
-    trained_by = SESSION_PRESETS[chosen_name()].training
+    trained_by = SESSION_PRESETS[chosen_name()].methods
     if st.session_state.get("form_method") not in trained_by:
-        st.session_state["form_method"] = next(iter(trained_by))
+        st.session_state["form_method"] = trained_by[0]
     spec = chosen_preset()
     values: dict[str, Any] = {name: getattr(spec, name) for name in LOOP}
     values |= {name: getattr(spec.suite, name) for name in SUITE}
@@ -91,9 +88,9 @@ def preset_and_method() -> None:
         on_change=fill_form, help="Fills the form; every value can be changed. The times are for two cores.",
     )  # fmt: skip
     st.selectbox(
-        "How it trains", list(SESSION_PRESETS[chosen_name()].training), key="form_method", on_change=fill_form,
-        format_func=METHOD_WORDS.__getitem__,
-        help="Reinforcement learning rewards plans that the model samples. The other two show it what to imitate; their figures are "
+        "How it trains", SESSION_PRESETS[chosen_name()].methods, key="form_method", on_change=fill_form,
+        format_func=titled,
+        help="Reinforcement learning rewards plans that the model samples. The others show it what to imitate; their figures are "
         "never those of GRPO.",
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from frozenlab.loop.page.obstacles import obstacles
 from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import Session
-from frozenlab.training.settings import METHOD_NAMES
+from frozenlab.training.methods import title_of
 from frozenlab.ui import api_form, markup, sessions
 
 NEW = "train_new"
@@ -27,7 +27,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     *fewer, most = map(str, spec.suite.agents)
     agents = f"{', '.join(fewer)} and {most}" if fewer else most
     st.markdown(
-        f"**{stages}** of {training.steps} steps by **{METHOD_NAMES[training.method]}**: {plans} on {boards:,} boards a stage, "
+        f"**{stages}** of {training.steps} steps by **{title_of(training.method)}**: {plans} on {boards:,} boards a stage, "
         f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
         f"with {agents} agents"
         + (", and a test on others that no engineer sees." if spec.test else ".")

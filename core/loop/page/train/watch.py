@@ -15,6 +15,7 @@ from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.loop.store import OFFERED, Session
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
+from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 from frozenlab.ui.figures import percent
@@ -111,7 +112,7 @@ def curves(session: Session, state: State) -> None:
     if not checks and all(stage.metrics.empty for stage in stages):
         st.caption("Nothing has been measured yet.")
         return
-    below: Literal["reward", "loss"] = "reward" if session.spec.training.method == "grpo" else "loss"
+    below: Literal["reward", "loss"] = "reward" if BY_NAME[session.spec.training.method].rewards else "loss"
     known = str(session.dir), measured, tuple(checks.items()), below
     theme.chart(once(lambda: training_curves(checks.get(None), stages, below=below), "curves", *known), "curves")
 
@@ -133,7 +134,7 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
             )
             track = answer_of(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
             board_player(Board.from_dict(json.loads(row["board"])), [track], key="newest", height=300, autoplay=state.live)
-            rewarded = session.spec.training.method == "grpo"
+            rewarded = BY_NAME[session.spec.training.method].rewards
             with st.expander(f"The answer, word by word (reward {row['reward']:.2f})" if rewarded else "The answer, word by word"):
                 st.code(row["completion"] or " ", language=None, wrap_lines=True)
             return

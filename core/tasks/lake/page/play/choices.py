@@ -22,7 +22,7 @@ from frozenlab.lake.rules import Paths, walk
 from frozenlab.loop.store import OFFERED, Checkpoint, Session, SessionStore
 from frozenlab.policy.folders import policy_folder, weights_file
 from frozenlab.tasks.lake.view.recorded import Recorded
-from frozenlab.training.settings import METHOD_NAMES
+from frozenlab.training.methods import title_of
 
 FIRST_BOARD = read_board("""
 S F F F H F
@@ -133,6 +133,6 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
     for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
             if checkpoint.path != lab_model.path:
-                trained = "" if checkpoint.stage is None else f" by {METHOD_NAMES[session.spec.training.method]}"
+                trained = "" if checkpoint.stage is None else f" by {title_of(session.spec.training.method)}"
                 found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint
     return {name: checkpoint for name, checkpoint in found.items() if weights_file(checkpoint.path)}

@@ -17,9 +17,9 @@ from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy, user
 from frozenlab.policy.language.writers import VllmWriter
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.training.methods.grpo import GRPORun
-from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.runs.grpo import GRPORun
 from frozenlab.training.stage_run import CHECKPOINT_EVERY, StepReport
+from frozenlab.training.stage_settings import StageSettings
 
 
 class LanguageGRPORun(GRPORun):
@@ -32,7 +32,7 @@ class LanguageGRPORun(GRPORun):
     }
     policy: HFPolicy
 
-    def __init__(self, policy: HFPolicy, settings: TrainingSettings, *, stages: int, seed: int) -> None:
+    def __init__(self, policy: HFPolicy, settings: StageSettings, *, stages: int, seed: int) -> None:
         super().__init__(policy, settings, stages=stages, seed=seed)
         self.kept: GRPOTrainer | None = None
 

@@ -1,0 +1,1 @@
+"""The trainers of the methods, and the parts that they share; they import torch."""
