@@ -60,10 +60,11 @@ def add_allow_host(parser: argparse.ArgumentParser) -> None:
 
 def allow_hosts(names: Sequence[str]) -> None:
     """Remember servers that may be asked from now on."""
-    from frozenlab.engineer import hosts
+    if names:
+        from frozenlab.engineer import hosts
 
-    for name in names:
-        hosts.allow(name)
+        for name in names:
+            hosts.allow(name)
 
 
 def refuse_unknown(servers: Iterable[Server | None]) -> None:
