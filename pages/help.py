@@ -11,7 +11,7 @@ from frozenlab.lake.rules import judge, walk
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.tracks import Track
-from frozenlab.tasks.lake.view.words import RULES
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import glossary, markup, nav, sessions, theme
 
 LOOP = (
@@ -74,14 +74,18 @@ def the_rules() -> None:
         "**What can go wrong.** Only the first fault counts: the one at the earliest step. Every chart uses these words and colours."
     )
     head = [("fault", ""), ("the rule that it breaks", "")]
-    rows = [f'<tr><th scope="row">{swatch(fault)}</th><td>{escape(rule)}</td></tr>' for fault, rule in RULES.items()]
+    rows = [
+        f'<tr><th scope="row">{swatch(fault)}</th><td>{escape(rule)}</td></tr>'
+        for fault, outcome in OUTCOMES.items()
+        if (rule := outcome.rule)
+    ]
     st.html(markup.table("Faults and the rules that they break", head, rows))
 
 
 def swatch(outcome: str) -> str:
     """An outcome in its colour and its words."""
-    square = f'<span style="color:{theme.OUTCOME_COLORS[outcome]}" aria-hidden="true">■</span>'
-    return f"{square} {escape(theme.OUTCOME_WORDS[outcome])}"
+    square = f'<span style="color:{OUTCOMES[outcome].color}" aria-hidden="true">■</span>'
+    return f"{square} {escape(OUTCOMES[outcome].label)}"
 
 
 def the_words() -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from frozenlab import doctor
 from frozenlab.cli.main import COMMANDS, main
-from frozenlab.cli.words import FAULT_WORDS
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, engineer_of
 from frozenlab.engineer.sections import USUAL
@@ -33,6 +32,7 @@ from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionStore
 from frozenlab.replays.task import KINDS
 from frozenlab.studies.spec import STUDIES, engineer_arms, engineers_study
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.training.methods import NAMES as METHODS
 from frozenlab.training.stage_settings import SCHEDULES
 from tests.builders import build_session
@@ -161,7 +161,7 @@ def test_every_event_is_a_sentence(name: str) -> None:
 
 
 def test_every_fault_has_words() -> None:
-    assert set(FAULT_WORDS) == set(FAULTS)
+    assert set(OUTCOMES) == {*FAULTS, "optimal", "suboptimal", "valid"}
 
 
 def test_boards_of_the_suites_can_be_left_out(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

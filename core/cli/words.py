@@ -7,20 +7,9 @@ from pathlib import Path
 
 from frozenlab.intervals import wilson
 from frozenlab.lake.draw.generator import Realised
-from frozenlab.lake.rules import Fault, Verdict
+from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import Solution
-
-FAULT_WORDS: dict[Fault, str] = {
-    "parse_error": "the answer cannot be read",
-    "truncated": "the answer is cut off",
-    "missing_agent": "it has no moves for {agents}",
-    "out_of_bounds": "{agents} leaves the board",
-    "hole": "{agents} moves into a hole",
-    "illegal_jump": "{agents} does not begin at its start, or moves further than one cell",
-    "vertex_conflict": "{agents} are in the same cell",
-    "edge_conflict": "{agents} swap cells",
-    "goal_not_reached": "not on the goal at the end: {agents}",
-}
+from frozenlab.tasks.lake.words import OUTCOMES
 
 
 def solution_words(solution: Solution, with_costs: bool) -> str:
@@ -49,7 +38,7 @@ def verdict_words(verdict: Verdict, optimum: int | None) -> str:
         agents = " and ".join(f"agent {number}" for number in verdict.agents) or "the plan"
         when = "" if verdict.step is None else f" at time step {verdict.step}"
         where = "" if verdict.cell is None else f", in row {verdict.cell[0]}, column {verdict.cell[1]} (both from 0)"
-        return f"Not valid: {FAULT_WORDS[verdict.fault].format(agents=agents)}{when}{where} ({verdict.fault})."
+        return f"Not valid: {OUTCOMES[verdict.fault].sentence.format(agents=agents)}{when}{where} ({verdict.fault})."
     took = f"{verdict.makespan} time steps, sum of costs {verdict.sum_of_costs}"
     if verdict.optimal:
         return f"Valid and optimal: {took}."

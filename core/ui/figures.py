@@ -6,7 +6,7 @@ colour-vision deficiencies and read on light and dark; where two faults share a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
 
@@ -15,8 +15,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.intervals import rates, wilson
+from frozenlab.tasks.family import Outcome
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
 
 BEFORE_COLOR = "#7B8EA5"
 AFTER_COLOR = "#2484C6"
@@ -28,7 +28,6 @@ BAND_COLOR = "rgba(86, 180, 233, 0.10)"
 BAND_BLUE = "rgba(36, 132, 198, 0.20)"
 SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 
-OUTCOME_ORDER = (*list(OUTCOME_COLORS)[:2], "valid", *list(OUTCOME_COLORS)[2:])
 """Best first, then the faults as the theme orders them: the stacking order everywhere."""
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
 """Where a fault's colour is near another's, a pattern tells them apart."""
@@ -122,32 +121,35 @@ def rates_by_size(before: Series | None, after: Series) -> Chart:
     return Chart(figure, "Valid and optimal rate by map size. " + _rates_in_words(before, after))
 
 
-def faults_by_size(panels: Sequence[Series]) -> Chart:
+def faults_by_size(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) -> Chart:
     """Outcomes of all boards by map size as stacked shares, one panel a moment, same order and scale in each.
 
     ``customdata`` of each bar is ``[size, outcome, boards, n]``.
+
+    Args:
+        outcomes: of the task, by name, in the order in which they are stacked.
     """
     figure = make_subplots(
         rows=1, cols=len(panels), shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=[panel.label for panel in panels]
     )
     named: set[str] = set()
-    worst_faults = []
+    worst_faults, order = [], list(outcomes)
     for column, panel in enumerate(panels, start=1):
         counts = pd.crosstab(panel.validation["size"], panel.validation["outcome"])
         totals = counts.sum(axis=1)
-        for outcome in (name for name in OUTCOME_ORDER if name in counts.columns):
+        for outcome in (name for name in order if name in counts.columns):
             boards = counts[outcome]
-            words = OUTCOME_WORDS[outcome]
+            words = outcomes[outcome].label
             figure.add_trace(
                 go.Bar(
                     x=[size_label(size) for size in counts.index],
                     y=boards / totals,
                     name=words,
                     legendgroup=outcome,
-                    legendrank=OUTCOME_ORDER.index(outcome),
+                    legendrank=order.index(outcome),
                     showlegend=outcome not in named,
                     marker=dict(
-                        color=OUTCOME_COLORS.get(outcome, OUTCOME_COLORS["suboptimal"]),
+                        color=outcomes[outcome].color,
                         line=dict(width=0.5, color=SEAM_COLOR),
                         pattern=dict(
                             shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25
@@ -163,7 +165,7 @@ def faults_by_size(panels: Sequence[Series]) -> Chart:
             named.add(outcome)
         worst = panel.validation.loc[panel.validation["fault"].notna(), "outcome"].value_counts()
         if len(worst):
-            worst_faults.append(f"{panel.label}: most often {OUTCOME_WORDS[str(worst.index[0])]} ({worst.iloc[0]} boards)")
+            worst_faults.append(f"{panel.label}: most often {outcomes[str(worst.index[0])].label} ({worst.iloc[0]} boards)")
         else:
             worst_faults.append(f"{panel.label}: no fault")
     figure.update_layout(barmode="stack", bargap=0.18)

@@ -28,37 +28,6 @@ Image = Literal["png", "svg"]
 IMAGE_WIDTH = 1400
 """Pixels of a figure that is saved, before it is drawn at a finer scale."""
 
-OUTCOME_COLORS = {
-    "optimal": "#00855F",
-    "suboptimal": "#4E9E3A",
-    "parse_error": "#66778C",
-    "truncated": "#8292A4",
-    "missing_agent": "#7E8C9B",
-    "out_of_bounds": "#9A62BD",
-    "hole": "#1A7FBF",
-    "illegal_jump": "#1F96A8",
-    "vertex_conflict": "#CC4A14",
-    "edge_conflict": "#B97700",
-    "goal_not_reached": "#C56A9C",
-}
-"""Verdict outcome -> colour, in the order in which charts stack them. Middle tones: each keeps 3:1 to the page, light and dark."""
-
-OUTCOME_WORDS = {
-    "optimal": "optimal",
-    "suboptimal": "valid, not optimal",
-    "valid": "valid",
-    "parse_error": "not readable as a plan",
-    "truncated": "cut off before its end",
-    "missing_agent": "an agent has no path",
-    "out_of_bounds": "walks off the board",
-    "hole": "walks into a hole",
-    "illegal_jump": "jumps over more than one cell",
-    "vertex_conflict": "two agents on one cell",
-    "edge_conflict": "two agents swap cells",
-    "goal_not_reached": "ends away from its goal",
-}
-"""Verdict outcome -> plain words."""
-
 
 @dataclass(frozen=True)
 class Palette:

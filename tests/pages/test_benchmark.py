@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.benchmark.page.address import NOBODY, Boards
 from frozenlab.benchmark.page.comparison import (
     ALL,
-    OUTCOMES,
+    FILTERS,
     as_table,
     behind,
     changes,
@@ -294,14 +294,14 @@ def test_a_damaged_link_shows_what_it_can(code: str) -> None:
 
 def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
     rows, other = result(folder, "stage-1").rows, result(folder, "base").rows
-    found = {outcome: behind(rows, 3, None, outcome, "valid", other) for outcome in OUTCOMES}
+    found = {outcome: behind(rows, 3, None, outcome, "valid", other) for outcome in FILTERS}
     assert len(found[ALL]) == 30 == len(found["valid"]) + len(found["failed"])
     right, right_before = set(rows.loc[rows["valid"], "board_id"]), set(other.loc[other["valid"], "board_id"])
     own = set(rows.loc[rows["agents"] == 3, "board_id"])
     boards = {outcome: set(table["board_id"]) for outcome, table in found.items()}
     assert boards["gained"] == own & right - right_before and boards["lost"] == own & right_before - right
     assert boards["gained"] and boards["valid"] == own & right and boards["optimal"] == set(rows.loc[rows["optimal"], "board_id"]) & own
-    faults = [outcome for outcome in OUTCOMES if outcome not in (ALL, "valid", "optimal", "failed", "gained", "lost")]
+    faults = [outcome for outcome in FILTERS if outcome not in (ALL, "valid", "optimal", "failed", "gained", "lost")]
     told = rows[rows["board_id"].isin(own)].groupby("outcome")["board_id"].agg(set).to_dict()
     assert {outcome: boards[outcome] for outcome in faults if boards[outcome]} == {name: of for name, of in told.items() if name in faults}
     assert any(boards[outcome] for outcome in faults)

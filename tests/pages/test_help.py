@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from frozenlab.lake.rules import FAULTS
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.glossary import GLOSSARY
-from frozenlab.ui.theme import OUTCOME_WORDS
 from tests.pages.apptest import open_page, words
 
 
@@ -15,11 +15,11 @@ def test_every_fault_and_every_word_is_explained(sessions_folder: Path) -> None:
     app = open_page("help")
     assert not app.exception
     shown = words(app)
-    assert [fault for fault in FAULTS if OUTCOME_WORDS[fault] not in shown] == []
+    assert [fault for fault in FAULTS if OUTCOMES[fault].label not in shown] == []
     assert [word for group in GLOSSARY.values() for word in group if word not in shown] == []
 
 
 def test_the_two_plans_on_its_board_are_a_collision_and_the_optimum(sessions_folder: Path) -> None:
     components = [json.loads(element.proto.json) for element in open_page("help").get("bidi_component")]
     [player] = [data for data in components if "tracks" in data]
-    assert [track["badge"] for track in player["tracks"]] == [OUTCOME_WORDS["vertex_conflict"], OUTCOME_WORDS["optimal"]]
+    assert [track["badge"] for track in player["tracks"]] == [OUTCOMES["vertex_conflict"].label, OUTCOMES["optimal"].label]

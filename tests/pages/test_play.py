@@ -16,7 +16,7 @@ from frozenlab.lake.solvers.solver import Solution, solve_all
 from frozenlab.loop.planner import PlannedAnswer, Planner, PlannerError
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.view.share import encode
-from frozenlab.ui.theme import OUTCOME_WORDS
+from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
 from tests.pages.apptest import shown
@@ -262,7 +262,7 @@ def test_a_recorded_answer_is_shown_with_the_verdict_on_record(page: AppTest, tm
     page.selectbox(key="play_row").set_value(row["board_id"]).run()
     assert not page.exception and board(page) == Board.from_dict(json.loads(row["board"]))
     recorded, solver = players(page)[0]["tracks"]
-    assert recorded["badge"] == OUTCOME_WORDS[row["outcome"]] and solver["outcome"] == "optimal"
+    assert recorded["badge"] == OUTCOMES[row["outcome"]].label and solver["outcome"] == "optimal"
     assert any(row["completion"] in code.value for code in page.code)
 
 

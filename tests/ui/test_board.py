@@ -12,7 +12,8 @@ from frozenlab.tasks.lake.view import tracks
 from frozenlab.tasks.lake.view.editor import _read_edit
 from frozenlab.tasks.lake.view.gif import board_gif
 from frozenlab.tasks.lake.view.pictures import board_svg
-from frozenlab.ui.theme import DARK, LIGHT, OUTCOME_COLORS, OUTCOME_WORDS, Palette
+from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.ui.theme import DARK, LIGHT, Palette
 
 BOARD = read_board("S F F\nH F F\ng s G")
 
@@ -63,7 +64,7 @@ def test_a_path_far_off_the_board_is_held_beside_it() -> None:
 def test_every_fault_has_words_and_a_colour(fault: str) -> None:
     sentence = tracks.fault_sentence(Verdict(fault, 3, (0, 1), (1, 2)))  # type: ignore[arg-type]
     assert sentence.endswith(".") and "None" not in sentence
-    assert fault in OUTCOME_WORDS and fault in OUTCOME_COLORS
+    assert fault in OUTCOMES and not OUTCOMES[fault].valid and OUTCOMES[fault].rule
 
 
 def edit(**changes: object) -> dict:

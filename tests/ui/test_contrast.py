@@ -10,8 +10,9 @@ import pytest
 from frozenlab.benchmark.page.comparison import OUR_COLORS, PAPER_COLOR
 from frozenlab.lake.picture import AGENT_COLORS, Daylight, ink_on
 from frozenlab.places import ROOT
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
-from frozenlab.ui.theme import DARK, LIGHT, OUTCOME_COLORS, Palette
+from frozenlab.ui.theme import DARK, LIGHT, Palette
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 LETTERS, SHAPES = 4.5, 3.0
@@ -83,7 +84,8 @@ def test_pictures_of_the_environments_are_those_of_the_light_page() -> None:
 
 @both
 @pytest.mark.parametrize(
-    "color", [*OUTCOME_COLORS.values(), *OUR_COLORS, PAPER_COLOR, BEFORE_COLOR, AFTER_COLOR, REWARD_COLOR, CHECK_COLOR]
+    "color",
+    [*(outcome.color for outcome in OUTCOMES.values()), *OUR_COLORS, PAPER_COLOR, BEFORE_COLOR, AFTER_COLOR, REWARD_COLOR, CHECK_COLOR],
 )
 def test_bars_and_lines_can_be_seen(mode: str, colors: Palette, color: str) -> None:
     assert contrast(color, colors.ground) >= SHAPES

@@ -9,9 +9,9 @@ from frozenlab.lake.rules import FAULTS
 from frozenlab.loop.page.curves import StageCurve, rates_over_stages, training_curves, valid_by_size
 from frozenlab.loop.store import Session
 from frozenlab.places import ROOT
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import OUTCOME_ORDER, Rate, Series, faults_by_size, overall, rates_by_size
-from frozenlab.ui.theme import OUTCOME_WORDS
+from frozenlab.ui.figures import Rate, Series, faults_by_size, overall, rates_by_size
 from tests.builders import build_session
 
 
@@ -26,8 +26,8 @@ def series(session: Session, stage: int | None) -> Series:
 
 def test_every_outcome_of_the_rules_can_be_drawn_and_named() -> None:
     for outcome in ("optimal", "suboptimal", "valid", *FAULTS):
-        assert outcome in OUTCOME_ORDER
-        assert outcome in OUTCOME_WORDS
+        assert outcome in OUTCOMES
+        assert outcome in OUTCOMES
 
 
 def test_a_rate_of_nothing_may_be_anything() -> None:
@@ -53,7 +53,7 @@ def test_the_base_stands_alone(session: Session) -> None:
 
 
 def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session) -> None:
-    chart = faults_by_size([series(session, None), series(session, 0)])
+    chart = faults_by_size([series(session, None), series(session, 0)], OUTCOMES)
     first = [trace for trace in chart.figure.data if trace.xaxis == "x"]
     for column in range(4):
         assert sum(trace.y[column] for trace in first) == pytest.approx(1)
@@ -63,7 +63,7 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session)
             assert boards == ((failed["size"] == size) & (failed["outcome"] == outcome)).sum()
             assert n == 12
     order = [trace.customdata[0][1] for trace in first]
-    assert order == sorted(order, key=OUTCOME_ORDER.index)
+    assert order == sorted(order, key=list(OUTCOMES).index)
 
 
 def test_curves_place_each_stage_after_the_one_before(session: Session) -> None:
@@ -98,7 +98,7 @@ def test_small_multiples_have_one_panel_a_size(session: Session) -> None:
 
 def test_all_figures_have_words(session: Session, tmp_path: Path) -> None:
     both = series(session, None), series(session, 1)
-    for chart in (rates_by_size(*both), faults_by_size(both), rates_over_stages(both)):
+    for chart in (rates_by_size(*both), faults_by_size(both, OUTCOMES), rates_over_stages(both)):
         assert len(chart.alt) > 40
 
 

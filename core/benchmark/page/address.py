@@ -13,11 +13,11 @@ import streamlit as st
 
 from frozenlab.benchmark.page.comparison import (
     ALL,
+    FILTERS,
     GAINED,
     LOST,
     METRICS,
     MOST_RESULTS,
-    OUTCOMES,
     PAPER_SUITE,
     Metric,
     first_choice,
@@ -48,7 +48,7 @@ class Boards:
     size: int | None = None
     """None: all map sizes."""
     outcome: str = ALL
-    """One of OUTCOMES."""
+    """One of FILTERS."""
     versus: str | None = None
     """The result that GAINED and LOST compare with."""
     beside: tuple[str, ...] | None = None
@@ -72,7 +72,7 @@ class Boards:
         team = next((team for team in teams if str(team) == agents), teams[0])
         sizes = (cell.size for cell in here[of].cells if cell.agents == team)
         known = versus if versus in here and versus != of else None
-        fits = outcome in OUTCOMES and (known is not None or outcome not in (GAINED, LOST))
+        fits = outcome in FILTERS and (known is not None or outcome not in (GAINED, LOST))
         others = tuple(name for name in beside.split(".") if name in here and name != of)[:MOST_BESIDE]
         return cls(
             of, team, next((number for number in sizes if str(number) == size), None), outcome if fits else ALL, known,

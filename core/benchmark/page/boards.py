@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.benchmark.page.address import MOST_BESIDE, Boards, follow
-from frozenlab.benchmark.page.comparison import ALL, FAILED, FILTER_WORDS, GAINED, LOST, OUTCOMES, Line, Metric, behind
+from frozenlab.benchmark.page.comparison import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, Line, Metric, behind
 from frozenlab.benchmark.page.tables import team_title
 from frozenlab.benchmark.report import Result
 from frozenlab.lake.board import Board
@@ -22,6 +22,7 @@ from frozenlab.tasks.lake.view.gallery import board_gallery
 from frozenlab.tasks.lake.view.optimum import optimal_paths
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import markup, nav, theme
 from frozenlab.ui.components.scoreboard import Cell, Head, Row, Table, scoreboard
 from frozenlab.ui.figures import Rate, percent, size_label
@@ -91,7 +92,7 @@ def narrow(asked: Boards, lines: Mapping[str, Line], table: pd.DataFrame) -> lis
     team, size = st.columns(2)
     choice(team, "agents", "Agents", sorted(int(agents) for agents in table["agents"].unique()), str)
     choice(size, "size", "Map size", sizes, lambda size: "all" if size == ALL else size_label(size))
-    choice(st.container(), "outcome", "Which of them", [name for name in OUTCOMES if name in seen], outcomes.__getitem__)
+    choice(st.container(), "outcome", "Which of them", [name for name in FILTERS if name in seen], outcomes.__getitem__)
     return beside
 
 
@@ -130,7 +131,7 @@ def gallery(asked: Boards, found: pd.DataFrame) -> pd.Series | None:
     items = [
         (
             Board.from_dict(json.loads(row["board"])),
-            (f"{size_label(row['size'])}, " if several else "") + theme.OUTCOME_WORDS[row["outcome"]],
+            (f"{size_label(row['size'])}, " if several else "") + OUTCOMES[row["outcome"]].label,
         )
         for _, row in shown.iterrows()
     ]
@@ -185,7 +186,7 @@ def plans_table(answers: Mapping[str, pd.Series], lines: Mapping[str, Line]) -> 
     for name, answer in answers.items():
         line = lines[name]
         cells = (
-            Cell(theme.OUTCOME_WORDS[answer["outcome"]]),
+            Cell(OUTCOMES[answer["outcome"]].label),
             Cell(whole(answer["makespan"]) if answer["valid"] else "–", f"best {whole(answer['optimal_makespan'])}"),
             Cell(whole(answer["sum_of_costs"]) if answer["valid"] else "–", f"best {whole(answer['optimal_sum_of_costs'])}"),
             Cell(f"{round(answer['on_goal'] * answer['agents'])} of {answer['agents']}"),

@@ -16,9 +16,9 @@ from frozenlab.benchmark.paper_results import PaperResults
 from frozenlab.benchmark.report import Report, TeamResult, cells_table
 from frozenlab.intervals import ComparisonError, mean_of_rates, paired_change
 from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.training.methods import METHODS
-from frozenlab.ui.figures import OUTCOME_ORDER, Rate
-from frozenlab.ui.theme import OUTCOME_WORDS
+from frozenlab.ui.figures import Rate
 
 Metric = Literal["valid", "optimal"]
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -240,9 +240,14 @@ def points(change: float) -> str:
 # --- the boards behind a figure --------------------------------------------------------------------------------------
 
 ALL, FAILED, GAINED, LOST = "all", "failed", "gained", "lost"
-OUTCOMES = (ALL, "valid", "optimal", FAILED, *(name for name in OUTCOME_ORDER if name not in ("valid", "optimal")), GAINED, LOST)
+FILTERS = (ALL, "valid", "optimal", FAILED, *(name for name in OUTCOMES if name not in ("valid", "optimal")), GAINED, LOST)
 """Ways to narrow boards down: by what became of them, or by who else solves them."""
-FILTER_WORDS = OUTCOME_WORDS | {ALL: "all boards", "valid": "solved", "optimal": "solved optimally", FAILED: "not solved"}
+FILTER_WORDS = {name: outcome.label for name, outcome in OUTCOMES.items()} | {
+    ALL: "all boards",
+    "valid": "solved",
+    "optimal": "solved optimally",
+    FAILED: "not solved",
+}
 
 
 def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metric: Metric, other: pd.DataFrame | None) -> pd.DataFrame:
@@ -251,7 +256,7 @@ def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metr
     Args:
         rows: the judged answers of the result that the figure is about.
         size: None for all map sizes.
-        outcome: one of OUTCOMES. ``gained`` are those that ``rows`` has right (by ``metric``) and ``other`` has not; ``lost`` the reverse.
+        outcome: one of FILTERS. ``gained`` are those that ``rows`` has right (by ``metric``) and ``other`` has not; ``lost`` the reverse.
         other: the answers of the result it is compared with.
     """
     found = rows[rows["agents"] == agents]

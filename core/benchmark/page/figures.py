@@ -9,9 +9,9 @@ from plotly.subplots import make_subplots
 
 from frozenlab.benchmark.page.comparison import Line, Metric, ranked, teams
 from frozenlab.benchmark.page.tables import lead_to, team_title
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.figures import (
     GRID_COLOR,
-    OUTCOME_ORDER,
     OUTCOME_PATTERNS,
     SEAM_COLOR,
     Chart,
@@ -20,7 +20,6 @@ from frozenlab.ui.figures import (
     percent_axis,
     size_label,
 )
-from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
 
 APART, SPREAD = 0.1, 0.5
 """How far lines stand apart at one map size, and all of them together at most; of the distance of two sizes."""
@@ -85,8 +84,8 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
     shown = [line for line in ranked(lines, agents, metric) if line.ours]
     counts = {line.id: _outcomes(line, agents) for line in shown}
     figure = go.Figure()
-    for outcome in (name for name in OUTCOME_ORDER if any(name in counted for counted in counts.values())):
-        words = OUTCOME_WORDS[outcome]
+    for outcome in (name for name in OUTCOMES if any(name in counted for counted in counts.values())):
+        words = OUTCOMES[outcome].label
         boards = [counts[line.id].get(outcome, 0) for line in shown]
         n = [sum(counts[line.id].values()) for line in shown]
         figure.add_trace(
@@ -96,7 +95,7 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
                 orientation="h",
                 name=words,
                 marker=dict(
-                    color=OUTCOME_COLORS[outcome], line=dict(width=0.5, color=SEAM_COLOR),
+                    color=OUTCOMES[outcome].color, line=dict(width=0.5, color=SEAM_COLOR),
                     pattern=dict(shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25),
                 ),
                 customdata=[
@@ -111,7 +110,7 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
     common_layout(figure, height=150 + 44 * len(shown), top=104)
     figure.update_layout(legend=dict(xref="container", yref="container", y=1, yanchor="top", entrywidth=170))
     shares = "; ".join(
-        f"{line.name}: " + ", ".join(f"{OUTCOME_WORDS[name]} {boards}" for name, boards in counts[line.id].items()) for line in shown
+        f"{line.name}: " + ", ".join(f"{OUTCOMES[name].label} {boards}" for name, boards in counts[line.id].items()) for line in shown
     )
     return Chart(figure, f"What became of the boards with {team_title(agents)}. {shares}.")
 

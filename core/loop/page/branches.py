@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from frozenlab.loop.page.config_rows import config_rows
 from frozenlab.loop.state import State
 from frozenlab.loop.store import Session, SessionError, SessionStore
-from frozenlab.tasks.lake.view.words import KNOB_LABELS
+from frozenlab.tasks.lake.words import setting_label
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components.timeline import rates_by_stage
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
@@ -72,9 +72,7 @@ def parted(branch: Branch, parent: Session) -> list[str]:
     if there is None or here is None:
         return []
     moved = [row for row in config_rows(there.config, here.config) if abs(row.change) > (0.01 if row.knob == "share" else 0.0005)]
-    return [
-        f"{size_label(row.size)} {KNOB_LABELS.get(row.knob, row.knob)} {shown(row.after)} instead of {shown(row.before)}" for row in moved
-    ]
+    return [f"{size_label(row.size)} {setting_label(row.knob)} {shown(row.after)} instead of {shown(row.before)}" for row in moved]
 
 
 def shown(value: float | None) -> str:

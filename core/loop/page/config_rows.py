@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from frozenlab.engineer.schema import ProposalRecord, Repair
 from frozenlab.engineer.sentences import listed
-from frozenlab.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
-from frozenlab.tasks.lake.view.words import KNOB_LABELS
+from frozenlab.lake.config import LAYOUTS, SCATTER, EnvironmentConfig
+from frozenlab.tasks.lake.words import KNOBS
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def what_changed(record: ProposalRecord) -> str:
         for word, sign in (("raised", 1), ("lowered", -1)):
             sizes = [row.size for row in rows if row.knob == knob and round(row.change * sign, 4) > 0]
             if sizes:
-                parts.append(f"{word} the {KNOB_LABELS[knob]} of {_sizes(sizes)}")
+                parts.append(f"{word} the {KNOBS[knob].label} of {_sizes(sizes)}")
     for layout in LAYOUTS:
         sizes = [row.size for row in rows if row.knob == layout and row.change > 0.005]
         if sizes:

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from html import escape
 
 from frozenlab.engineer.schema import Repair
-from frozenlab.lake.config import KNOBS, LAYOUTS, SCATTER, EnvironmentConfig
+from frozenlab.lake.config import LAYOUTS, SCATTER, EnvironmentConfig
 from frozenlab.loop.page.config_rows import KnobRow
-from frozenlab.tasks.lake.view.words import KNOB_HELP, KNOB_LABELS, LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS
+from frozenlab.tasks.lake.view.words import LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS
+from frozenlab.tasks.lake.words import KNOBS, setting_label
 from frozenlab.ui.figures import Rate, percent, size_label
 from frozenlab.ui.markup import Head, cell, table
 
-KNOB_HEADS: list[Head] = [(KNOB_LABELS[knob], KNOB_HELP[knob]) for knob in KNOBS]
+KNOB_HEADS: list[Head] = [(KNOBS[knob].label, KNOBS[knob].help) for knob in KNOBS]
 LAYOUT_HEAD: Head = ("layouts", "The fraction of the boards with this layout of holes; scatter is anywhere, by chance.")
 
 
@@ -27,7 +28,7 @@ def config_table(rows: Sequence[KnobRow], measured: dict[int, Rate]) -> str:
     for size in sorted({row.size for row in rows}):
         rate = measured.get(size)
         seen = f"{percent(rate.value)} <small>of {rate.n}</small>" if rate else "–"
-        cells = cell("valid rate", seen, "num") + "".join(_knob_cell(by_cell[size, knob], KNOB_LABELS[knob]) for knob in KNOBS)
+        cells = cell("valid rate", seen, "num") + "".join(_knob_cell(by_cell[size, knob], KNOBS[knob].label) for knob in KNOBS)
         lines.append(f'<tr><th scope="row">{size_label(size)}</th>{cells}</tr>')
     head: list[Head] = [("map size", ""), ("valid rate", "On the held-out boards of this size, when the engineer decided"), *KNOB_HEADS]
     return table("Config before and after the proposal", head, lines, kind="fl-config", numbers=("valid rate",))
@@ -65,7 +66,7 @@ def _knob_cell(row: KnobRow, label: str) -> str:
 def repairs_table(repairs: Sequence[Repair]) -> str:
     """What the guard changed, and why."""
     lines = [
-        f'<tr><th scope="row">{size_label(repair.size)}</th><td>{escape(KNOB_LABELS.get(repair.knob, f"{repair.knob} boards"))}</td>'
+        f'<tr><th scope="row">{size_label(repair.size)}</th><td>{escape(setting_label(repair.knob))}</td>'
         f'<td class="num">{100 * repair.proposed:.3g} %</td><td class="num">{100 * repair.used:.3g} %</td>'
         f"<td>{escape(repair.reason)}</td></tr>"
         for repair in repairs

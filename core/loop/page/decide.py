@@ -14,7 +14,7 @@ from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig, diff
 from frozenlab.loop.page.config_tables import repairs_table
-from frozenlab.tasks.lake.view.words import KNOB_HELP, KNOB_LABELS
+from frozenlab.tasks.lake import words
 from frozenlab.ui.figures import overall, overall_by_size, percent, size_label
 
 Verdict = Literal["accept", "edit", "reject"]
@@ -96,8 +96,13 @@ def fill(desk: Desk, size: int, verdict: Verdict = "accept", *, again: bool = Fa
 
 
 def heading(desk: Desk) -> None:
-    names = ["map size", *(f"{KNOB_LABELS[knob]}, %" for knob in KNOBS), "valid next, %", "because of"]
-    hints = [None, *(KNOB_HELP[knob] for knob in KNOBS), "The valid rate that you expect after the next stage, for the ledger.", None]
+    names = ["map size", *(f"{words.KNOBS[knob].label}, %" for knob in KNOBS), "valid next, %", "because of"]
+    hints = [
+        None,
+        *(words.KNOBS[knob].help for knob in KNOBS),
+        "The valid rate that you expect after the next stage, for the ledger.",
+        None,
+    ]
     if desk.proposed is not None:
         names.insert(1, "the proposal")
         hints.insert(1, "Take what the engineer proposes for this size, keep what it had, or write your own numbers.")
@@ -117,7 +122,8 @@ def row_of(desk: Desk, size: int) -> None:
         )  # fmt: skip
     for knob in KNOBS:
         next(columns).number_input(
-            f"{KNOB_LABELS[knob].capitalize()} of {size_label(size)}, %", 0.0, 100.0, step=STEP, format="%.1f", key=desk.widget(size, knob),
+            f"{words.KNOBS[knob].label.capitalize()} of {size_label(size)}, %", 0.0, 100.0, step=STEP, format="%.1f",
+                key=desk.widget(size, knob),
         )  # fmt: skip
     next(columns).number_input(
         f"Valid rate that you expect on {size_label(size)}, %", 0.0, 100.0, step=STEP, format="%.0f", key=desk.widget(size, "expected"),

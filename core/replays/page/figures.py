@@ -9,8 +9,8 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.lake.config import KNOBS, EnvironmentConfig
-from frozenlab.tasks.lake.view.words import KNOB_LABELS
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.lake.words import KNOBS
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
 
@@ -63,7 +63,7 @@ def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Seque
             figure.add_hrect(y0=-0.5, y1=0.5, fillcolor=BAND_COLOR, line_width=0, layer="below", row=i, col=j)
         figure.update_xaxes(range=ends, tickformat=".0%", nticks=4, gridcolor=GRID_COLOR, zeroline=False, tickfont=dict(size=11), row=i)
         figure.add_annotation(
-            text=f"<b>{KNOB_LABELS[knob]}</b>", showarrow=False, x=0, xref="paper", xanchor="right", xshift=-8,
+            text=f"<b>{KNOBS[knob].label}</b>", showarrow=False, x=0, xref="paper", xanchor="right", xshift=-8,
             y=1 - (i - 1) * (row + BETWEEN) / (height - HEADS - FOOT), yref="paper", yanchor="bottom",
         )  # fmt: skip
     figure.update_yaxes(
@@ -96,7 +96,7 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
     place = {arm: i for i, arm in enumerate(arms)}
     means = [float(panel.means[arm]) for arm in arms]
     colors = [direction_color(mean - panel.before) for mean in means]
-    where = f"{size_label(panel.size)}, {KNOB_LABELS[panel.knob]}"
+    where = f"{size_label(panel.size)}, {KNOBS[panel.knob].label}"
     bars = [
         go.Scatter(
             x=[panel.before, mean], y=[i, i], mode="lines", line=dict(color=color, width=4), opacity=0.55, hoverinfo="skip",
@@ -138,7 +138,7 @@ def in_words(table: pd.DataFrame, before: EnvironmentConfig, arms: Sequence[str]
     sentences = []
     for arm in arms:
         sizes = "; ".join(
-            f"{size_label(size)} " + ", ".join(f"{KNOB_LABELS[knob]} {percent(means.loc[(arm, size), knob])}" for knob in KNOBS)
+            f"{size_label(size)} " + ", ".join(f"{KNOBS[knob].label} {percent(means.loc[(arm, size), knob])}" for knob in KNOBS)
             for size in before.sizes
         )
         sentences.append(f"{arm}: {sizes}.")

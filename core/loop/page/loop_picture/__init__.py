@@ -10,11 +10,11 @@ import streamlit as st
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.store import Session
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import OUTCOME_ORDER, overall, percent
-from frozenlab.ui.theme import OUTCOME_COLORS, OUTCOME_WORDS
+from frozenlab.ui.figures import overall, percent
 
 FAULTS_SHOWN = 4
 CURVE_POINTS = 60
@@ -126,8 +126,8 @@ def _curve(metrics: pd.DataFrame) -> dict[str, Any]:
 def _faults(after: pd.DataFrame) -> dict[str, Any]:
     failed = after.loc[~after["valid"], "outcome"]
     common = failed.value_counts(normalize=True).head(FAULTS_SHOWN)
-    names = sorted(common.index, key=lambda name: (-common[name], OUTCOME_ORDER.index(name)))
+    names = sorted(common.index, key=lambda name: (-common[name], list(OUTCOMES).index(name)))
     return {
         "kind": "stack",
-        "parts": [{"share": float(common[name]), "color": OUTCOME_COLORS[name], "label": OUTCOME_WORDS[name]} for name in names],
+        "parts": [{"share": float(common[name]), "color": OUTCOMES[name].color, "label": OUTCOMES[name].label} for name in names],
     }

@@ -8,6 +8,7 @@ import streamlit as st
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.tasks.lake.view.board_list import pick_board, show_board
 from frozenlab.tasks.lake.view.recorded import showcase
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.figures import Series, faults_by_size, rates_by_size, size_label
@@ -29,7 +30,10 @@ def results(moment: Moment, contents: Contents) -> None:
         )
         panels = [Series(moment.label, after)] if before is None else [Series(moment.before_label, before), Series(moment.label, after)]
         theme.chart(
-            once(lambda: faults_by_size(panels), "story faults", *moment.key), "faults", on_select=follow_bar, selection_mode="points"
+            once(lambda: faults_by_size(panels, OUTCOMES), "story faults", *moment.key),
+            "faults",
+            on_select=follow_bar,
+            selection_mode="points",
         )
 
 
@@ -58,14 +62,16 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame) -> pd.Series | 
     """The filters and the list; returns the row that is chosen."""
     sizes = [None, *sorted(int(size) for size in after["size"].unique())]
     seen = set(after["outcome"])
-    outcomes = [ANY, FAILED, *([GAINED, LOST] if before is not None else []), *(name for name in theme.OUTCOME_WORDS if name in seen)]
+    outcomes = [ANY, FAILED, *([GAINED, LOST] if before is not None else []), *(name for name in OUTCOMES if name in seen)]
     if st.session_state.get("board_size") not in sizes:
         st.session_state["board_size"] = None
     if st.session_state.get("board_outcome") not in outcomes:
         st.session_state["board_outcome"] = ANY
     left, right = st.columns(2)
     size = left.selectbox("Map size", sizes, key="board_size", format_func=lambda size: "all" if size is None else size_label(size))
-    outcome = right.selectbox("Outcome", outcomes, key="board_outcome", format_func=lambda name: theme.OUTCOME_WORDS.get(name, name))
+    outcome = right.selectbox(
+        "Outcome", outcomes, key="board_outcome", format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name
+    )
     rows = filtered(before, after, size, outcome)
     if rows.empty:
         return None

@@ -14,7 +14,8 @@ from frozenlab.tasks.lake.view.optimum import optimal_paths
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
 from frozenlab.tasks.lake.view.tracks import Track
-from frozenlab.ui import markup, nav, theme
+from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.ui import markup, nav
 from frozenlab.ui.figures import size_label
 
 MOST_BOARDS = 60
@@ -32,7 +33,7 @@ def pick_board(rows: pd.DataFrame, counts: str, *, key: str, height: int = 430) 
         {
             "map": [size_label(n) for n in shown["size"]],
             "agents": shown["agents"].to_numpy(),
-            "outcome": [theme.OUTCOME_WORDS[name] for name in shown["outcome"]],
+            "outcome": [OUTCOMES[name].label for name in shown["outcome"]],
             "steps": shown["makespan"].to_numpy(),
             "optimum": shown["optimal_makespan"].to_numpy(),
         }

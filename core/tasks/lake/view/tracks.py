@@ -9,7 +9,7 @@ from typing import Any
 
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.rules import Paths, Verdict
-from frozenlab.ui.theme import OUTCOME_WORDS
+from frozenlab.tasks.lake.words import OUTCOMES
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
     paths, verdict = complete(board, track.paths), track.verdict
     return {
         "label": track.label,
-        "badge": OUTCOME_WORDS[verdict.outcome] if verdict else None,
+        "badge": OUTCOMES[verdict.outcome].label if verdict else None,
         "outcome": (verdict.outcome if verdict.valid else "fault") if verdict else None,
         "caption": fault_sentence(verdict) if verdict else "",
         "paths": paths,

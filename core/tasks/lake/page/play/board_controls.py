@@ -16,7 +16,8 @@ from frozenlab.tasks.lake.page.play.state import Places, load, show, state
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.editor import board_editor
 from frozenlab.tasks.lake.view.recorded import recorded
-from frozenlab.ui import nav, theme
+from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.ui import nav
 from frozenlab.ui.plain import plain
 
 Source = Literal["Random", "Session", "Paste", "Draw"]
@@ -96,12 +97,15 @@ def session_controls(store: SessionStore) -> None:
     label = st.selectbox("Validation", tables, key="play_validation")
     table = tables[label]
     teams, sizes = sorted(table["agents"].unique()), sorted(table["size"].unique())
-    outcomes = [name for name in theme.OUTCOME_WORDS if (table["outcome"] == name).any()]
+    outcomes = [name for name in OUTCOMES if (table["outcome"] == name).any()]
     columns = st.columns(2)
     team = columns[0].selectbox("Agents", ["all", *teams], key="play_filter_agents")
     size = columns[1].selectbox("Map size", ["all", *sizes], key="play_filter_size")
     outcome = st.selectbox(
-        "Outcome", ["all", *outcomes], format_func=lambda name: theme.OUTCOME_WORDS.get(name, name), key="play_filter_outcome"
+        "Outcome",
+        ["all", *outcomes],
+        format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name,
+        key="play_filter_outcome",
     )
     for column, wanted in (("agents", team), ("size", size), ("outcome", outcome)):
         if wanted != "all":
@@ -116,7 +120,7 @@ def session_controls(store: SessionStore) -> None:
         f"Board (of {len(rows)})",
         rows,
         index=None,
-        format_func=lambda name: f"{name} · {theme.OUTCOME_WORDS[rows[name]['outcome']]}",
+        format_func=lambda name: f"{name} · {OUTCOMES[rows[name]['outcome']].label}",
         placeholder="Choose a board",
         key="play_row",
         on_change=pick,

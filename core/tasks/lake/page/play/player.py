@@ -20,7 +20,7 @@ from frozenlab.tasks.lake.view.gif import board_gif
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.share import decode, encode
 from frozenlab.tasks.lake.view.tracks import Track
-from frozenlab.tasks.lake.view.words import RULES
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import theme
 from frozenlab.ui.plain import plain
 
@@ -49,7 +49,7 @@ def broken_rule(tracks: Sequence[Track]) -> None:
     """The rule behind the first fault of the first plan."""
     first = tracks[0].verdict if tracks else None
     if first is not None and first.fault is not None:
-        st.caption(f"**The rule.** {RULES[first.fault]}")
+        st.caption(f"**The rule.** {OUTCOMES[first.fault].rule}")
 
 
 def take_along(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> None:
