@@ -107,7 +107,7 @@ def test_the_next_stage_goes_on_with_the_optimizer(method: str, trained: Callabl
     first, second = (trained(method) / f"{stage}" / "policy" for stage in range(2))
     assert json.loads((second / "trainer_state.json").read_text())["global_step"] == 2 * STEPS
     optimizer = torch.load(second / "optimizer.pt", weights_only=True)
-    adam = optimizer["state"] if method == "grpo" else optimizer["parts"][-1]["state"]
+    adam = optimizer["state"] if METHOD_OF[method].rewards else optimizer["parts"][-1]["state"]
     assert all(STEPS < int(state["step"]) <= 2 * STEPS for state in adam.values())  # a step that teaches nothing does not count
     assert (first / "optimizer.pt").exists(), "a fork may go on from it"
 
