@@ -10,8 +10,12 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
+from frozenlab.policy.lab.vocabulary import MAX_AGENTS, MAX_TIME
 from frozenlab.training.runs.packing import IGNORED, Text, pack
 from frozenlab.training.stage_run import StageRun
+
+LONGEST_PLAN = MAX_TIME * MAX_AGENTS + 1
+"""Tokens of the longest plan that the lab dialect has words for, the end token included."""
 
 
 class GRPORun(StageRun):
@@ -35,7 +39,8 @@ class GRPORun(StageRun):
         return super().arguments(folder) | {
             "per_device_train_batch_size": settings.boards_per_step * settings.completions_per_board,
             "num_generations": settings.completions_per_board,
-            "max_completion_length": max(self.limits.values(), default=1),
+            # The loss dr_grpo divides by it: of what is left of a resumed stage, the longest would be another one.
+            "max_completion_length": LONGEST_PLAN if settings.loss_type == "dr_grpo" else max(self.limits.values(), default=1),
             "temperature": settings.temperature,
             "loss_type": settings.loss_type,
             "scale_rewards": settings.scale_rewards,
