@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from frozenlab.training.methods.dr_grpo import DrGRPO
 from frozenlab.training.methods.expert_iteration import ExpertIteration
 from frozenlab.training.methods.grpo import GRPO
 from frozenlab.training.methods.imitation import Imitation
@@ -9,6 +10,7 @@ from frozenlab.training.methods.method import Method
 
 METHODS: tuple[Method, ...] = (
     GRPO(),
+    DrGRPO(),
     Imitation(),
     ExpertIteration(),
 )

@@ -1,0 +1,29 @@
+"""Dr. GRPO ("GRPO done right", Liu et al. 2025): GRPO without its two biases.
+
+GRPO divides a group's advantages by the standard deviation of its rewards, which gives boards that are nearly always or never solved more
+weight, and the loss of a completion by its length, which makes long wrong answers cheap. Dr. GRPO does neither: advantages are rewards less
+the group's mean, and each token counts the same against the greatest length.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from frozenlab.policy.policy import Policy
+from frozenlab.training.methods.grpo import GRPO
+from frozenlab.training.stage_settings import StageSettings
+
+if TYPE_CHECKING:
+    from frozenlab.training.stage_run import StageRun
+
+
+class DrGRPO(GRPO):
+    name: ClassVar[str] = "dr-grpo"
+    title: ClassVar[str] = "Dr. GRPO"
+    label: ClassVar[str] = "GRPO without dividing by a group's spread or an answer's length"
+    learned: ClassVar[str] = "trained by reinforcement learning (Dr. GRPO)"
+    like: ClassVar[str | None] = "grpo"
+
+    def run(self, policy: Policy, settings: StageSettings, *, stages: int, seed: int) -> StageRun:
+        unbiased = settings.model_copy(update={"loss_type": "dr_grpo", "scale_rewards": "none"})
+        return super().run(policy, unbiased, stages=stages, seed=seed)
