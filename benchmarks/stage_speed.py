@@ -41,7 +41,7 @@ from frozenlab.training.settings import TrainingSettings
 TURNS, STEPS = 3, 3
 """Turns of each side, and steps in a turn; the first step of a turn, in which memory is made ready, is not counted."""
 PARTS = {
-    "roll_out": "writing plans",
+    "rollout": "writing plans",
     "_generate_single_turn": "writing plans",
     "pay": "judging",
     "_get_per_token_logps_and_entropies": "scoring",
@@ -100,7 +100,7 @@ class Plain(Ours):
         trainer = GRPOTrainer(**self.task(folder))
         self.clock(trainer)
         self.clock(trainer.accelerator)
-        return self.quiet(trainer)
+        return self.attach(trainer)
 
 
 def train(kind: type[Ours], policy: LabPolicy, boards: Sequence[Instance], settings: TrainingSettings, seed: int) -> Ours:

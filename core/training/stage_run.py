@@ -30,7 +30,7 @@ CHECKPOINT_EVERY = 10
 RECORDS = 16 * 2**20
 """Bytes that are enough for the tables and logs of a stage."""
 TRAINERS_SCHEDULES: dict[Schedule, str] = {"linear": "linear", "constant": "constant_with_warmup", "per-stage": "constant"}
-"""What the transformers library calls them; of a rate that falls per stage it knows nothing, see :meth:`StageRun.quiet`."""
+"""What the transformers library calls them; of a rate that falls per stage it knows nothing, see :meth:`StageRun.attach`."""
 
 StepReport = Callable[[dict[str, float], list[dict[str, Any]], bool], None]
 """Called after each step with its figures, the rows of its recorded completions, and whether a checkpoint follows. An interrupted stage
@@ -88,7 +88,7 @@ class StageRun(TrainerCallback, ABC):
             "gradient_checkpointing": False,
         }
 
-    def quiet(self, trainer: Trainer) -> Trainer:
+    def attach(self, trainer: Trainer) -> Trainer:
         """Register this run as a callback and silence the trainer's own printing; the session log records every step."""
         trainer.remove_callback(PrinterCallback)
         trainer.add_callback(self)

@@ -88,11 +88,11 @@ def test_a_step_without_advantages_changes_nothing(run: GRPORun, tmp_path: Path)
 def test_samples_depend_on_seed_and_step_only(run: GRPORun, tmp_path: Path) -> None:
     trainer = run.trainer(tmp_path)
     prompts = [prompt for prompt in run.prompts[:2] for _ in range(4)]
-    first = run.roll_out(prompts, trainer)["completion_ids"]
+    first = run.rollout(prompts, trainer)["completion_ids"]
     torch.manual_seed(99)
-    assert run.roll_out(prompts, trainer)["completion_ids"] == first
+    assert run.rollout(prompts, trainer)["completion_ids"] == first
     trainer.state.global_step = 1
-    assert run.roll_out(prompts, trainer)["completion_ids"] != first
+    assert run.rollout(prompts, trainer)["completion_ids"] != first
 
 
 def test_group_figures_tell_mixed_groups_apart() -> None:

@@ -15,7 +15,7 @@ texts = st.lists(st.builds(Text, tokens, tokens), min_size=1, max_size=12)
 
 def alone(packed: Pack, sequence: int, column: int) -> list[int]:
     """The tokens that a place sees, in the order of their positions."""
-    seen = packed.sight[sequence, 0, column].nonzero().flatten()
+    seen = packed.attention_mask[sequence, 0, column].nonzero().flatten()
     positions = packed.positions[sequence, seen].tolist()
     assert sorted(positions) == list(range(len(seen)))
     return [token for _, token in sorted(zip(positions, packed.ids[sequence, seen].tolist(), strict=True))]

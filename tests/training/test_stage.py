@@ -148,10 +148,10 @@ def board_of(prompt: tuple[int, ...]) -> Board:
     return Board(rows, tuple(Agent(*pair) for pair in zip(cells[::2], cells[1::2], strict=True)))
 
 
-def verdict_of(lesson: Example, optimum: int | None = None) -> Verdict:
-    words = [WORDS[i] for i in lesson.completion]
+def verdict_of(example: Example, optimum: int | None = None) -> Verdict:
+    words = [WORDS[i] for i in example.completion]
     assert words.pop() == END
-    board = board_of(lesson.prompt)
+    board = board_of(example.prompt)
     return judge_answer(board, parse_plan(board, " ".join(words), finished=True), optimum)
 
 
@@ -161,23 +161,25 @@ def test_imitation_learns_optimal_ways_home_from_where_its_own_plans_led(seed: i
     settings = TrainingSettings(method="imitation", boards_per_step=24, completions_per_board=4, temperature=1.3)
     run = ImitationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
     run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
-    lessons = run.lessons(run.policy.model, range(24), step=5)
-    assert lessons == run.lessons(run.policy.model, range(24), step=5) != run.lessons(run.policy.model, range(24), step=6)
+    examples = run.training_examples(run.policy.model, range(24), step=5)
+    assert (
+        examples == run.training_examples(run.policy.model, range(24), step=5) != run.training_examples(run.policy.model, range(24), step=6)
+    )
     written = run.write_plans(run.policy.model, run.prompts, 4, 5)
-    assert len(lessons) == (~run.judge(boards, written, 4)["optimal"]).sum()
-    assert any(lesson.prompt[-1] != ID_OF[MOVES] for lesson in lessons), "some begin in the middle of a plan"
-    for lesson in lessons:
-        words = [WORDS[i] for i in lesson.prompt]
+    assert len(examples) == (~run.judge(boards, written, 4)["optimal"]).sum()
+    assert any(example.prompt[-1] != ID_OF[MOVES] for example in examples), "some begin in the middle of a plan"
+    for example in examples:
+        words = [WORDS[i] for i in example.prompt]
         start = words.index(MOVES) + 1
         own = [WORDS.index(word) for word in words[start:]]
         place = next(place for place, board in enumerate(boards) if run.prompts[place].split() == words[:start])
         assert any(ids[: len(own)] == own for ids in written[place * 4 : place * 4 + 4])
         board = boards[place].board
-        whole = parse_plan(board, " ".join([*words[start:], *(WORDS[i] for i in lesson.completion[:-1])]), finished=True)
+        whole = parse_plan(board, " ".join([*words[start:], *(WORDS[i] for i in example.completion[:-1])]), finished=True)
         assert judge_answer(board, whole).valid
         here = [CELL_OF[word] for word in words[start:][-3:]] or [agent.start for agent in board.agents]
         state = Board.known_good(board.rows, tuple(Agent(*ends) for ends in zip(here, (a.goal for a in board.agents), strict=True)))
-        assert len(lesson.completion) - 1 == 3 * (solve(state).makespan or 0)
+        assert len(example.completion) - 1 == 3 * (solve(state).makespan or 0)
 
 
 def test_imitation_cuts_a_plan_by_other_draws_than_those_it_was_sampled_with(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +198,7 @@ def test_imitation_cuts_a_plan_by_other_draws_than_those_it_was_sampled_with(mon
     boards = generate(EnvironmentConfig.uniform((4,), agents=3, hole_ratio=0.2), 8, seed=0)
     run = ImitationRun(LabPolicy.load(LAB_MODEL), TrainingSettings(method="imitation", temperature=1.3), stages=1, seed=0)
     run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
-    run.lessons(run.policy.model, range(8), step=5)
+    run.training_examples(run.policy.model, range(8), step=5)
     assert len(drawn["sampled"]) == 64 and drawn["cut"]
     assert not set(drawn["sampled"]) & set(drawn["cut"])
 
@@ -211,17 +213,17 @@ def test_expert_iteration_learns_from_the_best_of_its_own_valid_plans_alone(seed
     settings = TrainingSettings(method="expert-iteration", boards_per_step=24, temperature=1.3)
     run = ExpertIterationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
     run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
-    lessons = run.lessons(run.policy.model, range(24), step=5)
-    assert len(lessons) > 0 and run.figures["valid"] < 1, "some plans are valid and some are not"
+    examples = run.training_examples(run.policy.model, range(24), step=5)
+    assert len(examples) > 0 and run.figures["valid"] < 1, "some plans are valid and some are not"
     written = run.write_plans(run.policy.model, run.prompts, settings.completions_per_board, 5)
     for place, board in enumerate(instance.board for instance in boards):
-        own = [verdict_of(lesson) for lesson in lessons if board_of(lesson.prompt) == board]
+        own = [verdict_of(example) for example in examples if board_of(example.prompt) == board]
         texts = [[WORDS[i] for i in ids] for ids in written[place * 8 : place * 8 + 8]]
         sampled = [judge_answer(board, parse_plan(board, " ".join(text[:-1]), text[-1] == END)) for text in texts]
         costs = [(verdict.makespan, verdict.sum_of_costs) if verdict.valid else (999, 999) for verdict in sampled]
         assert all(verdict.valid and (verdict.makespan, verdict.sum_of_costs) == min(costs) for verdict in own)
         assert own or len(set(costs)) == 1, "only a board whose plans are all as good teaches nothing"
-    assert len({(lesson.prompt, lesson.completion) for lesson in lessons}) == len(lessons)
+    assert len({(example.prompt, example.completion) for example in examples}) == len(examples)
 
 
 def judged(*costs: tuple[int, int] | None) -> pd.DataFrame:
@@ -242,7 +244,7 @@ def test_a_board_whose_plans_are_all_as_good_teaches_nothing(cost: tuple[int, in
 
 def test_a_step_without_a_valid_plan_changes_nothing(tmp_path: Path) -> None:
     class Hopeless(ExpertIterationRun):
-        def lessons(self, model: object, boards: object, step: int) -> list[Example]:
+        def training_examples(self, model: object, boards: object, step: int) -> list[Example]:
             return []
 
     policy = LabPolicy.load(LAB_MODEL)

@@ -15,15 +15,15 @@ from frozenlab.training.runs.sft import SFTRun
 class ExpertIterationRun(SFTRun):
     """For each board the policy samples ``completions_per_board`` plans and learns from the best of those that are valid."""
 
-    def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
+    def training_examples(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
         group = self.settings.completions_per_board
-        written, judged = self.try_out(model, boards, step)
-        lessons = []
+        written, judged = self.sample_and_judge(model, boards, step)
+        examples = []
         for place, i in enumerate(boards):
             rows = slice(place * group, (place + 1) * group)
             prompt = tuple(self.policy.tokenizer(self.prompts[i])["input_ids"])
-            lessons += [Example(prompt, plan) for plan in best_plans(judged[rows], written[rows])]
-        return lessons
+            examples += [Example(prompt, plan) for plan in best_plans(judged[rows], written[rows])]
+        return examples
 
 
 def best_plans(judged: pd.DataFrame, written: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:

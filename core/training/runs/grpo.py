@@ -22,7 +22,7 @@ class GRPORun(StageRun):
     """A stage in which the plans of one board are compared with each other."""
 
     def trainer(self, folder: Path) -> GRPOTrainer:
-        return self.quiet(PackedGRPOTrainer(**self.task(folder), rollout_func=self.roll_out))
+        return self.attach(PackedGRPOTrainer(**self.task(folder), rollout_func=self.rollout))
 
     def task(self, folder: Path) -> dict[str, Any]:
         """What the stage asks of any GRPO trainer, however it samples and scores."""
@@ -31,7 +31,7 @@ class GRPORun(StageRun):
             "processing_class": self.policy.tokenizer,
             "args": GRPOConfig(**self.arguments(folder)),
             "train_dataset": self.dataset(),
-            "reward_funcs": self.pay,
+            "reward_funcs": self.reward_func,
         }
 
     def arguments(self, folder: Path) -> dict[str, Any]:
@@ -51,14 +51,16 @@ class GRPORun(StageRun):
         """One row a board: what the policy is asked, and the board's number."""
         return Dataset.from_dict({"prompt": self.prompts, "index": list(range(len(self.prompts)))})
 
-    def roll_out(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
+    def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
         """Samples the groups; TRL hands each prompt over once for each completion it wants. No sampling log-probabilities: on-policy."""
         group = self.settings.completions_per_board
         completions = self.write_plans(trainer.model, prompts[::group], group, trainer.state.global_step)
         ids = [self.policy.tokenizer(prompt)["input_ids"] for prompt in prompts[::group]]
         return {"prompt_ids": [prompt for prompt in ids for _ in range(group)], "completion_ids": completions, "logprobs": None}
 
-    def pay(self, prompts: list[str], completions: list[str], completion_ids: list[list[int]], index: list[int], **_: Any) -> list[float]:
+    def reward_func(
+        self, prompts: list[str], completions: list[str], completion_ids: list[list[int]], index: list[int], **_: Any
+    ) -> list[float]:
         """The reward of each completion; keeps the step's figures and the first boards' completions on the way."""
         group = self.settings.completions_per_board
         judged = self.judge([self.instances[i] for i in index[::group]], completion_ids, group)
@@ -108,7 +110,7 @@ class PackedGRPOTrainer(GRPOTrainer):
             with self.accelerator.autocast():
                 out = model(
                     input_ids=packed.ids,
-                    attention_mask=packed.sight,
+                    attention_mask=packed.attention_mask,
                     position_ids=packed.positions,
                     shift_labels=packed.labels,
                     fused_lm_head=True,

@@ -24,9 +24,9 @@ from frozenlab.training.runs.sft import SFTRun
 class ImitationRun(SFTRun):
     """For each board the policy writes ``completions_per_board`` plans, and the solver corrects those that are not optimal."""
 
-    def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
+    def training_examples(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
         group = self.settings.completions_per_board
-        written, judged = self.try_out(model, boards, step)
+        written, judged = self.sample_and_judge(model, boards, step)
         wrong = [(place, boards[place // group]) for place in np.flatnonzero(~judged["optimal"])]
         draws = [seeds.rng(self.seed, "imitation/cuts", step, place) for place, _ in wrong]
         cuts = [cut(self.instances[i].board, written[place], rng) for (place, i), rng in zip(wrong, draws, strict=True)]

@@ -51,7 +51,7 @@ class LanguageGRPORun(GRPORun):
 
     def trainer(self, folder: Path) -> GRPOTrainer:
         if self.kept is None:
-            self.kept = self.quiet(GRPOTrainer(**self.task(folder)))
+            self.kept = self.attach(GRPOTrainer(**self.task(folder)))
             if self.kept.args.device.type == "cpu":  # of several processes each calls it cpu:0, to which torch can load no optimizer
                 vars(self.kept.args)["_setup_devices"] = torch.device("cpu")
         self.kept.train_dataset, self.kept.args.output_dir = self.dataset(), str(folder)

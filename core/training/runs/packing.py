@@ -38,7 +38,7 @@ class Pack:
     """(labels, 2): which text a label belongs to, and which token of its completion it is; in the order of the labels."""
 
     @cached_property
-    def sight(self) -> Tensor:
+    def attention_mask(self) -> Tensor:
         """(sequences, 1, tokens, tokens): whether the token of a row sees that of a column. Padding sees padding."""
         of_row, of_column = self.branches[:, :, None], self.branches[:, None]
         return ((of_column == of_row) | (of_column == 0)).tril()[:, None]

@@ -23,13 +23,13 @@ IGNORED = -100
 
 
 class SFTRun(StageRun):
-    """A stage of supervised steps; the method says in :meth:`lessons` what the policy is to write."""
+    """A stage of supervised steps; the method says in :meth:`training_examples` what the policy is to write."""
 
     @abstractmethod
-    def lessons(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
+    def training_examples(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
         """What a step learns from its boards, which are given by number; it may be nothing. ``step`` is the session's step count."""
 
-    def try_out(self, model: Any, boards: Sequence[int], step: int) -> tuple[list[list[int]], pd.DataFrame]:
+    def sample_and_judge(self, model: Any, boards: Sequence[int], step: int) -> tuple[list[list[int]], pd.DataFrame]:
         """What the policy writes by itself for the boards, ``completions_per_board`` plans each, and how that is judged."""
         group = self.settings.completions_per_board
         written = self.write_plans(model, [self.prompts[i] for i in boards], group, step)
@@ -52,7 +52,7 @@ class SFTRun(StageRun):
             optimizers=(MuonAndAdamW(self.policy.model, self.settings.learning_rate), None),
         )
         trainer.run = self
-        return self.quiet(trainer)
+        return self.attach(trainer)
 
 
 class StepwiseSFTTrainer(SFTTrainer):
@@ -66,7 +66,7 @@ class StepwiseSFTTrainer(SFTTrainer):
 
     def training_step(self, model: Any, inputs: dict[str, Any], num_items_in_batch: torch.Tensor | int | None = None) -> torch.Tensor:
         """The mean loss over all tokens of the step's completions; no gradient where there is nothing to learn from."""
-        examples = sorted(self.run.lessons(model, inputs["index"], self.state.global_step), key=lambda example: example.length)
+        examples = sorted(self.run.training_examples(model, inputs["index"], self.state.global_step), key=lambda example: example.length)
         self.run.figures["learnt"] = len(examples)
         tokens = torch.tensor(sum(len(example.completion) for example in examples))
         collate = DataCollatorForLanguageModeling(self.processing_class.pad_token_id)
