@@ -187,7 +187,7 @@ def test_without_ray_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest
 
 
 def test_how_a_study_runs_lies_in_its_folder(tmp_path: Path) -> None:
-    study = create(small_study(), SessionStore(tmp_path), "told")
+    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "told")
     assert study.run == RunSettings(jobs=None, cluster=None)
     write_text(study.dir / "run.json", RunSettings(jobs=3, cluster="auto").model_dump_json())
     assert study.run == RunSettings(jobs=3, cluster="auto")
@@ -229,7 +229,8 @@ def test_a_node_that_does_not_share_the_folder_is_found_out(tmp_path: Path) -> N
 def test_a_session_has_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     session = build_session(tmp_path, status="stopped")
     before = {path: path.read_bytes() for path in session.dir.rglob("*") if path.is_file()}
-    monkeypatch.setattr(worker, "sole_worker", partial(sole_worker, wait=0.0))
+    for module in ("jobs.worker", "loop.launch"):
+        monkeypatch.setattr(f"frozenlab.{module}.sole_worker", partial(sole_worker, wait=0.0))
     with sole_worker(session):
         with pytest.raises(JobHeldError, match="has a worker already"), sole_worker(session, wait=0.0):
             raise AssertionError
