@@ -31,6 +31,7 @@ from frozenlab.loop.store import EnvironmentRecord, Session, SessionStore
 from frozenlab.policy.evaluation import COLUMNS, answer_row, frame
 from frozenlab.policy.lab.plan_dialect import parse_plan, render_plan
 from frozenlab.policy.policy import Completion
+from frozenlab.training.methods import BY_NAME
 from frozenlab.training.settings import TrainingSettings
 
 BEGAN = 1_780_000_000.0
@@ -126,7 +127,17 @@ def build_session(
             break
         after = validated(stage, (stage + 1) / spec.stages)
         last = proposed(
-            StageMeasurements(stage, config, record.realised, session.metrics(stage), after, before, last, spec.training.method)
+            StageMeasurements(
+                stage,
+                config,
+                record.realised,
+                session.metrics(stage),
+                after,
+                before,
+                last,
+                spec.training.method,
+                rewarded=BY_NAME[spec.training.method].rewards,
+            )
         )
         config, before = last.config_after, after
     done = status == "done"
