@@ -37,17 +37,18 @@ class JobHeldError(LabError, RuntimeError):
 AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])
 
 
-def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder]) -> int:
+def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder], wait: float = LOCK_WAIT) -> int:
     """Does the ``work`` of a job that no other worker is on, until SIGTERM or the stop file asks it to stop; returns the exit status.
 
     Args:
         recorder: makes the one that the work is given, once the job's lock is held.
+        wait: seconds for which another worker of the job is given to end.
 
     Raises LinkError if there is a link in the job's folder.
     """
     refuse_links(job.dir)
     try:
-        with sole_worker(job):
+        with sole_worker(job, wait):
             if job.state().status == "done":  # the worker that this one has waited for came to the end
                 return DONE
             signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())

@@ -13,7 +13,7 @@ from frozenlab.studies.store import Study
 
 def main(folder: Path) -> int:
     """Has all cells of the study in ``folder`` run to their end; returns the exit status."""
-    return work_alone(Study(folder), work, JobRecorder)
+    return work_alone(Study(folder), work, JobRecorder, wait=0.0)
 
 
 def work(recorder: JobRecorder[Study]) -> None:

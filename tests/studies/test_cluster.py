@@ -230,7 +230,7 @@ def test_a_session_has_one_worker(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     session = build_session(tmp_path, status="stopped")
     before = {path: path.read_bytes() for path in session.dir.rglob("*") if path.is_file()}
     for module in ("jobs.worker", "loop.launch"):
-        monkeypatch.setattr(f"frozenlab.{module}.sole_worker", partial(sole_worker, wait=0.0))
+        monkeypatch.setattr(f"frozenlab.{module}.sole_worker", lambda job, wait=0.0: sole_worker(job, 0.0))
     with sole_worker(session):
         with pytest.raises(JobHeldError, match="has a worker already"), sole_worker(session, wait=0.0):
             raise AssertionError
