@@ -27,6 +27,7 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM,
 from trl import GRPOTrainer
 
 from frozenlab import seeds
+from frozenlab.engineer.engineers.fixed import FixedEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec
@@ -115,6 +116,7 @@ def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec
             context=2 * options.max_tokens + 2048,
             vllm=Vllm(memory=options.memory, sleep=cuda) if writer == "vllm" else None,
         ),
+        engineer=FixedEngineer(),  # nobody is asked
         stages=1,
         initial_config=CONFIG,
         training=TrainingSettings(

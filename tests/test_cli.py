@@ -202,7 +202,7 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
         (("judge", "BOARD", "[" * 100_000), "the plan is not JSON: a number too long, or too deeply nested"),
         (("run",), "give either a spec file or --preset"),
         (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, long"),
-        (("run", "--preset", "demo", "--method", "sft"), "there is no method 'sft'; the methods are grpo, imitation, expert-iteration"),
+        (("run", "--preset", "demo", "--method", "sft"), f"there is no method 'sft'; the methods are {', '.join(METHODS)}"),
         (
             ("run", "--preset", "demo", "--schedule", "cosine"),
             "there is no schedule 'cosine'; the schedules are linear, per-stage, constant",

@@ -88,7 +88,7 @@ def test_the_recorded_session_is_asked_anew() -> None:
     session = SessionStore().open("example-quick")
     untouched = files_of(session.dir)
     arms = [section_arms()[0], Arm(name="blind", sections=()), Arm(name="rules", engineer="rules"), Arm(name="fixed", engineer="fixed")]
-    task = task_for(session, 0, arms, "test", samples=3)
+    task = task_for(session, 1, arms, "test", samples=3)
     answers = list(replay(task, session))
     assert [(answer.arm, answer.sample) for answer in answers] == [(arm.name, n) for n in range(3) for arm in arms]
     rows = proposals(answers)
@@ -100,7 +100,7 @@ def test_the_recorded_session_is_asked_anew() -> None:
     assert table.loc[["rules", "fixed"], "spread"].max() == pytest.approx(0) and table.loc["fixed", "changes"] == 0
     assert (table["n"] == 3).all()
     kept = rows[rows["arm"] == "fixed"].set_index("size")
-    sizes = session.environment(0).config.sizes  # type: ignore[union-attr]
+    sizes = session.environment(1).config.sizes  # type: ignore[union-attr]
     assert all(kept.loc[size, "hole_ratio"].eq(cell.hole_ratio).all() for size, cell in sizes.items())
     assert files_of(session.dir) == untouched
 
@@ -188,7 +188,7 @@ def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
 @pytest.mark.xdist_group("replay")
 def test_a_killed_replay_in_the_background_goes_on(store: SessionStore) -> None:
     session = build_session(store.root)
-    weights = SessionStore().open("example-quick").stage_dir(0) / "policy"
+    weights = SessionStore().open("example-quick").stage_dir(1) / "policy"
     (session.stage_dir(0) / "policy").symlink_to(weights)
     task = task_for(session, 0, [Arm(name="all"), Arm(name="blind", sections=())], "x", samples=10)
     found = start_replay(task, store)

@@ -114,13 +114,14 @@ def _mixed(one: str, other: str, part: float) -> str:
 def line_of(report: Report, look: Look) -> Line:
     """A result as it is compared."""
     method = report.method or "base"
+    method_words = METHOD_WORDS.get(method, f"Trained by {method}")  # one of a newer version
     means: dict[tuple[int, str], Rate] = {}
     for team in report.teams:
         means[team.agents, "valid"] = Rate(team.mean_valid, *team.mean_valid_interval, team.n)
         means[team.agents, "optimal"] = Rate(team.mean_optimal, *team.mean_optimal_interval, team.n)
     return Line(
         report.id, report.title, method, look.sign, look.symbol, look.color, "solid",
-        f"{report.model}, weights {report.checkpoint_sha256[:10]}, temperature {report.temperature:g}. {METHOD_WORDS[method]}.",
+        f"{report.model}, weights {report.checkpoint_sha256[:10]}, temperature {report.temperature:g}. {method_words}.",
         report, means,
         {(cell.agents, cell.size, metric): Rate.of(getattr(cell, metric), cell.n) for cell in report.cells for metric in METRICS},
     )  # fmt: skip

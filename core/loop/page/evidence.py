@@ -28,7 +28,10 @@ def line_of(context: Context, name: str) -> Evidence | None:
 
 
 def boards_behind(session: Session, stage: int | None, line: Evidence) -> Behind:
-    """The boards that a line about the stage (0-based; None: the base) was measured on, as its section says."""
+    """The boards that a line about the stage (0-based; None: the base) was measured on, as its section says; none for a section that
+    this version of the lab does not have."""
+    if line.section not in BY_NAME:
+        return Behind("None that this version of the lab knows", pd.DataFrame(), "")
     tables = StageTables(
         stage=stage,
         metrics=pd.DataFrame() if stage is None else session.metrics(stage),
