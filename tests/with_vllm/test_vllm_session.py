@@ -32,7 +32,7 @@ class Watched(LanguageGRPORun):
 @pytest.fixture(scope="module", params=LORA)
 def session(request: pytest.FixtureRequest, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("frozenlab.training.stage.LanguageGRPORun", Watched)
+        patched.setattr("frozenlab.training.runs.language_grpo.LanguageGRPORun", Watched)
         patched.setattr(loop, "LanguageGRPORun", Watched)
         folder = SessionStore(tmp_path_factory.mktemp("vllm"))
         session = folder.create(tiny_spec(tiny_model, request.param, vllm=Vllm(sleep=False)), request.param)
