@@ -25,7 +25,7 @@ import pandas as pd
 from frozenlab import places
 from frozenlab.files import write_parquet, write_text
 from frozenlab.loop.presets import PRESETS
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.studies.effects import over_seeds, points
 
 KEPT = places.ROOT / "assets" / "preset_seeds"

@@ -25,9 +25,11 @@ from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.records import EnvironmentRecord
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State, ValidRate
-from frozenlab.loop.store import EnvironmentRecord, Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.evaluation import COLUMNS, answer_row, frame
 from frozenlab.policy.lab.plan_dialect import parse_plan, render_plan
 from frozenlab.policy.policy import Completion

@@ -11,8 +11,8 @@ from safetensors.torch import load_file
 from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session
 from frozenlab.policy.folders import weights_file
 from frozenlab.policy.settings import LanguageSettings, Lora
 from frozenlab.training.settings import TrainingSettings

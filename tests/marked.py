@@ -17,9 +17,10 @@ from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop.records import EnvironmentRecord, Event
 from frozenlab.loop.spec import Parent, SessionSpec
 from frozenlab.loop.state import State
-from frozenlab.loop.store import EnvironmentRecord, Event, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.replays import task as replays
 from frozenlab.replays.task import ReplayTask

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.loop.worker import work
 
 

@@ -28,8 +28,9 @@ from frozenlab.lake.suites import SUITES, held_out
 from frozenlab.loop.events import event_words
 from frozenlab.loop.footprint import gpus
 from frozenlab.loop.presets import PRESETS, preset_spec
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.replays.task import KINDS
 from frozenlab.studies.spec import STUDIES, engineer_arms, engineers_study
 from frozenlab.tasks.lake.words import OUTCOMES

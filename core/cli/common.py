@@ -14,7 +14,7 @@ from frozenlab.errors import LabError
 
 if TYPE_CHECKING:
     from frozenlab.engineer.server import Server
-    from frozenlab.loop.store import Session
+    from frozenlab.loop.session import Session
 
 BAD_INPUT, OUR_FAULT = 2, 70
 """Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
@@ -78,7 +78,8 @@ def refuse_unknown(servers: Iterable[Server | None]) -> None:
 
 def find_session(name: str) -> Session:
     """A session by its id or by the path of its folder."""
-    from frozenlab.loop.store import Session, SessionStore
+    from frozenlab.loop.session import Session
+    from frozenlab.loop.store import SessionStore
 
     return Session(Path(name).resolve()) if (Path(name) / "session.json").exists() else SessionStore().open(name)
 

@@ -12,7 +12,7 @@ from frozenlab.cli.session import print_status, run_in_foreground
 if TYPE_CHECKING:
     from frozenlab.engineer.schema import Proposal
     from frozenlab.lake.config import EnvironmentConfig
-    from frozenlab.loop.store import Session
+    from frozenlab.loop.session import Session
 
 
 def add_propose(parser: argparse.ArgumentParser) -> None:

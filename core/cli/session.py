@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, find_session, listed, read_text
 
 if TYPE_CHECKING:
-    from frozenlab.loop.store import Session
+    from frozenlab.loop.session import Session
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:

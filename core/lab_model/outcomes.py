@@ -45,8 +45,9 @@ from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.forks import fork
 from frozenlab.loop.loop import proposal_seed
 from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.loop.worker import work
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.lab.vocabulary import CONFIG

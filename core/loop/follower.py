@@ -12,8 +12,8 @@ import torch
 from frozenlab.errors import Stopped
 from frozenlab.jobs.environment import THREADS
 from frozenlab.loop.loop import boards_of, make_training, suites_of
+from frozenlab.loop.session import Session
 from frozenlab.loop.soundness import stages_to_train
-from frozenlab.loop.store import Session
 from frozenlab.policy.loading import load_policy
 from frozenlab.training.stage import train_stage
 

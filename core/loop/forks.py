@@ -11,8 +11,9 @@ from frozenlab.engineer.schema import Proposal
 from frozenlab.errors import one_line
 from frozenlab.files import write_text
 from frozenlab.jobs.folders import refuse_links
+from frozenlab.loop.session import GIVEN_FILE, Session, SessionError
 from frozenlab.loop.spec import Parent, SessionSpec
-from frozenlab.loop.store import GIVEN_FILE, Session, SessionError, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.training.checkpoints import damage
 
 CHANGEABLE = {"title", "engineer", "sections", "layouts", "guard"}

@@ -10,8 +10,9 @@ from frozenlab.files import write_text
 from frozenlab.jobs.launcher import LaunchError, check_folder, launching, queue, spawn
 from frozenlab.jobs.worker import sole_worker
 from frozenlab.loop.forks import fork, forked_spec
+from frozenlab.loop.session import GIVEN_FILE, Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import GIVEN_FILE, Session, SessionStore
+from frozenlab.loop.store import SessionStore
 
 
 def start(spec: SessionSpec, store: SessionStore) -> Session:

@@ -19,8 +19,8 @@ from pydantic import BaseModel
 
 from frozenlab import seeds
 from frozenlab.intervals import paired_change
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session
 
 COLUMNS = ["session", "cluster", "engineer", "stage", "size", "expected", "predicted", "measured", "low", "high", "n"]
 FEWEST = 3

@@ -27,9 +27,10 @@ from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import build_suite, held_out
 from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.records import EnvironmentRecord
+from frozenlab.loop.session import GIVEN_FILE, Session, SessionError
 from frozenlab.loop.soundness import stages_to_train
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import GIVEN_FILE, EnvironmentRecord, Session, SessionError
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from frozenlab.jobs.worker import KEEPER, end_with
 from frozenlab.loop.follower import follow
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.loop.worker import main
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from pydantic import BaseModel
 from frozenlab.files import append_line, json_line, sync, write_parquet, write_text
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Status, own_process
+from frozenlab.loop.session import COMPLETION_COLUMNS, Session
 from frozenlab.loop.state import BEFORE_TRAINING, Phase, State, ValidRate
-from frozenlab.loop.store import COMPLETION_COLUMNS, Session
 
 COMPLETIONS_EVERY = 5
 """Steps between rewrites of the completions table."""

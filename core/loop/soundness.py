@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.training.checkpoints import damage
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from frozenlab.jobs.worker import work_alone
 from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 
 
 def main(folder: Path) -> int:

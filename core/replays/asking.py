@@ -13,7 +13,7 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.protocol import Engineer, EngineerSpec
 from frozenlab.jobs.environment import THREADS
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
 from frozenlab.replays.task import Answer, ReplayError, ReplayTask, obstacle, spec_of

@@ -10,7 +10,7 @@ from statistics import mean
 from frozenlab.engineer.dialects.plain import answer_schema, render_request
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.server import Server
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.replays.task import ReplayTask, spec_of
 
 CHARACTERS_A_TOKEN = 4

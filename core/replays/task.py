@@ -31,8 +31,9 @@ from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import launching, spawn
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import weights_file
 from frozenlab.studies.spec import PAPER_SECTIONS, Arm, engineer_arms, only_one, section_arms, without_one
 

@@ -25,7 +25,7 @@ from frozenlab.errors import LabError
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import launch
 from frozenlab.jobs.worker import HELD, KEEPER, STOPPED, JobHeldError, sole_worker
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.studies.store import Study
 
 CONNECTS_WITHIN = 10.0

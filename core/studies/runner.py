@@ -15,8 +15,8 @@ from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import spawn
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.loop.forks import fork, sibling
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
-from frozenlab.loop.store import Session
 from frozenlab.studies.report import report_of, save_report
 from frozenlab.studies.store import Cell, Study
 

@@ -26,7 +26,8 @@ from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import check_folder, launching, spawn
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.studies.spec import Arm, StudyError, StudySpec
 
 Configs = dict[tuple[str, int], tuple[EnvironmentConfig, ...]]

@@ -17,7 +17,7 @@ def once(make: Callable[[], Result], what: str, *of: Hashable) -> Result:
 
     Args:
         what: its name, one for each place in the code that asks.
-        of: everything it depends on; files by their revision (:meth:`frozenlab.loop.store.Session.revision`).
+        of: everything it depends on; files by their revision (:meth:`frozenlab.loop.session.Session.revision`).
     """
     return cast(Result, _kept(what, of, make))
 

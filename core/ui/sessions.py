@@ -13,9 +13,10 @@ from frozenlab.errors import LabError
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.loop import launch
 from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
-from frozenlab.loop.store import OFFERED, Session, SessionError, SessionStore
+from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.training.methods import title_of
 from frozenlab.ui import markup, nav
 

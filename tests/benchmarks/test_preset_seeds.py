@@ -10,7 +10,8 @@ import pytest
 
 from benchmarks import preset_seeds
 from frozenlab.loop.presets import PRESETS
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from tests.builders import build_session, small_spec
 
 

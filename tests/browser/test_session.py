@@ -15,8 +15,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from frozenlab.jobs.state import worker_alive
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from tests.builders import build_session, small_spec
 
 if TYPE_CHECKING:

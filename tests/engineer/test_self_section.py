@@ -14,7 +14,8 @@ from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.sections import BY_NAME, NAMES, USUAL, help_of
 from frozenlab.engineer.sections.self import group_line, groups
 from frozenlab.loop.page.evidence import boards_behind
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import finish
 

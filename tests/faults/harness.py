@@ -23,9 +23,10 @@ import pandas as pd
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.soundness import problems_of
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.training.settings import TrainingSettings
 from tests.faults.zygote import Order
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from tests.faults.harness import Bench, small_disk
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("faults")]

@@ -17,7 +17,8 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop import launch, recorder
 from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.loop.worker import work
 from tests.builders import small_spec
 

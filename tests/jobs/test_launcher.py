@@ -19,9 +19,10 @@ from frozenlab.jobs.launcher import LaunchError, end_after_grace, stop
 from frozenlab.jobs.state import own_process, worker_alive
 from frozenlab.loop.launch import claim, reclaim, resume, start
 from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from tests.loop.test_loop import small_spec
 from tests.running import wait_for
 

@@ -11,8 +11,9 @@ from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop import launch
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.training.settings import TrainingSettings
 from tests.api_server import fails, fills_in_the_schema, serving
 

@@ -17,8 +17,9 @@ from frozenlab.benchmark.report import Result
 from frozenlab.engineer.evidence import describe
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.soundness import problems_of
-from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.loop.store import SessionStore
 from tests.builders import build_result, build_session, small_spec
 
 JUNK: tuple[Any, ...] = (None, True, [1], {}, "7", "x", 1e300, -1, 10**30, float("nan"), float("inf"), "")

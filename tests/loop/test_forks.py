@@ -15,7 +15,8 @@ from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.forks import DECIDED, fork
 from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.loop.session import Session, SessionError
+from frozenlab.loop.store import SessionStore
 from frozenlab.loop.worker import work
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.training.checkpoints import drop_resume_files

@@ -13,7 +13,8 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop import launch
 from frozenlab.loop.ledger import predictions
 from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.loop.worker import work
 from tests.builders import build_session
 from tests.loop.test_loop import small_spec

@@ -15,7 +15,8 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import build_suite
 from frozenlab.loop.planner import Planner
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import LanguageSettings
 from tests.language_sessions import LORA, tiny_spec, trained_weights

@@ -10,7 +10,8 @@ import pytest
 
 from frozenlab.intervals import paired_change
 from frozenlab.loop.ledger import FEWEST, changes, ledger_of, predictions, score, scores, source
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from tests.builders import build_session, small_spec
 
 

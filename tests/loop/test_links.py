@@ -16,7 +16,8 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import sole_worker, work_alone
 from frozenlab.loop import launch
 from frozenlab.loop.forks import fork
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.loop.worker import main
 from tests.builders import build_session, small_spec
 

@@ -17,8 +17,9 @@ from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.loop import boards_of, suites_of
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import LAB_MODEL
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.training.settings import TrainingSettings

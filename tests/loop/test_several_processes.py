@@ -10,8 +10,9 @@ import torch
 
 from frozenlab.jobs import launcher
 from frozenlab.loop import launch
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.settings import Launcher
 from tests.language_sessions import STEPS, tiny_spec, trained_weights
 

@@ -13,7 +13,7 @@ from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import Instance
 from frozenlab.loop import loop
 from frozenlab.loop.recorder import Recorder
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from tests.builders import build_session, small_spec
 
 

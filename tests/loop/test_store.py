@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.store import SCRATCH_AGE, SessionError, SessionStore
+from frozenlab.loop.session import SessionError
+from frozenlab.loop.store import SCRATCH_AGE, SessionStore
 
 
 def test_a_new_session_is_listed_and_opens(tmp_path: Path) -> None:

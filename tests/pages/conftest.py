@@ -8,8 +8,9 @@ import pytest
 
 from frozenlab.loop import launch
 from frozenlab.loop.planner import Planner
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 
 
 @pytest.fixture(autouse=True)

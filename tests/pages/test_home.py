@@ -8,8 +8,9 @@ import pytest
 from frozenlab.jobs import launcher
 from frozenlab.loop import launch
 from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.ui.glossary import GLOSSARY
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, shown, source, words

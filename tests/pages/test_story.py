@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.ledger import predictions, score
 from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.studies.effects import points
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words

@@ -19,9 +19,10 @@ from frozenlab.loop.page.curves import training_curves
 from frozenlab.loop.page.first_minute import steps
 from frozenlab.loop.page.language_form import TRANSFORMERS
 from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import Phase, State
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 

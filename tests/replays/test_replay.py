@@ -20,7 +20,8 @@ from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, launching, stop
 from frozenlab.jobs.state import worker_alive
-from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.loop.session import Session, SessionError
+from frozenlab.loop.store import SessionStore
 from frozenlab.replays import worker as replay_worker
 from frozenlab.replays.asking import replay
 from frozenlab.replays.cost import estimate

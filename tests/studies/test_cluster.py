@@ -24,8 +24,9 @@ from frozenlab.jobs.state import worker_alive
 from frozenlab.jobs.worker import HELD, LOCK_FILE, JobHeldError, run_job, sole_worker
 from frozenlab.loop import worker
 from frozenlab.loop.forks import fork
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.settings import LanguageSettings, Launcher
 from frozenlab.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
 from frozenlab.studies.runner import Runner

@@ -10,7 +10,7 @@ from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.schema import Attempt
 from frozenlab.loop.page.config_map import Stop, map_figure, stops
 from frozenlab.loop.page.evidence import boards_behind, line_of, section_tokens
-from frozenlab.loop.store import Session, SessionError
+from frozenlab.loop.session import Session, SessionError
 from tests.builders import build_session
 
 

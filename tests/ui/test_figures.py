@@ -7,7 +7,7 @@ import pytest
 
 from frozenlab.lake.rules import FAULTS
 from frozenlab.loop.page.curves import StageCurve, rates_over_stages, training_curves, valid_by_size
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.places import ROOT
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.components.timeline import stage_name

@@ -11,7 +11,8 @@ import torch
 from trl.generation.vllm_generation import VLLMGeneration
 
 from frozenlab.loop import loop
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.language.writers import VllmWriter
 from frozenlab.policy.settings import Vllm
 from frozenlab.training.runs.language_grpo import LanguageGRPORun

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from frozenlab.loop.page.config_rows import config_rows
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.state import State
-from frozenlab.loop.store import Session, SessionError, SessionStore
+from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.words import setting_label
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components.timeline import rates_by_stage

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.engineer.measurements import sampled_valid
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.replays.task import validated_stages
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label

@@ -11,7 +11,7 @@ from frozenlab.engineer.dialects.lab import READABLE, render_context
 from frozenlab.engineer.measurements import Behind, StageTables
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import BY_NAME
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.tasks.lake.view.board_list import pick_board, show_board
 from frozenlab.ui import markup
 

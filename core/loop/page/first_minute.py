@@ -11,8 +11,8 @@ import pandas as pd
 import streamlit as st
 
 from frozenlab.lake.board import Board
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import Phase, State
-from frozenlab.loop.store import Session
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of, showcase
 from frozenlab.ui import markup, sessions

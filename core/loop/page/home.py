@@ -10,8 +10,8 @@ import streamlit as st
 from frozenlab.lake.board import Board
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import PHASE_WORDS
-from frozenlab.loop.store import Session
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of, showcase
 from frozenlab.training.methods import BY_NAME

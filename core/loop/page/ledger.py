@@ -10,7 +10,8 @@ import streamlit as st
 
 from frozenlab.engineer.engineers import who_is
 from frozenlab.loop.ledger import Score, changes, ledger_of, predictions, score, scores, source
-from frozenlab.loop.store import Session, SessionStore
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import points
 from frozenlab.studies.page.figures import changes_figure
 from frozenlab.ui import theme

@@ -16,7 +16,7 @@ from frozenlab.loop.page.claim_outcomes import claim_outcomes
 from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_rows import knob_rows, what_changed
 from frozenlab.loop.page.config_tables import config_table
-from frozenlab.loop.store import Session, SessionError
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.replays.task import (
     Answer,
     Replay,

@@ -13,7 +13,7 @@ from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, help_of
 from frozenlab.errors import one_line
-from frozenlab.loop.store import Session, SessionError
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.page.running import start
 from frozenlab.replays.task import (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.loop.page import evidence
-from frozenlab.loop.store import OFFERED, Session
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import OFFERED
 from frozenlab.replays.task import (
     Replay,
     replays,

@@ -14,7 +14,7 @@ from streamlit.elements.lib.column_types import ColumnConfig
 
 from frozenlab.intervals import wilson
 from frozenlab.jobs.kept import Signature, signature
-from frozenlab.loop.store import Session, SessionError
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.replays.page.answer import one_answer
 from frozenlab.replays.page.figures import proposals_figure
 from frozenlab.replays.page.form import arms_table

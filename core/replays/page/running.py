@@ -6,7 +6,7 @@ import streamlit as st
 
 from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
-from frozenlab.loop.store import SessionError
+from frozenlab.loop.session import SessionError
 from frozenlab.replays import task as replay_task
 from frozenlab.replays.page.known import go_to
 from frozenlab.replays.task import (

@@ -9,7 +9,7 @@ import streamlit as st
 
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.page.config_rows import what_changed
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.ui.components import NODES, text_of

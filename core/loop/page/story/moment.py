@@ -9,7 +9,7 @@ import pandas as pd
 
 from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.loop.page.claim_outcomes import ClaimOutcome, claim_outcomes
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.once import once
 

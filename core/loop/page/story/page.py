@@ -12,8 +12,9 @@ from frozenlab.loop.page.story.moment import Moment, moment_of
 from frozenlab.loop.page.story.results import boards, results
 from frozenlab.loop.page.story.what_if import what_if, your_turn
 from frozenlab.loop.page.story.whole_session import show_branches, show_map, show_stages
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
-from frozenlab.loop.store import OFFERED, Session
+from frozenlab.loop.store import OFFERED
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline

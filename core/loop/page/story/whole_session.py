@@ -10,7 +10,7 @@ from frozenlab.loop.page.branches import Branch, branches_figure, family, parted
 from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, map_figure, stops
 from frozenlab.loop.page.curves import rates_over_stages
 from frozenlab.loop.page.story.moment import Moment
-from frozenlab.loop.store import Session
+from frozenlab.loop.session import Session
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name

@@ -7,8 +7,8 @@ import streamlit as st
 from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
 from frozenlab.loop import launch
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
-from frozenlab.loop.store import Session
 from frozenlab.ui import api_form, markup, nav, sessions
 
 

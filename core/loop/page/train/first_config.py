@@ -8,8 +8,8 @@ from frozenlab.lake.config import ConfigError, EnvironmentConfig
 from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
 from frozenlab.lake.presets import preset
 from frozenlab.loop.page.config_tables import config_list
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session
 from frozenlab.ui import markup
 
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"

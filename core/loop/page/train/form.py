@@ -16,8 +16,8 @@ from frozenlab.loop.page.train.first_config import pick_config
 from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
 from frozenlab.loop.page.train.preview import preview
 from frozenlab.loop.presets import PRESETS as SESSION_PRESETS
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session
 from frozenlab.training.methods import titled
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage_settings import SCHEDULES, Schedule

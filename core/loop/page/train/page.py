@@ -9,7 +9,8 @@ from frozenlab.loop.page.train.first_config import FROM_DESIGN
 from frozenlab.loop.page.train.form import new_session_form
 from frozenlab.loop.page.train.preview import NEW
 from frozenlab.loop.page.train.watch import session_view
-from frozenlab.loop.store import OFFERED, Session
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import OFFERED
 from frozenlab.ui import markup, sessions, theme
 
 TICK = 2.0

@@ -10,8 +10,8 @@ from frozenlab.loop.footprint import shape_of
 from frozenlab.loop.page import language_form
 from frozenlab.loop.page.obstacles import obstacles
 from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
+from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.loop.store import Session
 from frozenlab.training.methods import title_of
 from frozenlab.ui import api_form, markup, sessions
 

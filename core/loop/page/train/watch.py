@@ -11,8 +11,9 @@ from frozenlab.lake.board import Board
 from frozenlab.loop.events import event_words
 from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_size
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
-from frozenlab.loop.store import OFFERED, Session
+from frozenlab.loop.store import OFFERED
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
 from frozenlab.training.methods import BY_NAME

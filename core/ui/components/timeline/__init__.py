@@ -12,8 +12,8 @@ from typing import Literal
 
 import streamlit as st
 
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, State
-from frozenlab.loop.store import Session
 from frozenlab.ui.components import text_of
 from frozenlab.ui.figures import Rate, percent
 

@@ -19,7 +19,8 @@ from frozenlab.lake.formats import FORMATS, Entry, Source
 from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
-from frozenlab.loop.store import OFFERED, Checkpoint, Session, SessionStore
+from frozenlab.loop.session import Checkpoint, Session
+from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.policy.folders import policy_folder, weights_file
 from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.training.methods import title_of

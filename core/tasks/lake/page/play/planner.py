@@ -11,7 +11,8 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.lake.board import MOVES, Board
 from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.loop.planner import PlannedAnswer, Planner, PlannerError
-from frozenlab.loop.store import Checkpoint, SessionStore
+from frozenlab.loop.session import Checkpoint
+from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.board_controls import Source
 from frozenlab.tasks.lake.page.play.state import Places, state

@@ -1,0 +1,94 @@
+"""Tolerant reading: the sound files of a folder are shown, the damaged ones are listed as problems."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pandas as pd
+from pydantic import BaseModel, ValidationError
+
+from frozenlab.errors import one_line
+from frozenlab.files import read_lines
+from frozenlab.jobs.kept import Kept
+from frozenlab.loop.tables import checked
+
+Model = TypeVar("Model", bound=BaseModel)
+Read = TypeVar("Read")
+
+
+class Lines(NamedTuple):
+    """The result of :func:`sound_lines`."""
+
+    lines: list[dict[str, Any]]
+    end: int
+    """Byte to continue from."""
+    problems: list[str]
+
+
+def sound_lines(path: Path, kind: type[BaseModel], offset: int = 0) -> Lines:
+    """The lines after byte ``offset`` that are of this ``kind``, and the reasons why others are not."""
+    lines, end = read_lines(path, offset)
+    sound: list[dict[str, Any]] = []
+    problems: dict[str, None] = {}
+    for line in lines:
+        try:
+            sound.append(kind.model_validate(line).model_dump(exclude_unset=True))
+        except ValidationError as error:
+            problems[f"has a line that is none of its kind: {one_line(error)}"] = None
+    return Lines(sound, end, list(problems))
+
+
+@cache
+def lines_at(kind: type[BaseModel]) -> Kept[Lines]:
+    return Kept(lambda path: sound_lines(path, kind), 200)
+
+
+@cache
+def model_at(kind: type[Model]) -> Kept[Model]:
+    """A reader for JSON files of this ``kind``."""
+    return Kept(lambda path: kind.model_validate_json(path.read_text(encoding="utf-8")), 1_000)
+
+
+def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
+    """A reader for tables with all of these ``columns``, in their types."""
+    return Kept(lambda path: checked(pd.read_parquet(path), columns), 100)
+
+
+class FolderReader:
+    """Reads the files of one folder. A file that does not exist or is damaged gives None; damage is added to ``problems``."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.problems: list[str] = []
+
+    def model(self, path: Path, kind: type[Model]) -> Model | None:
+        return self.read(path, lambda: model_at(kind)(path))
+
+    def table(self, path: Path, read: Kept[pd.DataFrame]) -> pd.DataFrame | None:
+        table = self.read(path, lambda: read(path))
+        return None if table is None else table.copy(deep=False)
+
+    def lines(self, path: Path, kind: type[BaseModel], offset: int = 0) -> tuple[list[dict[str, Any]], int]:
+        """The valid lines after byte ``offset``, and the offset to continue from. Other lines are skipped and become a problem."""
+        found = self.read(path, lambda: sound_lines(path, kind, offset) if offset else lines_at(kind)(path))
+        if found is None:
+            return [], offset
+        for problem in found.problems:
+            self.problem(path, problem)
+        return list(found.lines), found.end
+
+    def read(self, path: Path, read: Callable[[], Read]) -> Read | None:
+        """The result of ``read``; None if the file does not exist, None and a line in ``problems`` if it is damaged."""
+        try:
+            return read() if path.exists() else None
+        except Exception as error:  # a damaged file can make its reader raise anything
+            self.problem(path, f"cannot be read: {one_line(error)}")
+            return None
+
+    def problem(self, path: Path, what: str) -> None:
+        problem = f"{path.relative_to(self.folder)} {what}"
+        if problem not in self.problems:
+            self.problems.append(problem)
