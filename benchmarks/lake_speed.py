@@ -14,7 +14,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.timing import cpu_seconds
 from frozenlab import seeds
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import PLACEMENTS
@@ -120,13 +120,6 @@ def peers_python(venv: Path) -> Path:
 # --- measuring --------------------------------------------------------------------------------------------------------
 
 
-def cpu(job: Callable[[], object]) -> float:
-    """CPU seconds of this process for ``job``."""
-    began = time.process_time()
-    job()
-    return time.process_time() - began
-
-
 def take_turns(ours: Callable[[int], float], theirs: Callable[[int], float], turns: int = TURNS) -> tuple[float, float, float]:
     """Both sides' median rate and the median of the turns' ratios. Each side takes the number of the turn and returns a rate."""
     pairs = [(ours(turn), theirs(turn)) for turn in range(turns)]
@@ -148,7 +141,7 @@ def generation(peers: Peers) -> list[Row]:
 
         def ours(turn: int, cell: Any = (size, agents, ratio, n, placement)) -> float:
             size, agents, ratio, n, placement = cell
-            return n / cpu(lambda: list(random_instances([size], [agents], [ratio], n, seed=turn, placement=placement)))
+            return n / cpu_seconds(lambda: list(random_instances([size], [agents], [ratio], n, seed=turn, placement=placement)))
 
         def theirs(turn: int, size: int = size, agents: int = agents, ratio: float = ratio, n: int = n) -> float:
             answer = peers.ask("pogema_generation", size=size, agents=agents, density=ratio, n=n, seed=turn * n)
@@ -166,7 +159,7 @@ def suite(_: Peers) -> list[Row]:
     rows = []
     for target, sum_of_costs in ((15, False), (None, True)):
         boards: list[Instance] = []
-        seconds = cpu(lambda: boards.extend(build_suite(SUITES["paper-wr0.5"], sum_of_costs=sum_of_costs)))  # noqa: B023
+        seconds = cpu_seconds(lambda: boards.extend(build_suite(SUITES["paper-wr0.5"], sum_of_costs=sum_of_costs)))  # noqa: B023
         undecided = sum(board.solution.sum_of_costs is None for board in boards)
         note = f"with sums of costs, {undecided} undecided" if sum_of_costs else ""
         rows.append(Row("suite", f"paper-shaped suite, {len(boards)} boards", seconds, target=target, unit="s", note=note))
@@ -191,7 +184,7 @@ def soc(peers: Peers) -> list[Row]:
         theirs = {solver: [float("inf")] * len(boards) for solver in ("CBS", "A*OD", "ICTS")}
         answered = {solver: 0 for solver in theirs}
         for turn in range(TURNS):
-            ours = min(ours, cpu(lambda boards=boards: solve_all(boards, sum_of_costs=True)))  # type: ignore[misc]
+            ours = min(ours, cpu_seconds(lambda boards=boards: solve_all(boards, sum_of_costs=True)))  # type: ignore[misc]
             for solver, seconds in theirs.items():
                 if turn and sum(seconds) > 2:  # long enough to be sure of
                     continue
@@ -226,7 +219,7 @@ def stepping(peers: Peers) -> list[Row]:
         def ours(turn: int, lake: VectorLake = lake, follow: Callable[[], list[Step]] = follow) -> float:
             lake.reset()
             done: list[Step] = []
-            seconds = cpu(lambda: done.extend(follow()))
+            seconds = cpu_seconds(lambda: done.extend(follow()))
             assert all((step.faults < 0).all() for step in done), "a certified plan broke a rule"
             return sum(int((step.steps > 0).sum()) for step in done) / seconds
 
@@ -255,10 +248,10 @@ def checking(_: Peers) -> list[Row]:
     answers = [written(instance, seeds.rng(i, "lake-speed/answers")) for i, instance in enumerate(instances)]
 
     def together(_: int) -> float:
-        return n / cpu(lambda: check(boards, answers, optima))
+        return n / cpu_seconds(lambda: check(boards, answers, optima))
 
     def one_by_one(_: int) -> float:
-        return n / cpu(lambda: [judge_answer(*each) for each in zip(boards, answers, optima, strict=True)])
+        return n / cpu_seconds(lambda: [judge_answer(*each) for each in zip(boards, answers, optima, strict=True)])
 
     verdicts = [judge_answer(*each).fault for each in zip(boards, answers, optima, strict=True)]
     checked = check(boards, answers, optima)

@@ -16,10 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
+
+from benchmarks.timing import cpu_seconds
 
 PROCESSORS = {
     "this processor": {},
@@ -47,7 +48,7 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     optimizer = optimizers.MuonAndAdamW(policy.model, 0.0)
     for weight in policy.model.parameters():
         weight.grad = weight.detach().clone()
-    muon = [cpu_of(optimizer.parts[0].step) for _ in range(steps)]
+    muon = [cpu_seconds(optimizer.parts[0].step) for _ in range(steps)]
     spec = preset_spec("quick", method="imitation")
     settings = spec.training.model_copy(update={"steps": steps + 1})
     boards = generate(spec.initial_config, settings.steps * settings.boards_per_step, seed=0)
@@ -57,12 +58,6 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         run.trainer(Path(folder)).train()
     return {"muon": median(muon[1:]), "imitation": median(after - before for before, after in pairwise(told))}
-
-
-def cpu_of(work: Callable[[], object]) -> float:
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 
 def main() -> None:

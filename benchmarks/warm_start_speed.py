@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
+from benchmarks.timing import cpu_seconds
 from frozenlab import seeds
 from frozenlab.lab_model.auxiliary import insight
 from frozenlab.lab_model.warm_start import WarmStartSettings, solved_boards, train
@@ -33,12 +34,6 @@ def boards_a_second(settings: WarmStartSettings, solved: Sequence[tuple[Board, P
     train(policy, solved, [], settings, lambda progress: marks.append((progress.presentations, time.process_time())), report_every=5)
     (shown, began), (all_shown, ended) = marks[len(marks) // 3], marks[-1]
     return (all_shown - shown) / (ended - began)
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    began = time.process_time()
-    work()
-    return time.process_time() - began
 
 
 def main() -> None:
@@ -60,8 +55,8 @@ def main() -> None:
     for name, speed in speeds.items():
         print(f"| {name} | {speed:.0f} | {speed / speeds['as shipped']:.2f} |")
     rng = seeds.rng(0, "warm-start-speed/guises")
-    drawing = seconds_of(lambda: [plan_example(*guise(board, paths, rng)) for board, paths in solved[:1000]])
-    seeing = seconds_of(lambda: [insight(board, paths) for board, paths in solved[:1000]])
+    drawing = cpu_seconds(lambda: [plan_example(*guise(board, paths, rng)) for board, paths in solved[:1000]])
+    seeing = cpu_seconds(lambda: [insight(board, paths) for board, paths in solved[:1000]])
     share = speeds["as shipped"] / 1000
     print(f"\nOf the time of a board: {drawing * share:.0%} making the example, {seeing * share:.0%} its auxiliary targets.")
 

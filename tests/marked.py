@@ -22,10 +22,11 @@ from frozenlab.loop.spec import Parent, SessionSpec
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.replays import task as replays
-from frozenlab.replays.task import ReplayTask
+from frozenlab.replays.arms import arms_of_engineers
+from frozenlab.replays.store import Answer, create_replay, write_answers
+from frozenlab.replays.task import ReplayTask, task_for
 from frozenlab.studies.spec import StudySpec, engineers_study
-from frozenlab.studies.store import create as create_study
+from frozenlab.studies.store import create_study
 from tests.builders import build_result, build_session, small_spec
 
 MODELS: dict[str, type[BaseModel]] = {
@@ -148,14 +149,14 @@ def strangers(root: Path, marker: Marker) -> Path:
     for cell in study.cells:
         build_session(study.dir / "cells", study.spec.spec_of(cell.arm, cell.seed), cell.id)
     write_text(study.dir / "state.json", WorkerState(status="done").model_dump_json())
-    replay = replays.create(
-        replays.task_for(lab, 0, replays.arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules"), "engineers", samples=2),
+    replay = create_replay(
+        task_for(lab, 0, arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules"), "engineers", samples=2),
         store,
         "mine",
     )
     record = lab.proposal(0)
     assert record is not None
-    replays.write_answers(replay.dir, [replays.Answer(arm, sample, record) for arm in ("rules", "fixed") for sample in range(2)])
+    write_answers(replay.dir, [Answer(arm, sample, record) for arm in ("rules", "fixed") for sample in range(2)])
     write_text(replay.dir / "state.json", WorkerState(status="failed").model_dump_json())
     boards = build_suite(SuiteSpec(agents=(3,), sizes=(3, 4), boards_per_cell=5, seed=5))
     build_result(root, "theirs", boards, 0.5, session="lab", stage=0)

@@ -1,11 +1,14 @@
-"""Running a session in the test's own process, and waiting for those that run in another."""
+"""Running a session in the test's own process; waiting for jobs that run in another, and ending them."""
 
 from __future__ import annotations
 
+import os
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.state import worker_alive
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.session import Session
@@ -28,3 +31,11 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> 
     while not condition():
         assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
         time.sleep(0.05)
+
+
+def end_workers(jobs: Iterable[Job]) -> None:
+    """Kill the workers of these jobs that are still alive, so that a failed test leaves none behind."""
+    for job in jobs:
+        state = job.state()
+        if worker_alive(state) and state.pid and state.pid != os.getpid():
+            os.killpg(state.pid, signal.SIGKILL)

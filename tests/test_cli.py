@@ -31,7 +31,7 @@ from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
-from frozenlab.replays.task import KINDS
+from frozenlab.replays.arms import KINDS
 from frozenlab.studies.spec import STUDIES, engineer_arms, engineers_study
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.training.methods import NAMES as METHODS

@@ -16,9 +16,8 @@ from pydantic import ValidationError
 from frozenlab.benchmark.report import SHIPPED, Measured, results_folder
 from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.folders import JOB_ID, fresh_name, make_folder, readable
-from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import launching, spawn
-from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
+from frozenlab.jobs.task import TaskJob
 from frozenlab.lake.suite_sources import PREFIX, check_suite
 from frozenlab.lake.suites import SUITES
 from frozenlab.loop.store import SessionStore
@@ -109,35 +108,23 @@ def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, A
     }
 
 
-class Evaluation(Job):
-    """The folder of an evaluation in the background."""
+class Evaluation(TaskJob[Task]):
+    """The folder of an evaluation in the background. Opening it raises EvaluationError if its task cannot be read."""
 
     kind = "evaluation"
+    model, error = Task, EvaluationError
 
-    def __init__(self, folder: Path) -> None:
-        """Raises EvaluationError if the folder has no readable ``task.json``."""
-        self.dir = folder
-        self.id = folder.name
-        try:
-            self.task = Task.model_validate_json((folder / "task.json").read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
-            reason = one_line(error)
-            raise EvaluationError(f"evaluation {self.id!r}: task.json cannot be read: {reason}") from None
+    @property
+    def online(self) -> bool:
+        return self.task.online
 
     @property
     def title(self) -> str:
         return f"{self.task.title} on {Path(self.task.suite).name}"
 
     @property
-    def patience(self) -> float:
-        return SLOW_STALLED_AFTER if self.task.language else STALLED_AFTER
-
-    @property
-    def online(self) -> bool:
-        return self.task.online
-
-    def state(self) -> WorkerState:
-        return read_state(self.dir)
+    def slow(self) -> bool:
+        return self.task.language is not None
 
 
 def create(task: Task, store: SessionStore) -> Evaluation:

@@ -12,13 +12,14 @@ from frozenlab.cli.common import Command, InputError, add_allow_host, find_sessi
 if TYPE_CHECKING:
     from frozenlab.engineer.protocol import EngineerSpec
     from frozenlab.loop.store import SessionStore
-    from frozenlab.replays.task import Replay, ReplayTask
+    from frozenlab.replays.store import Replay
+    from frozenlab.replays.task import ReplayTask
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.engineers import UNATTENDED
     from frozenlab.engineer.sections import NAMES
-    from frozenlab.replays.task import KINDS
+    from frozenlab.replays.arms import KINDS
     from frozenlab.studies.spec import PAPER_SECTIONS, current_name
 
     parser.add_argument("what", metavar="SESSION:STAGE|ID", help="a validated stage of a session, or a replay to resume")
@@ -51,8 +52,10 @@ def run_replay(options: argparse.Namespace) -> int:
     from frozenlab.jobs.environment import worker_environment
     from frozenlab.jobs.job import STOP_FILE
     from frozenlab.loop.store import SessionStore
+    from frozenlab.replays import worker
     from frozenlab.replays.cost import estimate
-    from frozenlab.replays.task import create, open_replay, replays_folder, servers
+    from frozenlab.replays.store import create_replay, open_replay, replays_folder
+    from frozenlab.replays.task import servers
 
     store = SessionStore()
     existing = open_replay(options.what, store) if (replays_folder(store) / options.what).is_dir() else None
@@ -68,18 +71,16 @@ def run_replay(options: argparse.Namespace) -> int:
         print(asked.sentence, file=sys.stderr)
         if asked.cost is not None and not options.yes and not agreed():
             raise InputError("nothing was asked; --yes skips the confirmation")
-    replay = existing or create(task, store, options.id)
+    replay = existing or create_replay(task, store, options.id)
     (replay.dir / STOP_FILE).unlink(missing_ok=True)
     os.environ.update(worker_environment(session.spec.online))
-    from frozenlab.replays.worker import main as ask
-
     signal.signal(signal.SIGINT, lambda *_: (replay.dir / STOP_FILE).touch())
     with tqdm(desc="asking", initial=len(answered), total=task.total, unit=" answers", disable=None, leave=False) as bar:
 
         def note(done: int, of: int) -> None:
             bar.update(done - bar.n)
 
-        status = ask(replay.dir, note)
+        status = worker.main(replay.dir, note)
     print_replay(replay, options)
     return status
 
@@ -91,7 +92,8 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     from frozenlab.engineer.engineers import BY_NAME, ApiEngineer, engineer_of
     from frozenlab.engineer.sections import NAMES
     from frozenlab.errors import one_line
-    from frozenlab.replays.task import arms_of_engineers, arms_of_sections, askable, task_for, varied_sections
+    from frozenlab.replays.arms import arms_of_engineers, arms_of_sections, varied_sections
+    from frozenlab.replays.task import askable, task_for
 
     name, _, stage = options.what.rpartition(":")
     if not name or not stage.isdigit() or stage == "0":

@@ -36,8 +36,9 @@ def run_study(options: argparse.Namespace) -> int:
 
     from frozenlab.loop.store import SessionStore
     from frozenlab.studies.cluster import require_ray
+    from frozenlab.studies.launch import resume, start
     from frozenlab.studies.noise import detectable_effect
-    from frozenlab.studies.store import RunSettings, open_study, resume, start, studies_folder
+    from frozenlab.studies.store import RunSettings, open_study, studies_folder
 
     if options.jobs is not None and options.jobs < 1:
         raise InputError(f"--jobs is {options.jobs}; use at least 1")

@@ -11,13 +11,14 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from frozenlab.errors import LabError
+from frozenlab.errors import LabError, one_line
 from frozenlab.files import write_text
 from frozenlab.jobs.state import WorkerState
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 Opened = TypeVar("Opened")
+Task = TypeVar("Task", bound=BaseModel)
 
 
 class LinkError(LabError, ValueError):
@@ -46,6 +47,14 @@ def make_folder(
     write_text(folder / "state.json", WorkerState(started=time.time()).model_dump_json(indent=1))
     write_text(folder / file, task.model_dump_json(indent=1))
     return folder
+
+
+def read_task(path: Path, model: type[Task], *, kind: str, error: type[LabError]) -> Task:
+    """Read the file that says what a job is about. Raises ``error`` if it is missing or does not fit the ``model``."""
+    try:
+        return model.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as damage:
+        raise error(f"{kind} {path.parent.name!r}: {path.name} cannot be read: {one_line(damage)}") from None
 
 
 def check_id(job_id: str, kind: str, error: type[LabError]) -> None:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol
 
-from frozenlab.jobs.state import WorkerState
+from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 
 STOP_FILE = "stop"
 """Put into a job's folder to ask its worker to stop: a session does after its step, others after an answer or a batch of boards."""
@@ -25,8 +25,13 @@ class Job(Protocol):
         """What people call it."""
 
     @property
+    def slow(self) -> bool:
+        """Whether a step may take minutes, as with a language model."""
+
+    @property
     def patience(self) -> float:
         """Seconds without a sign of life after which its worker counts as stalled."""
+        return SLOW_STALLED_AFTER if self.slow else STALLED_AFTER
 
     @property
     def online(self) -> bool:
@@ -35,6 +40,7 @@ class Job(Protocol):
 
     def state(self) -> WorkerState:
         """What it is doing now."""
+        return read_state(self.dir)
 
     def command(self) -> list[str]:
         """What starts its worker."""

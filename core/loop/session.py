@@ -19,7 +19,7 @@ from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
-from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, as_observed
+from frozenlab.jobs.state import as_observed
 from frozenlab.loop.listing import RECORDED
 from frozenlab.loop.reading import FolderReader, model_at, table_at
 from frozenlab.loop.records import EnvironmentRecord, Event, Figures
@@ -95,8 +95,9 @@ class Session(Job):
         return self.spec.title or self.id
 
     @property
-    def patience(self) -> float:
-        return SLOW_STALLED_AFTER if self.spec.language else STALLED_AFTER
+    def slow(self) -> bool:
+        """A language model is: it is fetched, an engine is built for it, and its answers are long."""
+        return self.spec.language is not None
 
     @property
     def online(self) -> bool:

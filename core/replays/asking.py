@@ -16,7 +16,8 @@ from frozenlab.jobs.environment import THREADS
 from frozenlab.loop.session import Session
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
-from frozenlab.replays.task import Answer, ReplayError, ReplayTask, obstacle, spec_of
+from frozenlab.replays.store import Answer
+from frozenlab.replays.task import ReplayError, ReplayTask, obstacle, spec_of
 
 
 def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]] = ()) -> Iterator[Answer]:

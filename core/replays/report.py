@@ -12,7 +12,8 @@ from frozenlab.engineer.sections import NAMES, USUAL
 from frozenlab.engineer.sentences import listed
 from frozenlab.intervals import ComparisonError, wilson
 from frozenlab.lake.config import KNOBS
-from frozenlab.replays.task import Answer, ReplayTask
+from frozenlab.replays.store import Answer
+from frozenlab.replays.task import ReplayTask
 from frozenlab.studies.effects import CLEAR, holm
 
 FLIPS = 4999

@@ -1,59 +1,27 @@
-"""Frozen-evidence replays: questions about one stage of a session, and the folder that keeps the answers.
-
-replays/<id>/
-  task.json         what is asked, written once
-  state.json        state of the process that asks
-  answers.parquet   one row per answer so far: arm, sample, and the proposal's whole record as JSON
-
-The session is only read. A replay can be stopped or killed; it shows the answers it has and resumes from there.
-"""
+"""The task of a replay: which engineers are asked about one stage of a session, how often, and whether they can be."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, Self
 
-import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from frozenlab import places
-from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
-from frozenlab.engineer.protocol import EngineerSpec
-from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.engineer.sections import USUAL, SectionName
 from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError, one_line
-from frozenlab.files import write_parquet
-from frozenlab.jobs.folders import find_folder, make_folder, readable
-from frozenlab.jobs.job import Job
-from frozenlab.jobs.launcher import launching, spawn
-from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import weights_file
-from frozenlab.studies.spec import PAPER_SECTIONS, Arm, engineer_arms, only_one, section_arms, without_one
+from frozenlab.studies.spec import Arm
 
 MOST_SAMPLES = 200
 
 
 class ReplayError(LabError, ValueError):
     """A replay cannot be made, read or thrown away; the message says why."""
-
-
-SHIPPED = places.ASSETS / "replays"
-"""The replays that ship with FrozenLab."""
-
-
-class Answer(NamedTuple):
-    """One answer of an arm's engineer. ``sample`` counts from 0; answers of the same number had the same random draws."""
-
-    arm: str
-    sample: int
-    record: ProposalRecord
 
 
 class ReplayTask(BaseModel):
@@ -91,99 +59,6 @@ class ReplayTask(BaseModel):
     def total(self) -> int:
         """Total number of answers."""
         return len(self.arms) * self.samples
-
-
-class Replay(Job):
-    """One replay folder, opened for reading."""
-
-    kind = "replay"
-
-    def __init__(self, folder: Path) -> None:
-        """Raises ReplayError if there is no readable ``task.json``."""
-        self.dir, self.id = folder, folder.name
-        try:
-            self.task = ReplayTask.model_validate_json((folder / "task.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            reason = one_line(error)
-            raise ReplayError(f"replay {self.id!r}: task.json cannot be read: {reason}") from None
-
-    @property
-    def title(self) -> str:
-        return self.task.title
-
-    @property
-    def session(self) -> Session:
-        """The session of the replay. Raises SessionError if it does not exist any more."""
-        return session_of(self.task, SessionStore(self.dir.parents[1]))
-
-    @property
-    def patience(self) -> float:
-        """Language models take their time, here or behind an API."""
-        specs = [spec_of(arm, self.session) for arm in self.task.arms]
-        slow = any(spec.engineer.slow(spec.language) for spec in specs)
-        return SLOW_STALLED_AFTER if slow else STALLED_AFTER
-
-    @property
-    def online(self) -> bool:
-        return self.session.spec.online
-
-    def state(self) -> WorkerState:
-        return read_state(self.dir)
-
-    def answers(self) -> list[Answer]:
-        """The answers so far, in the order in which they came. Raises ReplayError if they cannot be read."""
-        path = self.dir / "answers.parquet"
-        if not path.exists():
-            return []
-        try:
-            rows = pd.read_parquet(path, columns=["arm", "sample", "record"])
-            return [
-                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record))
-                for arm, sample, record in rows.itertuples(index=False)
-            ]
-        except Exception as error:  # a damaged table can make its reader raise anything
-            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
-
-
-def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
-    """Replace ``answers.parquet``."""
-    rows = [(answer.arm, answer.sample, answer.record.model_dump_json()) for answer in answers]
-    write_parquet(folder / "answers.parquet", pd.DataFrame(rows, columns=["arm", "sample", "record"]))
-
-
-# --- what is asked ---------------------------------------------------------------------------------------------------
-
-
-def one_at_a_time(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
-    """All sections, no section, and each of the varied sections alone."""
-    return (Arm(name="all", sections=USUAL), *only_one(varied))
-
-
-SECTION_KINDS: dict[str, Callable[[Sequence[SectionName]], tuple[Arm, ...]]] = {
-    "sections": section_arms,
-    "leave-one-out": without_one,
-    "one-at-a-time": one_at_a_time,
-}
-"""Ways to vary the sections that one engineer sees, by name. The first arm of each shows all sections."""
-KINDS = (*SECTION_KINDS, "engineers")
-"""All ways in which arms may differ."""
-
-
-def varied_sections(kind: str, chosen: Sequence[SectionName] | None) -> tuple[SectionName, ...]:
-    """The chosen sections, or the defaults of a kind: the paper's three for all combinations, otherwise all."""
-    return tuple(chosen) if chosen is not None else PAPER_SECTIONS if kind == "sections" else USUAL
-
-
-def arms_of_sections(kind: str, sections: Sequence[SectionName], engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
-    """Arms of one engineer (None: the session's) with these sections on and off, in one of the SECTION_KINDS."""
-    return tuple(arm.model_copy(update={"engineer": engineer}) for arm in SECTION_KINDS[kind](sections))
-
-
-def arms_of_engineers(engineers: Iterable[EngineerSpec], own: str) -> tuple[Arm, ...]:
-    """Arms of several engineers, all with the session's sections. Its ``own`` engineer comes first, as the reference arm."""
-    order = list(BY_NAME)
-    by_kind = {engineer.kind: engineer for engineer in engineers}
-    return engineer_arms(sorted(by_kind.values(), key=lambda engineer: (engineer.kind != own, order.index(engineer.kind))))
 
 
 def task_for(session: Session, stage: int, arms: Sequence[Arm], what: str, *, folder: Path | None = None, **fields: int) -> ReplayTask:
@@ -247,59 +122,3 @@ def askable(session: Session, stage: int) -> list[str]:
 def validated_stages(session: Session) -> list[int]:
     """The stages (0-based) with validation results. Only checks for the files."""
     return [stage for stage in range(session.spec.stages) if (session.stage_dir(stage) / "validation.parquet").exists()]
-
-
-# --- the folders -----------------------------------------------------------------------------------------------------
-
-
-def replays_folder(store: SessionStore) -> Path:
-    return store.root / "replays"
-
-
-def create(task: ReplayTask, store: SessionStore, replay_id: str | None = None) -> Replay:
-    """Create a folder with ``task.json`` and a queued state. Raises ReplayError if the id is invalid or taken."""
-    root = replays_folder(store)
-    return Replay(make_folder(root, replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
-
-
-def start(task: ReplayTask, store: SessionStore) -> Replay:
-    """Starts to ask, as ``frozenlab replay`` does in the foreground. Raises LaunchError while another job runs, HostError if an engineer's
-    server is not allowed on this machine."""
-    hosts.check(servers(task, session_of(task, store)))
-    with launching(store.root):
-        replay = create(task, store)
-        spawn(replay)
-    return replay
-
-
-def resume(replay: Replay, store: SessionStore) -> None:
-    """Starts a worker that asks for the answers that a replay lacks. Raises what :func:`start` raises, and SessionError if the stage that
-    it asks about is gone."""
-    hosts.check(servers(replay.task, replay.session))
-    with launching(store.root):
-        replay.session.measurements(replay.task.stage)  # before the replay is called queued
-        spawn(replay)
-
-
-def replays(store: SessionStore) -> list[Replay]:
-    """Every readable replay of the user, newest first."""
-    tasks = sorted(replays_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    return readable(tasks, Replay, ReplayError)
-
-
-def shipped() -> list[Replay]:
-    """The replays that ship with the project."""
-    return readable(sorted(SHIPPED.glob("*/task.json")), Replay, ReplayError)
-
-
-def open_replay(replay_id: str, store: SessionStore) -> Replay:
-    """Open one of the user's replays. Raises ReplayError if there is none with this id."""
-    return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))
-
-
-def throw_away(replay: Replay) -> None:
-    """Delete one of the user's replays. Raises ReplayError if it is running."""
-    if replay.state().live:
-        raise ReplayError(f"{replay.id} is running; stop it first")
-    (replay.dir / "task.json").unlink(missing_ok=True)  # first the file that makes it a replay, so that nobody reads half of one
-    shutil.rmtree(replay.dir)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import work_alone
-from frozenlab.replays.task import Replay, write_answers
+from frozenlab.replays.store import Replay, write_answers
 
 EVERY = 1.0
 """Seconds of answers that a kill may cost at the most."""

@@ -11,20 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import Popen
 from typing import Annotated, Literal
 
 import pandas as pd
 from pydantic import BaseModel, Field
 
 from frozenlab import places
-from frozenlab.engineer import hosts
-from frozenlab.errors import one_line
-from frozenlab.files import write_text
-from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job
-from frozenlab.jobs.launcher import check_folder, launching, spawn
-from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
@@ -65,28 +59,21 @@ class Study(Job):
     def __init__(self, folder: Path) -> None:
         """Raises StudyError if there is no readable ``study.json``."""
         self.dir, self.id = folder, folder.name
-        try:
-            self.spec = StudySpec.model_validate_json((folder / "study.json").read_text(encoding="utf-8"))
-        except (OSError, ValueError) as error:
-            reason = one_line(error)
-            raise StudyError(f"study {self.id!r}: study.json cannot be read: {reason}") from None
+        self.spec = read_task(folder / "study.json", StudySpec, kind=self.kind, error=StudyError)
 
     @property
     def title(self) -> str:
         return self.spec.title
 
     @property
-    def patience(self) -> float:
-        return SLOW_STALLED_AFTER if self.spec.session.language else STALLED_AFTER
+    def slow(self) -> bool:
+        return self.spec.session.language is not None
 
     @property
     def run(self) -> RunSettings:
         """Those it was last started with. Raises StudyError if they cannot be read."""
         path = self.dir / "run.json"
-        try:
-            return RunSettings.model_validate_json(path.read_bytes()) if path.exists() else RunSettings()
-        except (OSError, ValueError) as error:
-            raise StudyError(f"study {self.id!r}: run.json cannot be read: {one_line(error)}") from None
+        return read_task(path, RunSettings, kind=self.kind, error=StudyError) if path.exists() else RunSettings()
 
     @property
     def cells(self) -> list[Cell]:
@@ -102,9 +89,6 @@ class Study(Job):
         """The session of a cell; None before it has begun."""
         folder = self.dir / "cells" / cell.id
         return Session(folder) if (folder / "session.json").exists() else None
-
-    def state(self) -> WorkerState:
-        return read_state(self.dir)
 
     def finished(self) -> Iterator[tuple[Cell, Session]]:
         for cell in self.cells:
@@ -156,33 +140,9 @@ def studies_folder(store: SessionStore) -> Path:
     return store.root / "studies"
 
 
-def create(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
+def create_study(spec: StudySpec, store: SessionStore, study_id: str | None = None) -> Study:
     """Create the folder of a study. Raises StudyError if the id is invalid or taken."""
-    root = studies_folder(store)
-    return Study(make_folder(root, study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
-
-
-def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Study:
-    """Creates a study and starts its worker. Raises LaunchError while another job runs, HostError if an engineer's server is not allowed
-    on this machine, StudyError if the id is not valid or taken."""
-    hosts.check(spec.servers)
-    with launching(store.root):
-        study = create(spec, store, study_id)
-        spawn_with(run, study)
-    return study
-
-
-def resume(study: Study, store: SessionStore, run: RunSettings) -> None:
-    """Starts a study's worker again, which goes on where the study stands. Raises what :func:`start` raises."""
-    hosts.check(study.spec.servers)
-    with launching(store.root):
-        spawn_with(run, study)
-
-
-def spawn_with(run: RunSettings, study: Study) -> Popen[bytes]:
-    check_folder(study)
-    write_text(study.dir / "run.json", run.model_dump_json(indent=1))
-    return spawn(study)
+    return Study(make_folder(studies_folder(store), study_id, "study.json", spec, title=spec.title, kind="study", error=StudyError))
 
 
 def studies(store: SessionStore) -> list[Study]:

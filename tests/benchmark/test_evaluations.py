@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,14 +13,14 @@ from frozenlab.benchmark.report import SHIPPED, Result, results, results_folder
 from frozenlab.benchmark.task import Evaluation, EvaluationError, Task, create, evaluations, task_for, throw_away
 from frozenlab.benchmark.task import start as start_evaluation
 from frozenlab.jobs.launcher import LaunchError, launching, stop
-from frozenlab.jobs.state import WorkerState, worker_alive
+from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
 from tests.builders import build_session
-from tests.running import wait_for
+from tests.running import end_workers, wait_for
 
 pytestmark = pytest.mark.xdist_group("evaluations")
 
@@ -31,10 +29,7 @@ pytestmark = pytest.mark.xdist_group("evaluations")
 def store(tmp_path: Path) -> Iterator[SessionStore]:
     store = SessionStore(tmp_path / "sessions")
     yield store
-    for evaluation in evaluations(store):
-        state = evaluation.state()
-        if worker_alive(state) and state.pid:
-            os.killpg(state.pid, signal.SIGKILL)
+    end_workers(evaluations(store))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import time
@@ -19,6 +18,7 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
 from tests.builders import build_session, small_spec
+from tests.running import end_workers
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App, Watch
@@ -35,10 +35,7 @@ def lab(new_app: Callable[[], App]) -> Iterator[App]:
     """A server of its own, and no worker left behind whatever happens."""
     app = new_app()
     yield app
-    for session in SessionStore(app.sessions).sessions():
-        state = session.state()
-        if worker_alive(state) and state.pid is not None:
-            os.killpg(state.pid, signal.SIGKILL)
+    end_workers(SessionStore(app.sessions).sessions())
 
 
 def fill_form(page: Page) -> None:

@@ -24,7 +24,7 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
 from tests.loop.test_loop import small_spec
-from tests.running import wait_for
+from tests.running import end_workers, wait_for
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("launcher")]
 
@@ -33,11 +33,9 @@ pytestmark = [pytest.mark.training, pytest.mark.xdist_group("launcher")]
 def store(tmp_path: Path) -> Iterator[SessionStore]:
     store = SessionStore(tmp_path)
     yield store
-    for session in store.sessions():
-        while (state := session.state()).status == "queued":  # its worker has not said yet which process it is
-            time.sleep(0.05)
-        if not session.read_only and worker_alive(state) and state.pid:
-            os.killpg(state.pid, signal.SIGKILL)
+    own = [session for session in store.sessions() if not session.read_only]
+    wait_for(lambda: all(session.state().status != "queued" for session in own), "every worker to say which process it is")
+    end_workers(own)
 
 
 def steps_done(session: Session) -> int:

@@ -24,6 +24,13 @@ def open_page(name: str, **query: str) -> AppTest:
     return app.run()
 
 
+def bare_page(name: str) -> AppTest:
+    """The page by itself, without navigation, before its first run. Its sessions are those of ``FROZENLAB_SESSIONS``."""
+    app = AppTest.from_file(str(places.ROOT / "pages" / f"{name}.py"), default_timeout=TIMEOUT)
+    app.session_state["_nav"] = True
+    return app
+
+
 def words(app: AppTest) -> str:
     """Everything the page says in text elements, as a reader sees it; HTML included, that of our own components too."""
     return shown(source(app))

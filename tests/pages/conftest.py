@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import TypeVar
 
 import pytest
 
 from frozenlab.loop import launch
 from frozenlab.loop.planner import Planner
-from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 
@@ -26,14 +28,22 @@ def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture
-def launched(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[SessionSpec]:
-    """What the launcher was asked to start; it creates the sessions ``launched-1``, ... and starts no worker."""
-    specs: list[SessionSpec] = []
+Asked, Made = TypeVar("Asked"), TypeVar("Made")
 
-    def start(spec: SessionSpec, store: SessionStore) -> Session:
-        specs.append(spec)
-        return store.create(spec, f"launched-{len(specs)}")
+
+def note_starts(monkeypatch: pytest.MonkeyPatch, launch: ModuleType, create: Callable[[Asked, SessionStore, str], Made]) -> list[Asked]:
+    """Let ``launch.start`` create the jobs ``started-1``, ... without a worker; the list grows with what it was asked to start."""
+    asked: list[Asked] = []
+
+    def start(what: Asked, store: SessionStore) -> Made:
+        asked.append(what)
+        return create(what, store, f"started-{len(asked)}")
 
     monkeypatch.setattr(launch, "start", start)
-    return specs
+    return asked
+
+
+@pytest.fixture
+def launched(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[SessionSpec]:
+    """The specs of the sessions that a page started; no worker runs."""
+    return note_starts(monkeypatch, launch, lambda spec, store, name: store.create(spec, name))

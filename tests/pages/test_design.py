@@ -13,17 +13,13 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.lake.config import KNOBS, LAYOUTS, EnvironmentConfig
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts
-from tests.pages.apptest import shown
-
-PAGE = str(Path(__file__).parents[2] / "pages" / "design.py")
+from tests.pages.apptest import bare_page, shown
 
 
 @pytest.fixture
 def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    at = AppTest.from_file(PAGE, default_timeout=120)
-    at.session_state["_nav"] = True
-    return at
+    return bare_page("design")
 
 
 def button(at: AppTest, label: str):

@@ -25,7 +25,7 @@ def test_an_empty_lab_offers_the_quick_session(launched: list[SessionSpec]) -> N
     app.button(key="start-quick").click().run()
     assert launched == [preset_spec("quick")]
     assert app.title[0].value == "Is the model learning?"
-    assert app.query_params["session"] == "launched-1"
+    assert app.query_params["session"] == "started-1"
 
 
 def test_a_launch_that_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

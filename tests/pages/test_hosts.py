@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+import frozenlab.loop.launch
+import frozenlab.replays.launch
+import frozenlab.studies.launch
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import ApiEngineer, RulesEngineer
 from frozenlab.files import write_text
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop import launch
 from frozenlab.loop.store import SessionStore
-from frozenlab.replays import task as replay_task
-from frozenlab.replays import task as replays
-from frozenlab.replays.task import arms_of_engineers, task_for
-from frozenlab.studies import store as study_store
+from frozenlab.replays.arms import arms_of_engineers
+from frozenlab.replays.store import create_replay, replays
+from frozenlab.replays.task import task_for
 from frozenlab.studies.spec import engineers_study
-from frozenlab.studies.store import RunSettings
-from frozenlab.studies.store import create as create_study
+from frozenlab.studies.store import RunSettings, create_study, studies
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -30,14 +30,14 @@ API = ApiEngineer(base_url=f"https://{HOST}/v1", model="m")
 @pytest.fixture(autouse=True)
 def folder(sessions_folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Sessions, a study and a replay of somebody else, which all ask a server."""
-    monkeypatch.setattr("frozenlab.replays.task.SHIPPED", sessions_folder / "shipped")
+    monkeypatch.setattr("frozenlab.replays.store.SHIPPED", sessions_folder / "shipped")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     monkeypatch.setenv("FROZENLAB_API_KEY", "sk-secret")
     store = SessionStore(sessions_folder)
     session = build_session(sessions_folder, small_spec(stages=2, sizes=(3, 4), engineer=API), status="stopped")
     study = create_study(engineers_study(2, engineers=("rules", API)), store, "mine")
     write_text(study.dir / "state.json", WorkerState(status="stopped").model_dump_json())
-    replay = replays.create(task_for(session, 0, arms_of_engineers([RulesEngineer(), API], "api"), "engineers"), store, "mine")
+    replay = create_replay(task_for(session, 0, arms_of_engineers([RulesEngineer(), API], "api"), "engineers"), store, "mine")
     write_text(replay.dir / "state.json", WorkerState(status="stopped").model_dump_json())
     return sessions_folder
 
@@ -92,16 +92,16 @@ def test_a_server_that_is_new_here_is_asked_about(place: str) -> None:
 
 def test_whatever_the_page_does_nothing_starts(folder: Path) -> None:
     store = SessionStore(folder)
-    session, study, replay = store.open("built"), study_store.studies(store)[0], replay_task.replays(store)[0]
+    session, study, replay = store.open("built"), studies(store)[0], replays(store)[0]
     before = sorted(folder.rglob("*"))
     for start in (
-        lambda: launch.start(session.spec, store),
-        lambda: launch.resume(session, store),
-        lambda: launch.start_fork(session, 0, store),
-        lambda: study_store.start(study.spec, store, RunSettings()),
-        lambda: study_store.resume(study, store, RunSettings()),
-        lambda: replay_task.start(replay.task, store),
-        lambda: replay_task.resume(replay, store),
+        lambda: frozenlab.loop.launch.start(session.spec, store),
+        lambda: frozenlab.loop.launch.resume(session, store),
+        lambda: frozenlab.loop.launch.start_fork(session, 0, store),
+        lambda: frozenlab.studies.launch.start(study.spec, store, RunSettings()),
+        lambda: frozenlab.studies.launch.resume(study, store, RunSettings()),
+        lambda: frozenlab.replays.launch.start(replay.task, store),
+        lambda: frozenlab.replays.launch.resume(replay, store),
     ):
         with pytest.raises(hosts.HostError, match=f"{HOST} has not been allowed on this machine yet: --allow-host {HOST} allows it"):
             start()

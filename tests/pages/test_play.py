@@ -19,18 +19,15 @@ from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
 from tests.lake.boards import reachable_board
-from tests.pages.apptest import shown
+from tests.pages.apptest import bare_page, shown
 
-PAGE = str(Path(__file__).parents[2] / "pages" / "play.py")
 SMALL = read_board("S F G\nF F F\ng F s")
 
 
 @pytest.fixture
 def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
-    at = AppTest.from_file(PAGE, default_timeout=120)
-    at.session_state["_nav"] = True
-    return at
+    return bare_page("play")
 
 
 def players(at: AppTest) -> list[dict]:

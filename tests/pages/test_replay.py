@@ -15,13 +15,16 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.state import WorkerState
 from frozenlab.loop.store import SessionStore
-from frozenlab.replays import worker as replay_worker
+from frozenlab.replays import launch, worker
+from frozenlab.replays.arms import arms_of_engineers
 from frozenlab.replays.page.figures import panel_of, proposals_figure, traces
 from frozenlab.replays.report import proposals, sentences
-from frozenlab.replays.task import Replay, ReplayTask, arms_of_engineers, create, shipped, task_for
+from frozenlab.replays.store import Replay, create_replay, shipped
+from frozenlab.replays.task import ReplayTask, task_for
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, source, words
+from tests.pages.conftest import note_starts
 
 ENGINEERS = ("rules", "random", "fixed")
 
@@ -29,27 +32,20 @@ ENGINEERS = ("rules", "random", "fixed")
 @pytest.fixture
 def alone(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty sessions folder, and no recorded replays beside it."""
-    monkeypatch.setattr("frozenlab.replays.task.SHIPPED", sessions_folder / "shipped")
+    monkeypatch.setattr("frozenlab.replays.store.SHIPPED", sessions_folder / "shipped")
     return sessions_folder
 
 
 @pytest.fixture
 def started(alone: Path, monkeypatch: pytest.MonkeyPatch) -> list[ReplayTask]:
-    """What the launcher was asked to start; it makes the folder and starts no worker."""
-    tasks: list[ReplayTask] = []
-
-    def start(task: ReplayTask, store: SessionStore) -> Replay:
-        tasks.append(task)
-        return create(task, store, f"started-{len(tasks)}")
-
-    monkeypatch.setattr("frozenlab.replays.task.start", start)
-    return tasks
+    """The tasks of the replays that a page started; no worker runs."""
+    return note_starts(monkeypatch, launch, create_replay)
 
 
 def asked(folder: Path, answers: int | None = None) -> Replay:
     """A replay with scripted engineers about a built session; ``answers`` after which it was stopped, None: it is done."""
     session = build_session(folder)
-    replay = create(
+    replay = create_replay(
         task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=4), SessionStore(folder), "mine"
     )
 
@@ -57,7 +53,7 @@ def asked(folder: Path, answers: int | None = None) -> Replay:
         if done == answers:
             (replay.dir / STOP_FILE).touch()
 
-    replay_worker.main(replay.dir, note)
+    worker.main(replay.dir, note)
     return replay
 
 
@@ -97,7 +93,7 @@ def test_one_answer_is_shown_as_the_address_says_and_another_can_be_chosen(alone
 def test_a_stopped_replay_shows_what_it_has_and_can_go_on(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked(alone, answers=7)
     resumed: list[Replay] = []
-    monkeypatch.setattr("frozenlab.replays.task.resume", lambda replay, store: resumed.append(replay))
+    monkeypatch.setattr("frozenlab.replays.launch.resume", lambda replay, store: resumed.append(replay))
     app = open_page("replay", replay="mine")
     assert "This replay stopped, with 7 of 12 answers" in words(app)
     assert [frame.value["answers"].tolist() for frame in app.dataframe] == [[3, 2, 2]]
@@ -189,7 +185,7 @@ def test_a_refusal_is_said(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.replays.task.start", refuse)
+    monkeypatch.setattr("frozenlab.replays.launch.start", refuse)
     build_session(alone)
     app = open_page("replay", session="built", stage="1")
     app.button(key="replay-start").click().run()

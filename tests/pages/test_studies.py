@@ -20,7 +20,7 @@ from frozenlab.studies.effects import points
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
 from frozenlab.studies.spec import SEEDS, StudySpec, engineers_study
-from frozenlab.studies.store import RunSettings, Study, create, shipped
+from frozenlab.studies.store import RunSettings, Study, create_study, shipped
 from frozenlab.studies.tables import StudyReport
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
@@ -156,10 +156,10 @@ def test_an_unknown_study_is_said_and_another_is_shown() -> None:
 
 
 def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = create(engineers_study(2), SessionStore(sessions_folder), "mine")
+    study = create_study(engineers_study(2), SessionStore(sessions_folder), "mine")
     (study.dir / "state.json").write_text(WorkerState(status="stopped").model_dump_json())
     resumed: list[Study] = []
-    monkeypatch.setattr("frozenlab.studies.store.resume", lambda study, store, run: resumed.append(study))
+    monkeypatch.setattr("frozenlab.studies.launch.resume", lambda study, store, run: resumed.append(study))
     app = open_page("studies")
     assert app.query_params["study"] == "mine"
     assert "Nothing can be compared yet" in app.info[0].value
@@ -168,7 +168,7 @@ def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, 
 
 
 def test_a_running_study_tells_how_far_it_is_and_can_be_stopped(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = create(engineers_study(2), SessionStore(sessions_folder), "mine")
+    study = create_study(engineers_study(2), SessionStore(sessions_folder), "mine")
     mine = {
         "status": "running",
         "pid": os.getpid(),
@@ -192,9 +192,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[StudySpec, int]]:
 
     def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Any:
         asked.append((spec, run.jobs or 0))
-        return create(spec, store, "made")
+        return create_study(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.studies.store.start", start)
+    monkeypatch.setattr("frozenlab.studies.launch.start", start)
     return asked
 
 
@@ -242,7 +242,7 @@ def test_a_study_says_first_what_it_can_see_and_what_was_expected(sessions_folde
     session = small_spec(stages=2, sizes=(3, 4), boards_per_size=6)
     spec = engineers_study(2, session, engineers=("uniform", "fixed", "rules"))
     spec = StudySpec.model_validate(spec.model_dump() | {"prediction": "uniform helps"})
-    study = create(spec, SessionStore(sessions_folder), "mine")
+    study = create_study(spec, SessionStore(sessions_folder), "mine")
     for cell in study.cells:
         build_session(study.store.root, spec.spec_of(cell.arm, cell.seed), cell.id)
     (study.dir / "state.json").write_text(WorkerState(status="done").model_dump_json())
@@ -300,7 +300,7 @@ def test_a_refusal_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
-    monkeypatch.setattr("frozenlab.studies.store.start", refuse)
+    monkeypatch.setattr("frozenlab.studies.launch.start", refuse)
     app = open_page("studies").button(key="study-new").click().run()
     app.button(key="study-start").click().run()
     assert "a session is running" in app.error[0].value

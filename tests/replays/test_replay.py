@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,34 +18,18 @@ from frozenlab.engineer.schema import Attempt
 from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, launching, stop
-from frozenlab.jobs.state import worker_alive
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
-from frozenlab.replays import worker as replay_worker
+from frozenlab.replays import launch, worker
+from frozenlab.replays.arms import arms_of_engineers, arms_of_sections
 from frozenlab.replays.asking import replay
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.report import compared, proposals, sentences, sign_flips
-from frozenlab.replays.task import (
-    Answer,
-    Replay,
-    ReplayError,
-    ReplayTask,
-    arms_of_engineers,
-    arms_of_sections,
-    askable,
-    create,
-    open_replay,
-    replays,
-    shipped,
-    task_for,
-    throw_away,
-    validated_stages,
-    write_answers,
-)
-from frozenlab.replays.task import resume as resume_replay
-from frozenlab.replays.task import start as start_replay
+from frozenlab.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, throw_away, write_answers
+from frozenlab.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
 from frozenlab.studies.spec import Arm, section_arms
 from tests.builders import build_session
+from tests.running import end_workers, wait_for
 
 ENGINEERS = ("rules", "uniform", "random", "fixed")
 API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.0, output_price=10.0, max_tokens=1000)
@@ -56,28 +39,20 @@ API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.
 def store(tmp_path: Path) -> Iterator[SessionStore]:
     store = SessionStore(tmp_path / "sessions")
     yield store
-    for found in replays(store):
-        state = found.state()
-        if worker_alive(state) and state.pid and state.pid != os.getpid():
-            os.killpg(state.pid, signal.SIGKILL)
+    end_workers(replays(store))
 
 
 @pytest.fixture
 def scripted(store: SessionStore) -> Replay:
     """Of a built session, with engineers that need no model; nobody has been asked yet."""
     session = build_session(store.root)
-    return create(task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=3), store, "asked")
+    return create_replay(
+        task_for(session, 1, arms_of_engineers(map(engineer_of, ENGINEERS), "policy"), "engineers", samples=3), store, "asked"
+    )
 
 
 def files_of(folder: Path) -> dict[str, float]:
     return {str(path.relative_to(folder)): path.stat().st_mtime_ns for path in folder.rglob("*")}
-
-
-def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
-        time.sleep(0.05)
 
 
 # --- the answers -----------------------------------------------------------------------------------------------------
@@ -152,24 +127,24 @@ def test_what_was_answered_is_kept_and_not_asked_again(scripted: Replay, monkeyp
         if done == 5:
             (scripted.dir / STOP_FILE).touch()
 
-    assert replay_worker.main(scripted.dir, stop_at) == 3
+    assert worker.main(scripted.dir, stop_at) == 3
     assert scripted.state().status == "stopped" and scripted.state().progress < 1
     first = scripted.answers()
     assert [answer.sample for answer in first] == [0, 0, 0, 0, 1]
     (scripted.dir / STOP_FILE).unlink()
     told: list[int] = []
-    assert replay_worker.main(scripted.dir, lambda done, of: told.append(done)) == 0
+    assert worker.main(scripted.dir, lambda done, of: told.append(done)) == 0
     assert told == list(range(6, 13)), "those that were there are not asked again"
     assert (scripted.state().status, scripted.state().progress) == ("done", 1.0)
     assert scripted.answers()[:5] == first and len(scripted.answers()) == scripted.task.total
-    assert replay_worker.main(scripted.dir) == 0, "nothing is left to ask"
+    assert worker.main(scripted.dir) == 0, "nothing is left to ask"
     assert files_of(session) == untouched
 
 
 def test_answers_are_there_while_it_runs(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replay_worker, "EVERY", 0.0)
+    monkeypatch.setattr(worker, "EVERY", 0.0)
     seen: list[int] = []
-    replay_worker.main(scripted.dir, lambda done, of: seen.append(len(Replay(scripted.dir).answers())))
+    worker.main(scripted.dir, lambda done, of: seen.append(len(Replay(scripted.dir).answers())))
     assert seen == list(range(1, 13))
 
 
@@ -178,9 +153,9 @@ def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
     weights = session.stage_dir(0) / "policy" / "model.safetensors"
     weights.parent.mkdir()
     weights.write_bytes(b"")
-    gone = create(task_for(session, 0, [Arm(name="all")], "x", samples=1), store)
+    gone = create_replay(task_for(session, 0, [Arm(name="all")], "x", samples=1), store)
     weights.unlink()
-    assert replay_worker.main(gone.dir) == 1
+    assert worker.main(gone.dir) == 1
     assert "the engineer policy needs the weights of stage 1" in (gone.state().error or "")
     assert gone.answers() == []
 
@@ -192,7 +167,7 @@ def test_a_killed_replay_in_the_background_goes_on(store: SessionStore) -> None:
     weights = SessionStore().open("example-quick").stage_dir(1) / "policy"
     (session.stage_dir(0) / "policy").symlink_to(weights)
     task = task_for(session, 0, [Arm(name="all"), Arm(name="blind", sections=())], "x", samples=10)
-    found = start_replay(task, store)
+    found = launch.start(task, store)
     assert [known.id for known in replays(store)] == [found.id]
     with pytest.raises(LaunchError, match=r"Built session, stage 1: x \(.*\) is running; stop it or wait"), launching(store.root):
         pass
@@ -202,7 +177,7 @@ def test_a_killed_replay_in_the_background_goes_on(store: SessionStore) -> None:
     os.killpg(found.state().pid or 0, signal.SIGKILL)
     wait_for(lambda: found.state().status == "crashed", "the crash to be noticed")
     there = found.answers()
-    resume_replay(found, store)
+    launch.resume(found, store)
     wait_for(lambda: len(found.answers()) > len(there), "an answer after resuming")
     stop(found)
     wait_for(lambda: not found.state().live, "the stop")
@@ -222,7 +197,7 @@ def test_replays_are_found_by_name_and_damaged_ones_are_not(store: SessionStore,
             open_replay(name, store)
     for name, message in (("asked", "already exists"), ("No id", "is no replay id")):
         with pytest.raises(ReplayError, match=message):
-            create(scripted.task, store, name)
+            create_replay(scripted.task, store, name)
     (scripted.dir / "answers.parquet").write_bytes(b"torn")
     with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read"):
         scripted.answers()
@@ -230,8 +205,8 @@ def test_replays_are_found_by_name_and_damaged_ones_are_not(store: SessionStore,
 
 def test_a_session_that_lies_elsewhere_is_found(store: SessionStore, tmp_path: Path) -> None:
     session = build_session(tmp_path / "elsewhere")
-    found = create(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
-    assert found.session.dir == session.dir and replay_worker.main(found.dir) == 0
+    found = create_replay(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
+    assert found.session.dir == session.dir and worker.main(found.dir) == 0
 
 
 @pytest.mark.parametrize("found", shipped(), ids=lambda found: found.id)

@@ -29,9 +29,10 @@ from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.settings import LanguageSettings, Launcher
 from frozenlab.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
+from frozenlab.studies.launch import spawn_with
 from frozenlab.studies.runner import Runner
 from frozenlab.studies.spec import StudyError, StudySpec
-from frozenlab.studies.store import RunSettings, Study, create, spawn_with
+from frozenlab.studies.store import RunSettings, Study, create_study
 from frozenlab.studies.tables import StudyReport
 from tests.builders import build_session, small_spec
 from tests.loop.test_loop import tensors
@@ -112,7 +113,7 @@ def steps_of_workers(session: Session) -> list[list[tuple[int, int]]]:
 @pytest.mark.training
 @pytest.mark.xdist_group("cluster")
 def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp_path: Path) -> None:
-    study = create(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
+    study = create_study(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
     runner = spawn_with(RunSettings(cluster=cluster.address), study)
     doomed = cluster.worker_nodes.copy().pop()
     wait_for(lambda: trained_on(doomed, study) is not None or runner.poll() is not None, "a session to train on the node")
@@ -154,7 +155,7 @@ def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp
 @pytest.mark.training
 @pytest.mark.xdist_group("cluster")
 def test_a_stopped_study_stops_its_tasks_those_too_that_wait_for_a_node(cluster: Cluster, tmp_path: Path) -> None:
-    study = create(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
+    study = create_study(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
     runner = spawn_with(RunSettings(jobs=3, cluster=cluster.address), study)
     begun = partial(events, study, "started")
     wait_for(lambda: sum(begun().values()) == 2 and len(begun()) == 3, "two sessions to have a worker, and a third to wait for a node")
@@ -166,7 +167,7 @@ def test_a_stopped_study_stops_its_tasks_those_too_that_wait_for_a_node(cluster:
 
 
 def test_a_cluster_that_is_not_there_fails_the_study_with_the_reason(tmp_path: Path) -> None:
-    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "lonely")
+    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "lonely")
     workers = RayWorkers(study, "127.0.0.1:1", tmp_path / "lock")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=workers).run()) == 1
     assert study.state().status == "failed"
@@ -188,7 +189,7 @@ def test_without_ray_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest
 
 
 def test_how_a_study_runs_lies_in_its_folder(tmp_path: Path) -> None:
-    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "told")
+    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "told")
     assert study.run == RunSettings(jobs=None, cluster=None)
     write_text(study.dir / "run.json", RunSettings(jobs=3, cluster="auto").model_dump_json())
     assert study.run == RunSettings(jobs=3, cluster="auto")
@@ -201,7 +202,7 @@ def test_how_a_study_runs_lies_in_its_folder(tmp_path: Path) -> None:
 
 
 def test_room_is_for_whole_cells(tmp_path: Path) -> None:
-    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "room")
+    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "room")
     light = RayWorkers(study, "auto", tmp_path / "lock")
     assert [light.room(node) for node in ({"CPU": 3.5}, {"CPU": 16.0, "GPU": 4.0}, {"memory": 1.0})] == [3, 16, 0]
     language = LanguageSettings(rows=1, launcher=Launcher(processes=2))

@@ -21,6 +21,7 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore
+from frozenlab.studies.launch import spawn_with
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.runner import Runner
 from frozenlab.studies.spec import (
@@ -38,7 +39,7 @@ from frozenlab.studies.spec import (
     sections_study,
     without_one,
 )
-from frozenlab.studies.store import RunSettings, Study, StudyError, create, open_study, outcomes, spawn_with, studies
+from frozenlab.studies.store import RunSettings, Study, StudyError, create_study, open_study, outcomes, studies
 from tests.loop.test_loop import small_spec
 
 
@@ -61,7 +62,7 @@ def run(study: Study) -> int:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    study = create(small_study("uniform", "fixed", "policy", seeds=(1,)), SessionStore(tmp_path_factory.mktemp("studies")), "small")
+    study = create_study(small_study("uniform", "fixed", "policy", seeds=(1,)), SessionStore(tmp_path_factory.mktemp("studies")), "small")
     assert run(study) == 0
     return study
 
@@ -93,7 +94,7 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
 @pytest.mark.training
 @pytest.mark.xdist_group("studies")
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
-    study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
+    study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
     runner = spawn_with(RunSettings(jobs=2), study)
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
@@ -111,7 +112,7 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
 @pytest.mark.training
 @pytest.mark.xdist_group("studies")
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
-    study = create(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
+    study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
     runner = spawn_with(RunSettings(jobs=1), study)
     wait_for_worker(study)
     assert spawn_with(RunSettings(jobs=1), study).wait(timeout=60) == 2
@@ -136,7 +137,7 @@ def wait(ready: object, seconds: float = 120) -> None:
 
 
 def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = create(small_study("uniform", "fixed"), SessionStore(tmp_path), "failing")
+    study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "failing")
     started: list[str] = []
 
     def fail(session: object) -> None:
@@ -286,7 +287,7 @@ def test_a_study_from_before_runs_as_it_did() -> None:
 
 def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
-    study = create(small_study("uniform", "fixed"), store, "there")
+    study = create_study(small_study("uniform", "fixed"), store, "there")
     assert open_study("there", store).spec == study.spec
     (tmp_path / "studies" / "broken").mkdir()
     (tmp_path / "studies" / "broken" / "study.json").write_text(json.dumps({"title": "x"}))
@@ -295,7 +296,7 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
         with pytest.raises(StudyError, match=message):
             open_study(name, store)
     with pytest.raises(StudyError, match="already exists"):
-        create(study.spec, store, "there")
+        create_study(study.spec, store, "there")
 
 
 @pytest.mark.parametrize(
@@ -332,7 +333,7 @@ def test_the_command_line_says_first_what_a_study_can_see(
 
     def start(spec: StudySpec, store: SessionStore, *_: object) -> Study:
         said.append(capsys.readouterr().out)
-        return create(spec, store, "made")
+        return create_study(spec, store, "made")
 
     monkeypatch.setattr("frozenlab.studies.store.start", start)
     assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)

@@ -23,7 +23,7 @@ from frozenlab.studies.pictures import SMALLEST_REACH, clear_in_words, reach_of,
 from frozenlab.studies.report import measured, report_of, save_report
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.spec import Arm, StudySpec, engineers_study, guard_study, only_one, sections_study, without_one
-from frozenlab.studies.store import Configs, Study, StudyError, create, outcomes, shipped
+from frozenlab.studies.store import Configs, Study, StudyError, create_study, outcomes, shipped
 from frozenlab.studies.tables import EffectRow, MeasureReport, StudyReport
 from tests.builders import build_session, small_spec
 
@@ -230,7 +230,7 @@ def test_the_noise_of_a_recorded_study_is_that_of_its_table() -> None:
 def learnt(tmp_path_factory: pytest.TempPathFactory) -> Study:
     """A study whose cells are built, not trained."""
     spec = engineers_study(2, small_spec(stages=2, sizes=(3, 4), boards_per_size=6), engineers=("uniform", "fixed", "rules"))
-    study = create(spec, SessionStore(tmp_path_factory.mktemp("learnt")), "learnt")
+    study = create_study(spec, SessionStore(tmp_path_factory.mktemp("learnt")), "learnt")
     for cell in study.cells:
         build_session(study.store.root, spec.spec_of(cell.arm, cell.seed), cell.id)
     return study
@@ -253,7 +253,7 @@ def test_curves_are_the_rates_before_training_and_after_each_stage(learnt: Study
 
 def test_a_study_of_which_only_one_arm_is_finished_cannot_be_told(tmp_path: Path) -> None:
     spec = engineers_study(1, small_spec(stages=2, sizes=(3, 4), boards_per_size=4), engineers=("uniform", "fixed"))
-    study = create(spec, SessionStore(tmp_path), "begun")
+    study = create_study(spec, SessionStore(tmp_path), "begun")
     build_session(study.store.root, spec.spec_of(spec.arms[0], 0), study.cells[0].id)
     with pytest.raises(StudyError, match="only the arm uniform is finished"):
         report_of(study)
@@ -307,7 +307,7 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
 
 def test_the_report_of_a_study_without_finished_cells_says_so(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="no cell is finished"):
-        report_of(create(sections_study(), SessionStore(tmp_path), "empty"))
+        report_of(create_study(sections_study(), SessionStore(tmp_path), "empty"))
 
 
 class Tags(HTMLParser):

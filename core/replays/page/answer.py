@@ -17,11 +17,8 @@ from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_rows import knob_rows, what_changed
 from frozenlab.loop.page.config_tables import config_table
 from frozenlab.loop.session import Session, SessionError
-from frozenlab.replays.task import (
-    Answer,
-    Replay,
-    spec_of,
-)
+from frozenlab.replays.store import Answer, Replay
+from frozenlab.replays.task import spec_of
 from frozenlab.ui import markup
 from frozenlab.ui.components.cited import cited
 from frozenlab.ui.figures import overall_by_size

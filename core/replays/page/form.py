@@ -14,23 +14,10 @@ from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, help_of
 from frozenlab.errors import one_line
 from frozenlab.loop.session import Session, SessionError
+from frozenlab.replays.arms import KINDS, arms_of_engineers, arms_of_sections, varied_sections
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.page.running import start
-from frozenlab.replays.task import (
-    KINDS,
-    MOST_SAMPLES,
-    ReplayError,
-    ReplayTask,
-    arms_of_engineers,
-    arms_of_sections,
-    askable,
-    obstacle,
-    servers,
-    spec_of,
-    task_for,
-    validated_stages,
-    varied_sections,
-)
+from frozenlab.replays.task import MOST_SAMPLES, ReplayError, ReplayTask, askable, obstacle, servers, spec_of, task_for, validated_stages
 from frozenlab.studies.spec import Arm
 from frozenlab.ui import api_form, markup, sessions, theme
 from frozenlab.ui.components.timeline import marks, timeline

@@ -7,12 +7,8 @@ import streamlit as st
 from frozenlab.loop.page import evidence
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
-from frozenlab.replays.task import (
-    Replay,
-    replays,
-    shipped,
-    validated_stages,
-)
+from frozenlab.replays.store import Replay, replays, shipped
+from frozenlab.replays.task import validated_stages
 from frozenlab.ui import sessions
 
 RECORDED = "recorded-"

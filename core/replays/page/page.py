@@ -7,19 +7,13 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.replays.arms import arms_of_sections, varied_sections
 from frozenlab.replays.page.form import show_form
 from frozenlab.replays.page.known import compose, everything, go_to, label, suitable
 from frozenlab.replays.page.results import show_replay
 from frozenlab.replays.page.running import ERROR, start
-from frozenlab.replays.task import (
-    Replay,
-    arms_of_sections,
-    askable,
-    servers,
-    task_for,
-    validated_stages,
-    varied_sections,
-)
+from frozenlab.replays.store import Replay
+from frozenlab.replays.task import askable, servers, task_for, validated_stages
 from frozenlab.ui import api_form, markup, sessions, theme
 
 

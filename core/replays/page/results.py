@@ -21,12 +21,8 @@ from frozenlab.replays.page.form import arms_table
 from frozenlab.replays.page.known import RECORDED
 from frozenlab.replays.page.running import go_on, remove, watch
 from frozenlab.replays.report import compared, proposals, sentences
-from frozenlab.replays.task import (
-    Answer,
-    Replay,
-    ReplayError,
-    spec_of,
-)
+from frozenlab.replays.store import Answer, Replay
+from frozenlab.replays.task import ReplayError, spec_of
 from frozenlab.ui import markup, nav, theme
 from frozenlab.ui.once import once
 

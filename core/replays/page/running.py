@@ -7,15 +7,10 @@ import streamlit as st
 from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
 from frozenlab.loop.session import SessionError
-from frozenlab.replays import task as replay_task
+from frozenlab.replays import launch
 from frozenlab.replays.page.known import go_to
-from frozenlab.replays.task import (
-    Replay,
-    ReplayError,
-    ReplayTask,
-    servers,
-    throw_away,
-)
+from frozenlab.replays.store import Replay, throw_away
+from frozenlab.replays.task import ReplayError, ReplayTask, servers
 from frozenlab.ui import api_form, markup, sessions
 
 TICK = 1.0
@@ -27,14 +22,14 @@ ERROR = "replay_error"
 def start(task: ReplayTask) -> None:
     """Starts a replay and goes to it, or keeps the reason why not."""
     try:
-        go_to(replay_task.start(task, sessions.store()).id)
+        go_to(launch.start(task, sessions.store()).id)
     except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 
 
 def resume(replay: Replay) -> None:
     try:
-        replay_task.resume(replay, sessions.store())
+        launch.resume(replay, sessions.store())
     except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 

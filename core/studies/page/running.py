@@ -8,7 +8,7 @@ import streamlit as st
 
 from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
-from frozenlab.studies import store as study_store
+from frozenlab.studies import launch
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study
 from frozenlab.ui import api_form, markup, sessions
@@ -22,14 +22,14 @@ ERROR = "study_error"
 def start(spec: StudySpec, jobs: int) -> None:
     """Starts a study and goes to it, or keeps the reason why not."""
     try:
-        st.query_params["study"] = study_store.start(spec, sessions.store(), RunSettings(jobs=jobs)).id
+        st.query_params["study"] = launch.start(spec, sessions.store(), RunSettings(jobs=jobs)).id
     except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 
 
 def resume(study: Study) -> None:
     try:
-        study_store.resume(study, sessions.store(), RunSettings(jobs=os.cpu_count() or 1))
+        launch.resume(study, sessions.store(), RunSettings(jobs=os.cpu_count() or 1))
     except LabError as error:
         st.session_state[ERROR] = f"Not started: {error}."
 

@@ -1,0 +1,28 @@
+"""Starting and resuming replays, in a worker of their own."""
+
+from __future__ import annotations
+
+from frozenlab.engineer import hosts
+from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.loop.store import SessionStore
+from frozenlab.replays.store import Replay, create_replay
+from frozenlab.replays.task import ReplayTask, servers, session_of
+
+
+def start(task: ReplayTask, store: SessionStore) -> Replay:
+    """Starts to ask, as ``frozenlab replay`` does in the foreground. Raises LaunchError while another job runs, HostError if an engineer's
+    server is not allowed on this machine."""
+    hosts.check(servers(task, session_of(task, store)))
+    with launching(store.root):
+        replay = create_replay(task, store)
+        spawn(replay)
+    return replay
+
+
+def resume(replay: Replay, store: SessionStore) -> None:
+    """Starts a worker that asks for the answers that a replay lacks. Raises what :func:`start` raises, and SessionError if the stage that
+    it asks about is gone."""
+    hosts.check(servers(replay.task, replay.session))
+    with launching(store.root):
+        replay.session.measurements(replay.task.stage)  # before the replay is called queued
+        spawn(replay)

@@ -1,0 +1,118 @@
+"""The folder of a replay: its task, the state of its worker, and the answers so far.
+
+replays/<id>/
+  task.json         what is asked, written once
+  state.json        state of the process that asks
+  answers.parquet   one row per answer so far: arm, sample, and the proposal's whole record as JSON
+
+The session is only read. A replay can be stopped or killed; it shows the answers it has and resumes from there.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from frozenlab import places
+from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.errors import one_line
+from frozenlab.files import write_parquet
+from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.task import TaskJob
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
+from frozenlab.replays.task import ReplayError, ReplayTask, session_of, spec_of
+
+SHIPPED = places.ASSETS / "replays"
+"""The replays that ship with FrozenLab."""
+
+
+class Answer(NamedTuple):
+    """One answer of an arm's engineer. ``sample`` counts from 0; answers of the same number had the same random draws."""
+
+    arm: str
+    sample: int
+    record: ProposalRecord
+
+
+class Replay(TaskJob[ReplayTask]):
+    """One replay folder, opened for reading. Opening it raises ReplayError if its task cannot be read."""
+
+    kind = "replay"
+    model, error = ReplayTask, ReplayError
+
+    @property
+    def title(self) -> str:
+        return self.task.title
+
+    @property
+    def session(self) -> Session:
+        """The session of the replay. Raises SessionError if it does not exist any more."""
+        return session_of(self.task, SessionStore(self.dir.parents[1]))
+
+    @property
+    def slow(self) -> bool:
+        """Language models take their time, here or behind an API."""
+        specs = [spec_of(arm, self.session) for arm in self.task.arms]
+        return any(spec.engineer.slow(spec.language) for spec in specs)
+
+    @property
+    def online(self) -> bool:
+        return self.session.spec.online
+
+    def answers(self) -> list[Answer]:
+        """The answers so far, in the order in which they came. Raises ReplayError if they cannot be read."""
+        path = self.dir / "answers.parquet"
+        if not path.exists():
+            return []
+        try:
+            rows = pd.read_parquet(path, columns=["arm", "sample", "record"])
+            return [
+                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record))
+                for arm, sample, record in rows.itertuples(index=False)
+            ]
+        except Exception as error:  # a damaged table can make its reader raise anything
+            raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
+
+
+def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
+    """Replace ``answers.parquet``."""
+    rows = [(answer.arm, answer.sample, answer.record.model_dump_json()) for answer in answers]
+    write_parquet(folder / "answers.parquet", pd.DataFrame(rows, columns=["arm", "sample", "record"]))
+
+
+def replays_folder(store: SessionStore) -> Path:
+    return store.root / "replays"
+
+
+def create_replay(task: ReplayTask, store: SessionStore, replay_id: str | None = None) -> Replay:
+    """Create a folder with ``task.json`` and a queued state. Raises ReplayError if the id is invalid or taken."""
+    return Replay(make_folder(replays_folder(store), replay_id, "task.json", task, title=task.title, kind="replay", error=ReplayError))
+
+
+def replays(store: SessionStore) -> list[Replay]:
+    """Every readable replay of the user, newest first."""
+    tasks = sorted(replays_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return readable(tasks, Replay, ReplayError)
+
+
+def shipped() -> list[Replay]:
+    """The replays that ship with the project."""
+    return readable(sorted(SHIPPED.glob("*/task.json")), Replay, ReplayError)
+
+
+def open_replay(replay_id: str, store: SessionStore) -> Replay:
+    """Open one of the user's replays. Raises ReplayError if there is none with this id."""
+    return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))
+
+
+def throw_away(replay: Replay) -> None:
+    """Delete one of the user's replays. Raises ReplayError if it is running."""
+    if replay.state().live:
+        raise ReplayError(f"{replay.id} is running; stop it first")
+    (replay.dir / "task.json").unlink(missing_ok=True)  # first the file that makes it a replay, so that nobody reads half of one
+    shutil.rmtree(replay.dir)

@@ -1,0 +1,35 @@
+"""Starting and resuming studies, in a worker of their own."""
+
+from __future__ import annotations
+
+from subprocess import Popen
+
+from frozenlab.engineer import hosts
+from frozenlab.files import write_text
+from frozenlab.jobs.launcher import check_folder, launching, spawn
+from frozenlab.loop.store import SessionStore
+from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.store import RunSettings, Study, create_study
+
+
+def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Study:
+    """Creates a study and starts its worker. Raises LaunchError while another job runs, HostError if an engineer's server is not allowed
+    on this machine, StudyError if the id is not valid or taken."""
+    hosts.check(spec.servers)
+    with launching(store.root):
+        study = create_study(spec, store, study_id)
+        spawn_with(run, study)
+    return study
+
+
+def resume(study: Study, store: SessionStore, run: RunSettings) -> None:
+    """Starts a study's worker again, which goes on where the study stands. Raises what :func:`start` raises."""
+    hosts.check(study.spec.servers)
+    with launching(store.root):
+        spawn_with(run, study)
+
+
+def spawn_with(run: RunSettings, study: Study) -> Popen[bytes]:
+    check_folder(study)
+    write_text(study.dir / "run.json", run.model_dump_json(indent=1))
+    return spawn(study)
