@@ -24,7 +24,8 @@ from frozenlab.lake.suites import SUITES, build_suite
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.vocabulary import CONFIG
+from frozenlab.policy.policy import Sampling
+from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
 
 SAMPLED_SEED = 1
 CONTEXTS = 500
@@ -94,7 +95,7 @@ def main() -> None:
     torch.set_num_threads(1)
     boards = build_suite(SUITES["train-shape"]) + build_suite(SUITES["paper"])
     print_profile("Greedy", evaluate(policy, boards))
-    print_profile("Sampled at temperature 1", evaluate(policy, boards, temperature=1.0, seed=SAMPLED_SEED))
+    print_profile("Sampled at temperature 1", evaluate(policy, boards, Sampling(1.0, seed=SAMPLED_SEED)))
     print_imitation(policy)
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import csv
 from itertools import product
 
+from frozenlab.errors import GenerationError
 from frozenlab.lake.config import LAYOUTS, PAPER_SIZES, Layout, Placement
 from frozenlab.lake.draw.rates import RATES
 from frozenlab.lake.draw.stratum import Stratum, holes_of
-from frozenlab.lake.draw.stream import GenerationError, Stream
+from frozenlab.lake.draw.stream import Stream
 
 BOARDS, TRIES = 600, 1_500
 """A cell is measured on so many boards, or so many that were given to the solver where those with a solution are rare."""

@@ -15,6 +15,10 @@ class LabError(Exception):
     """
 
 
+class GenerationError(LabError, ValueError):
+    """A cell of a config cannot be filled with tasks; the message names the cell, the reason and what is within reach."""
+
+
 class Stopped(Exception):
     """A signal, no error: somebody asked the job to stop."""
 

@@ -30,9 +30,10 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State, ValidRate
 from frozenlab.loop.store import SessionStore
-from frozenlab.policy.evaluation import COLUMNS, answer_row, frame
-from frozenlab.policy.lab.plan_dialect import parse_plan, render_plan
+from frozenlab.policy.evaluation import answer_row, frame
 from frozenlab.policy.policy import Completion
+from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.training.methods import BY_NAME
 from frozenlab.training.settings import TrainingSettings
 
@@ -160,14 +161,15 @@ def build_session(
 
 def answers(suite: list[Instance], skill: float, seed: int) -> pd.DataFrame:
     """A validation table of an imagined policy: small boards are easy, and ``skill`` (0..1) helps. What it gets right stays right."""
-    return frame([_answer(instance, skill, random.Random(f"{seed}-{i}")) for i, instance in enumerate(suite)])
+    return frame([_answer(instance, skill, random.Random(f"{seed}-{i}")) for i, instance in enumerate(suite)], LAKE)
 
 
 def _answer(instance: Instance, skill: float, rng: random.Random) -> dict[str, Any]:
     """One row: right with a chance that falls with the board's size and rises with ``skill``."""
     paths = _plan(instance, rng.random() < 1.15 - 0.13 * instance.board.size + 0.45 * skill, rng)
     text = render_plan(paths)
-    return answer_row(instance, Completion(text, len(text.split()) + 1, finished=True), parse_plan(instance.board, text, finished=True))
+    completion = Completion(text, len(text.split()) + 1, finished=True)
+    return answer_row(LAKE, instance, completion, parse_plan(instance.board, text, finished=True))
 
 
 def _plan(instance: Instance, good: bool, rng: random.Random) -> Paths:
@@ -202,7 +204,7 @@ def _train(session: Session, boards: list[Instance], stage: int, steps: int) -> 
             figures |= {f"valid_{size}": float(part["valid"].mean()), f"optimal_{size}": float(part["optimal"].mean())}
         append_line(session.stage_dir(stage) / "metrics.jsonl", figures)
         kept += [row | {"training_step": step, "reward": 1.0 if row["valid"] else 0.1} for row in rows]
-    write_parquet(session.stage_dir(stage) / "completions.parquet", pd.DataFrame(kept).astype(COLUMNS))
+    write_parquet(session.stage_dir(stage) / "completions.parquet", pd.DataFrame(kept).astype(LAKE.columns))
 
 
 class _Told:

@@ -22,6 +22,7 @@ from frozenlab.policy.folders import on_hub, policy_folder, weights_file
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.language.writers import own_engine
 from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import Sampling
 
 Part = Literal["drawing and solving", "planning"]
 
@@ -61,8 +62,7 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
     rows = evaluate(
         policy,
         suite.boards,
-        temperature=task.temperature,
-        seed=task.seed,
+        Sampling(task.temperature, seed=task.seed),
         on_progress=lambda done: note("planning", done, len(suite.boards)),
     )
     seconds = time.time() - began

@@ -1,7 +1,7 @@
 """The benchmark: the results of one checkpoint on one suite, as a report that can be compared with others.
 
 A *result* is a folder with three files. ``report.json`` (:class:`Report`) has what was measured and all figures, ``cells.csv`` its cells as
-a table, ``boards.parquet`` one row per board (``frozenlab.policy.evaluation.COLUMNS``): every figure can be computed again from its boards.
+a table, ``boards.parquet`` one row per board (``frozenlab.tasks.lake.answer.COLUMNS``): every figure can be computed again from its boards.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from frozenlab.lake.rules import FAULTS, Fault
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.loop.tables import checked
-from frozenlab.policy.evaluation import COLUMNS
+from frozenlab.tasks.lake.answer import COLUMNS
 
 SHIPPED = places.ASSETS / "results"
 """Results that ship with the project."""

@@ -50,9 +50,9 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.loop.worker import work
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.vocabulary import CONFIG
 from frozenlab.policy.loading import load_policy
 from frozenlab.studies.effects import CLEAR, contrast
+from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage_settings import Schedule
 

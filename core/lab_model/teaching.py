@@ -28,7 +28,7 @@ from frozenlab.lab_model.warm_start import Progress, WarmStartSettings, solved_b
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
 from frozenlab.lake.suites import held_out
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.training.demonstrations import Example, to_example
+from frozenlab.training.examples import Example, to_example
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 """Penalties of the ridge regression, in units of the number of rows. The one with the least error on left-out evidences is used."""

@@ -24,6 +24,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPast
 
 from frozenlab import seeds
 from frozenlab.lab_model.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
+from frozenlab.lab_model.guises import guise, plan_example
 from frozenlab.lab_model.proposals import demonstrations
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import PAPER_SIZES
@@ -32,8 +33,9 @@ from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import held_out
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.vocabulary import ENGINEER, PLAN
-from frozenlab.training.demonstrations import ID_OF, Example, guise, padded, plan_example, to_example
+from frozenlab.tasks.lake.dialects.vocabulary import ENGINEER, PLAN
+from frozenlab.tasks.lake.teacher import padded
+from frozenlab.training.examples import ID_OF, Example, to_example
 from frozenlab.training.optimizers import MuonAndAdamW, fast_bfloat16
 
 TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}

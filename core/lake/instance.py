@@ -21,6 +21,11 @@ class Instance:
     board: Board
     solution: Solution
 
+    @classmethod
+    def unsolved(cls, board: Board) -> Instance:
+        """A board of which nothing else is known."""
+        return cls("", board, Solution("undecided"))
+
     def to_line(self) -> str:
         """One JSON line: ``{"id", "map", "agents", "optimal": {"makespan", "sum_of_costs", "needs_wait", "plan"}}``.
 

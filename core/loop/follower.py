@@ -27,7 +27,7 @@ def follow(session: Session) -> int:
     """Takes part in every stage; returns the exit status, as the worker's: 0 done, 3 stopped."""
     torch.set_num_threads(THREADS)
     spec = session.spec
-    policy = load_policy(spec.policy, spec.language, spec.seed)
+    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)
     suite, test = suites_of(spec)
     training = make_training(policy, suite + test, session)
     lacking = stages_to_train(session)

@@ -18,8 +18,6 @@ from typing import Any
 
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.own_model import ModelEngineer
-from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.words import answers
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.folders import on_hub
 from frozenlab.policy.settings import Lora
@@ -223,11 +221,8 @@ def footprint(spec: SessionSpec, shape: Shape) -> Footprint:
 
 
 def prompt_tokens(spec: SessionSpec) -> int:
-    """About how many tokens the question about one of the session's largest boards has: words and marks, as tokenizers cut plain text."""
-    size, agents = max(spec.initial_config.sizes), spec.initial_config.agents
-    corners = tuple(Agent((0, i), (size - 1, i)) for i in range(min(agents, size)))
-    question = answers.prompt(Board(("F" * size,) * size, corners))
-    return len(re.findall(r"\w+|[^\w\s]", question))
+    """About how many tokens the session's longest prompt about a task has: words and marks, as tokenizers cut plain text."""
+    return len(re.findall(r"\w+|[^\w\s]", spec.tasks.longest_prompt(spec.initial_config)))
 
 
 def shortfalls(spec: SessionSpec) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import shutil
 
-import numpy as np
 import pandas as pd
 import torch
 
@@ -18,14 +17,10 @@ from frozenlab.engineer.engineers.human import Decision
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.protocol import Engineer
 from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord
+from frozenlab.errors import GenerationError
 from frozenlab.jobs.disk import check_room, size_of
 from frozenlab.jobs.environment import THREADS
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import generate, realised
-from frozenlab.lake.draw.hashes import canonical_hashes
-from frozenlab.lake.draw.stream import GenerationError
-from frozenlab.lake.instance import Instance
-from frozenlab.lake.suites import build_suite, held_out
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.records import EnvironmentRecord
 from frozenlab.loop.session import GIVEN_FILE, Session, SessionError
@@ -34,6 +29,7 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
+from frozenlab.tasks.family import Task
 from frozenlab.training.checkpoints import drop_resume_files
 from frozenlab.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.training.stage import make_run, train_stage
@@ -44,7 +40,7 @@ def run(session: Session, recorder: Recorder) -> None:
     """Run the whole session from where it stands. Raises Stopped if it is asked to stop, AwaitsProposal if a person has to decide."""
     torch.set_num_threads(THREADS)
     spec = session.spec
-    policy = load_policy(spec.policy, spec.language, spec.seed)
+    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)
     suite, test = suites_of(spec)
     training = make_training(policy, suite + test, session)
     engineer = spec.engineer.build(spec.models(policy))
@@ -78,23 +74,19 @@ def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
     return seeds.derive(spec.seed, "stage/proposal", -1 if stage is None else stage)
 
 
-def suites_of(spec: SessionSpec) -> tuple[list[Instance], list[Instance]]:
+def suites_of(spec: SessionSpec) -> tuple[list[Task], list[Task]]:
     """The validation boards and the test boards; no board is in both, nor its rotation or reflection."""
-    suite = build_suite(spec.suite)
-    hashes = canonical_hashes([instance.board for instance in suite])
-    return suite, build_suite(spec.test, exclude=hashes) if spec.test else []
+    suite = spec.tasks.suite(spec.suite)
+    return suite, spec.tasks.suite(spec.test, suite) if spec.test else []
 
 
-def boards_of(config: EnvironmentConfig, kept_out: list[Instance], spec: SessionSpec, seed: int) -> list[Instance]:
+def boards_of(config: EnvironmentConfig, kept_out: list[Task], spec: SessionSpec, seed: int) -> list[Task]:
     """The boards that a stage trains on, none of them in ``kept_out`` or a named suite; ``seed`` is the stage's own, which its
     ``environment.json`` keeps."""
-    exclude = np.union1d(held_out(), canonical_hashes([instance.board for instance in kept_out]))
-    return generate(config, spec.training.steps * spec.training.boards_per_step, seed, exclude=exclude)
+    return spec.tasks.draw(config, spec.training.steps * spec.training.boards_per_step, seed, kept_out)
 
 
-def draw_boards(
-    config: EnvironmentConfig, kept_out: list[Instance], stage: int | None, session: Session, recorder: Recorder
-) -> list[Instance]:
+def draw_boards(config: EnvironmentConfig, kept_out: list[Task], stage: int | None, session: Session, recorder: Recorder) -> list[Task]:
     """The stage's boards, the same again after a resume. Stage None: the boards of the first stage if the initial config is kept, for the
     engineer's context."""
     recorder.phase("asking" if stage is None else "generating", stage)
@@ -109,7 +101,7 @@ def draw_boards(
         if (session.stage_dir(stage) / "environment.json").exists():
             what = "environment.json of the baseline" if stage is None else f"environment.json of stage {stage + 1}"
             recorder.event("damaged", stage=stage, what=what, then="it is written again")
-        record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=realised(boards))
+        record = EnvironmentRecord(stage=stage, seed=seed, config=config, realised=dict(session.spec.tasks.realised(boards)))
         recorder.write_model(stage, "environment.json", record)
         if stage is not None:
             recorder.event("stage", stage=stage, boards=len(boards))
@@ -139,7 +131,7 @@ def keep_config(stage: int, reason: GenerationError, session: Session, recorder:
     return kept.config_after
 
 
-def make_training(policy: Policy, boards: list[Instance], session: Session) -> StageRun:
+def make_training(policy: Policy, boards: list[Task], session: Session) -> StageRun:
     """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on, on boards like
     these too."""
     spec = session.spec
@@ -149,9 +141,7 @@ def make_training(policy: Policy, boards: list[Instance], session: Session) -> S
     return training
 
 
-def train(
-    training: StageRun, boards: list[Instance], stage: int, lacking: dict[int, str | None], session: Session, recorder: Recorder
-) -> None:
+def train(training: StageRun, boards: list[Task], stage: int, lacking: dict[int, str | None], session: Session, recorder: Recorder) -> None:
     """Trains on the boards if the stage is among those that are ``lacking``; one that is trained is loaded instead."""
     folder = session.stage_dir(stage)
     trained = folder / "policy"
@@ -178,26 +168,26 @@ def train(
         drop_resume_files(previous)
 
 
-def validate(policy: Policy, suite: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
+def validate(policy: Policy, suite: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
     """Greedy plans on every validation board; stage None is the base, before training."""
     if not is_whole(session.validation(stage), suite):
         recorder.phase("baseline" if stage is None else "validating", stage)
         recorder.validated(stage, greedy_plans(policy, suite, recorder))
 
 
-def measure(policy: Policy, test: list[Instance], stage: int | None, session: Session, recorder: Recorder) -> None:
+def measure(policy: Policy, test: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
     """Greedy plans on every test board. They are for results only and never part of a context."""
     if not is_whole(session.test(stage), test):
         recorder.phase("baseline" if stage is None else "testing", stage)
         recorder.tested(stage, greedy_plans(policy, test, recorder))
 
 
-def is_whole(table: pd.DataFrame | None, boards: list[Instance]) -> bool:
+def is_whole(table: pd.DataFrame | None, boards: list[Task]) -> bool:
     """Whether a table holds all these boards: one that lacks some is no measurement."""
     return not boards or (table is not None and table["board_id"].nunique() == len(boards))
 
 
-def greedy_plans(policy: Policy, boards: list[Instance], recorder: Recorder) -> pd.DataFrame:
+def greedy_plans(policy: Policy, boards: list[Task], recorder: Recorder) -> pd.DataFrame:
     """One row per board. Raises Stopped if the session is asked to stop."""
 
     def progress(done: int) -> None:

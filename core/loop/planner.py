@@ -1,4 +1,4 @@
-"""Planning boards with a checkpoint from the app, through a separate process that stays warm."""
+"""Asking a checkpoint from the app, through a separate process that stays warm."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,24 +15,12 @@ from typing import Any
 from frozenlab import places
 from frozenlab.errors import LabError
 from frozenlab.jobs.environment import worker_environment
-from frozenlab.lake.board import Board
-from frozenlab.lake.rules import Paths, Verdict
-from frozenlab.policy.answer import Answer, judge_answer
+from frozenlab.policy.policy import GREEDY, Completion, Sampling
 from frozenlab.policy.settings import LanguageSettings
 
 
 class PlannerError(LabError, RuntimeError):
     """The model could not be used; the message gives the reason."""
-
-
-@dataclass(frozen=True)
-class PlannedAnswer:
-    """One answer of a checkpoint to a board."""
-
-    completion: str
-    paths: Paths | None
-    """The plan; None if the completion could not be parsed."""
-    verdict: Verdict
 
 
 class Planner:
@@ -50,42 +38,29 @@ class Planner:
         atexit.register(planner.close)
         return planner
 
-    def plan(
-        self,
-        checkpoint: Path,
-        board: Board,
-        *,
-        language: LanguageSettings | None = None,
-        optimal_makespan: int | None = None,
-        temperature: float = 0.0,
-        completions: int = 1,
-        seed: int = 0,
-    ) -> list[PlannedAnswer]:
-        """Plan the board with the policy in ``checkpoint``. Takes seconds at the first call, later a fraction of a second.
+    def answer(
+        self, checkpoint: Path, prompt: str, limit: int, sampling: Sampling = GREEDY, *, language: LanguageSettings | None = None
+    ) -> list[Completion]:
+        """Have the policy in ``checkpoint`` answer a prompt. Takes seconds at the first call, later a fraction of a second.
 
-        ``language`` holds the settings of a language model; None for a lab model.
+        Args:
+            limit: the most tokens that an answer may take.
+            language: the settings of a language model; None for a lab model.
 
         Raises:
-            PlannerError: the process could not be started or died, the checkpoint cannot be read, or the dialect has no words for the
-            board.
+            PlannerError: the process could not be started or died, or the checkpoint cannot be read.
         """
         request = {
             "checkpoint": str(checkpoint),
             "language": language and language.model_dump(),
-            "board": board.to_dict(),
-            "temperature": temperature,
-            "completions": completions,
-            "seed": seed,
+            "prompt": prompt,
+            "limit": limit,
+            "sampling": asdict(sampling),
         }
         reply = self._ask(request)
         if "error" in reply:
             raise PlannerError(reply["error"])
-        answers = []
-        for written in reply["completions"]:
-            paths = written["paths"] and tuple(tuple((r, c) for r, c in path) for path in written["paths"])
-            answer = Answer(paths, written["fault"])
-            answers.append(PlannedAnswer(written["text"], answer.paths, judge_answer(board, answer, optimal_makespan)))
-        return answers
+        return [Completion(**written) for written in reply["completions"]]
 
     def warm_up(self, checkpoint: Path) -> None:
         """Start the process if there is none, and let it load a lab model, without waiting, so that both are ready at the first request."""

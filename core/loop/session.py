@@ -25,9 +25,9 @@ from frozenlab.loop.reading import FolderReader, model_at, table_at
 from frozenlab.loop.records import EnvironmentRecord, Event, Figures
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State, ValidRate
-from frozenlab.policy.evaluation import COLUMNS
 from frozenlab.policy.folders import policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.lake.answer import COLUMNS
 from frozenlab.training.methods import BY_NAME
 
 GIVEN_FILE = "given.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.guard import GuardSettings
@@ -17,6 +17,9 @@ from frozenlab.loop.older import upgraded_spec
 from frozenlab.policy.folders import on_hub
 from frozenlab.policy.policy import Policy
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.families import family_of
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.training.settings import TrainingSettings
 
@@ -31,6 +34,11 @@ class Parent(BaseModel):
     """The last stage that both have, 0-based; the proposal after it is the fork's own."""
 
 
+def _known_family(name: str) -> str:
+    family_of(name)
+    return name
+
+
 class SessionSpec(BaseModel):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
 
@@ -39,6 +47,8 @@ class SessionSpec(BaseModel):
     schema_version: Literal[2] = 2
     """Version 1 kept the engineer in several fields; it is still read."""
     title: Annotated[str, Field(max_length=120)] = ""
+    family: Annotated[str, AfterValidator(_known_family), Field(exclude_if=lambda name: name == LAKE.name)] = LAKE.name
+    """The family of the tasks that the policy learns. Left out of files where it is the lake."""
     policy: str = "lab-model"
     """``lab-model`` (the shipped one) or the path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None
@@ -65,6 +75,11 @@ class SessionSpec(BaseModel):
     """The same spec with the same seed draws the same boards everywhere."""
     parent: Parent | None = None
     """Of a fork, the session that it was until then; None for one that began at the beginning."""
+
+    @property
+    def tasks(self) -> Family:
+        """The task family."""
+        return family_of(self.family)
 
     @property
     def heavy(self) -> bool:

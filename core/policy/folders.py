@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from frozenlab.places import ASSETS
-from frozenlab.policy.lab.vocabulary import WORDS
+from frozenlab.tasks.lake.dialects.vocabulary import WORDS
 
 LAB_MODEL = ASSETS / "lab-model"
 WEIGHTS = "model.safetensors"

@@ -6,15 +6,18 @@ from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.policy import Policy
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.lake.family import LAKE
 
 
-def load_policy(name: str, language: LanguageSettings | None = None, seed: int = 0) -> Policy:
-    """A lab model (``lab-model`` is the shipped one, else a checkpoint folder); with ``language``, a Hugging Face model.
+def load_policy(name: str, language: LanguageSettings | None = None, seed: int = 0, family: Family = LAKE) -> Policy:
+    """A model that answers the tasks of ``family``: a lab model (``lab-model`` is the shipped one, else a checkpoint folder); with
+    ``language``, a Hugging Face model.
 
     ``seed`` is that of fresh adapters. Raises PolicyError.
     """
     if language is None:
-        return LabPolicy.load(policy_folder(name))
+        return LabPolicy.load(policy_folder(name), family)
     from frozenlab.policy.language.policy import HFPolicy  # with it come PEFT and accelerate, which the lab model has no use for
 
-    return HFPolicy.load(name, language, seed)
+    return HFPolicy.load(name, language, seed, family)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from frozenlab.errors import LabError
-from frozenlab.lake.board import Board
-from frozenlab.policy.answer import Answer
+from frozenlab.tasks.family import Family, Task
 
 
 class PolicyError(LabError, ValueError):
@@ -28,8 +27,28 @@ class Completion:
     """Whether the model ended the text itself (else the length limit did)."""
 
 
+@dataclass(frozen=True)
+class Sampling:
+    """How answers are sampled. The default is the one greedy answer."""
+
+    temperature: float = 0.0
+    """0: greedily, all answers to a task are the same."""
+    completions: int = 1
+    """Answers to each task."""
+    seed: int = 0
+    batch_size: int | None = None
+    """Answers that are written at once; None: as many as the policy finds best."""
+
+
+GREEDY = Sampling()
+Progress = Callable[[int], None]
+
+
 class Policy(Protocol):
-    """A causal language model with its tokenizer, and the dialect in which it is asked about boards."""
+    """A causal language model with its tokenizer, which answers the tasks of one family in the family's dialect for such models."""
+
+    @property
+    def family(self) -> Family: ...
 
     @property
     def model(self) -> Any: ...
@@ -37,34 +56,30 @@ class Policy(Protocol):
     @property
     def tokenizer(self) -> Any: ...
 
-    def prompt(self, board: Board) -> str:
-        """The prompt about a board. Raises DialectError or BoardError for a board that the dialect has no words for."""
+    def prompt(self, task: Task) -> str:
+        """The prompt about a task. Raises a LabError for one that the dialect has no words for."""
         ...
 
-    def limit(self, board: Board) -> int:
-        """The most tokens that its answer to a board may take, the end token included."""
+    def limit(self, task: Task) -> int:
+        """The most tokens that its answer to a task may take, the end token included."""
         ...
 
     def completion(self, ids: Sequence[int]) -> Completion:
         """The text of token ids that it wrote."""
         ...
 
-    def read(self, board: Board, completion: Completion) -> Answer:
-        """The plan in its text, or the fault that makes it none."""
+    def read(self, task: Task, completion: Completion) -> Any:
+        """The family's answer in its text."""
         ...
 
-    def plan(
-        self,
-        boards: Sequence[Board],
-        *,
-        temperature: float = 0.0,
-        completions: int = 1,
-        seed: int = 0,
-        batch_size: int | None = None,
-        on_progress: Callable[[int], None] | None = None,
+    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
+        """Answer each task ``sampling.completions`` times. ``on_progress`` is called with the number of tasks done."""
+        ...
+
+    def complete(
+        self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
     ) -> list[list[Completion]]:
-        """Plan each board ``completions`` times (temperature 0: greedily, all the same). ``on_progress`` is called with the number of
-        boards done."""
+        """The same for prompts as :meth:`prompt` gives them, with the most tokens that each answer may take."""
         ...
 
     def take_weights(self, folder: Path) -> None:

@@ -1,8 +1,8 @@
-"""A process that plans boards on request, so that the app's server never imports torch.
+"""A process that answers prompts on request, so that the app's server never imports torch.
 
 Reads one JSON request a line on stdin, writes one JSON reply a line on stdout, and ends when stdin does. A request is
-``{"checkpoint": folder, "language": settings or null, "board": {...}, "temperature": t, "completions": n, "seed": s}``; the reply is
-``{"completions": [{"text", "paths", "fault"}, ...]}``, of which one of the last two is null, or ``{"error": reason}``.
+``{"checkpoint": folder, "language": settings or null, "prompt": text, "limit": tokens, "sampling": {...}}``; the reply is
+``{"completions": [{"text", "tokens", "finished"}, ...]}`` or ``{"error": reason}``.
 
 The folder of a lab model as argument is loaded before the first request comes.
 """
@@ -12,17 +12,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from frozenlab.lake.board import Board
 from frozenlab.policy.folders import weights_file
 from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import Policy
+from frozenlab.policy.policy import Policy, Sampling
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.lake.dialects.vocabulary import PLAN
 
 KEPT_POLICIES = 4
 
@@ -34,22 +35,19 @@ def loaded(folder: str, language: LanguageSettings | None, _modified: float) -> 
 
 
 def warm_up(folder: str) -> None:
-    """Loads a lab model and has it plan once, which loads what it needs for that. Errors are reported at the first request."""
-    board = Board.from_text("S F\nF G")
-    reply({"checkpoint": folder, "language": None, "board": board.to_dict(), "temperature": 0.0, "completions": 1, "seed": 0})
+    """Loads a lab model and has it write once, which loads what it needs for that. Errors are reported at the first request."""
+    reply({"checkpoint": folder, "language": None, "prompt": PLAN, "limit": 8, "sampling": {}})
 
 
 def reply(request: dict[str, Any]) -> dict[str, Any]:
-    """Plan the board of one request. Any problem is returned as ``error``."""
+    """Answer the prompt of one request. Any problem is returned as ``error``."""
     try:
         folder = request["checkpoint"]
         language = LanguageSettings.model_validate(request["language"]) if request["language"] else None
         weights = weights_file(Path(folder))
         policy = loaded(folder, language, weights.stat().st_mtime if weights else 0.0)
-        board = Board.from_dict(request["board"])
-        planned = policy.plan([board], temperature=request["temperature"], completions=request["completions"], seed=request["seed"])
-        answers = [(completion.text, policy.read(board, completion)) for completion in planned[0]]
-        return {"completions": [{"text": text, "paths": answer.paths, "fault": answer.fault} for text, answer in answers]}
+        [written] = policy.complete([request["prompt"]], [request["limit"]], Sampling(**request["sampling"]))
+        return {"completions": [asdict(completion) for completion in written]}
     except (ValueError, OSError) as error:
         return {"error": str(error)}
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from accelerate import PartialState
 
 from frozenlab.errors import Stopped
-from frozenlab.lake.instance import Instance
 from frozenlab.policy.policy import Policy
+from frozenlab.tasks.family import Task
 from frozenlab.training.checkpoints import keep_checkpoint, newest_checkpoint, steps_of
 from frozenlab.training.methods import BY_NAME
 from frozenlab.training.stage_run import StageRun, StepReport
@@ -27,7 +27,7 @@ def make_run(policy: Policy, settings: StageSettings, *, stages: int, seed: int)
 
 def train_stage(
     run: StageRun,
-    instances: Sequence[Instance],
+    tasks: Sequence[Task],
     *,
     stage: int,
     folder: Path,
@@ -39,7 +39,7 @@ def train_stage(
     """Trains the policy of ``run`` and leaves the checkpoint in ``folder/policy``.
 
     Args:
-        instances: ``steps * boards_per_step`` solved boards, in the order in which they are trained on.
+        tasks: ``steps * boards_per_step`` of them, in the order in which they are trained on.
         stage: number of the stage, 0-based; the step count runs on over the stages.
         folder: of the stage; a part-trained stage in it is taken up again.
         previous: the ``policy`` folder of the stage before, None for the first.
@@ -54,7 +54,7 @@ def train_stage(
     work = folder / "trainer"
     interrupted = newest_checkpoint(work, first_step + recorded)
     done = steps_of(interrupted) - first_step if interrupted else 0
-    left = instances[done * settings.boards_per_step :]
+    left = tasks[done * settings.boards_per_step :]
     if interrupted and not left:  # it ended between the last step and the line that keeps it
         run.policy.take_weights(interrupted)
     else:

@@ -15,11 +15,10 @@ from torch.optim.lr_scheduler import LambdaLR
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
 
 from frozenlab import seeds
-from frozenlab.lake.instance import Instance
-from frozenlab.policy.answer import judge_answer
 from frozenlab.policy.evaluation import answer_row
 from frozenlab.policy.lab.generation import sample
 from frozenlab.policy.policy import Policy
+from frozenlab.tasks.family import Task, cell_order
 from frozenlab.training.checkpoints import seal
 from frozenlab.training.reward import reward
 from frozenlab.training.stage_settings import Schedule, StageSettings, share_of_rate
@@ -48,11 +47,11 @@ class StageRun(TrainerCallback, ABC):
         self.policy, self.settings, self.stages, self.seed = policy, settings, stages, seed
         self.begin([], 0, report=lambda *_: None, stopping=lambda: False)
 
-    def begin(self, instances: Sequence[Instance], first_step: int, *, report: StepReport, stopping: Callable[[], bool]) -> None:
-        """A stage, or what is left of one: its boards, and the session's step count before it."""
-        self.instances, self.first_step, self.report, self.stopping = instances, first_step, report, stopping
-        self.prompts = [self.policy.prompt(instance.board) for instance in instances]
-        self.limits = {prompt: self.policy.limit(instance.board) for prompt, instance in zip(self.prompts, instances, strict=True)}
+    def begin(self, tasks: Sequence[Task], first_step: int, *, report: StepReport, stopping: Callable[[], bool]) -> None:
+        """A stage, or what is left of one: its tasks, and the session's step count before it."""
+        self.tasks, self.first_step, self.report, self.stopping = tasks, first_step, report, stopping
+        self.prompts = [self.policy.prompt(task) for task in tasks]
+        self.limits = {prompt: self.policy.limit(task) for prompt, task in zip(self.prompts, tasks, strict=True)}
         self.rows: list[dict[str, Any]] = []
         self.figures: dict[str, float] = {}
         self.step_began = 0.0
@@ -119,31 +118,29 @@ class StageRun(TrainerCallback, ABC):
         model.train(was_training)
         return written
 
-    def judge(self, instances: Sequence[Instance], written: Sequence[Sequence[int]], group: int) -> pd.DataFrame:
-        """Judges a step's plans, ``group`` for each instance in turn; keeps their figures and the rows of the first boards on the way.
+    def judge(self, tasks: Sequence[Task], written: Sequence[Sequence[int]], group: int) -> pd.DataFrame:
+        """Judges a step's answers, ``group`` for each task in turn; keeps their figures and the rows of the first tasks on the way.
 
         Returns:
-            One row per plan: ``size``, ``reward``, ``valid``, ``optimal``, ``makespan`` and ``sum_of_costs`` (None where not valid).
+            One row per answer: ``cell``, ``reward``, ``valid``, ``optimal``, ``cost`` (a tuple, empty where not valid) and ``tokens``.
         """
-        judged = []
+        family, table = self.policy.family, []
         self.rows = []
         for place, ids in enumerate(written):
-            instance = instances[place // group]
-            board, optimum = instance.board, instance.solution.makespan
-            assert optimum is not None, "boards to train on are solved"
+            task = tasks[place // group]
             completion = self.policy.completion(ids)
-            answer = self.policy.read(board, completion)
-            verdict = judge_answer(board, answer, optimum)
-            paid = reward(board, verdict, optimum, self.settings.optimality)
-            judged.append(
-                {"size": board.size, "reward": paid, "valid": verdict.valid, "optimal": bool(verdict.optimal)}
-                | {"makespan": verdict.makespan, "sum_of_costs": verdict.sum_of_costs, "tokens": len(ids)}
+            answer = self.policy.read(task, completion)
+            judged = family.judge(task, answer)
+            paid = reward(judged, self.settings.optimality)
+            table.append(
+                {"cell": family.cell(task), "reward": paid, "valid": judged.valid, "optimal": judged.optimal}
+                | {"cost": judged.cost, "tokens": len(ids)}
             )
             if place < RECORDED_BOARDS * group:
-                self.rows.append(answer_row(instance, completion, answer) | {"reward": paid})
-        table = pd.DataFrame(judged)
-        self.figures = step_figures(self.everywhere(table))
-        return table
+                self.rows.append(answer_row(family, task, completion, answer) | {"reward": paid})
+        frame = pd.DataFrame(table)
+        self.figures = step_figures(self.everywhere(frame))
+        return frame
 
     def everywhere(self, judged: pd.DataFrame) -> pd.DataFrame:
         """The plans that all processes of the session judged in this step."""
@@ -180,9 +177,10 @@ class StageRun(TrainerCallback, ABC):
 
 
 def step_figures(judged: pd.DataFrame) -> dict[str, float]:
-    """Means over a step's plans, whole and by map size."""
+    """Means over a step's answers, whole and by cell."""
     figures = {name: float(judged[name].mean()) for name in ("reward", "valid", "optimal")} | {"length": float(judged["tokens"].mean())}
-    for size, rows in judged.groupby("size"):
-        figures[f"valid_{size}"] = float(rows["valid"].mean())
-        figures[f"optimal_{size}"] = float(rows["optimal"].mean())
+    cells = dict(list(judged.groupby("cell")))
+    for cell in sorted(cells, key=cell_order):
+        figures[f"valid_{cell}"] = float(cells[cell]["valid"].mean())
+        figures[f"optimal_{cell}"] = float(cells[cell]["optimal"].mean())
     return figures

@@ -15,7 +15,7 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.rules import FAULTS
 from frozenlab.lake.suites import build_suite
 from frozenlab.loop.store import SessionStore
-from frozenlab.policy.evaluation import COLUMNS
+from frozenlab.tasks.lake.answer import COLUMNS
 from tests.builders import answers, small_spec
 
 MEASURED = Measured(title="Built", model="built model", suite="built")

@@ -12,7 +12,7 @@ from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context
 from frozenlab.lab_model.proposals import demonstrations, draw_context
 from frozenlab.lake.config import EnvironmentConfig, SizeConfig
-from frozenlab.policy.lab.vocabulary import WORDS, percent_value, percent_word
+from frozenlab.tasks.lake.dialects.vocabulary import WORDS, percent_value, percent_word
 
 seeds = st.integers(0, 2**31 - 1)
 

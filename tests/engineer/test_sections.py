@@ -14,7 +14,7 @@ from frozenlab.engineer.sections import BY_NAME, NAMES, SECTIONS, Section, help_
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.loop.presets import preset_spec
 from frozenlab.policy.folders import LAB_MODEL
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)

@@ -12,7 +12,7 @@ from frozenlab.lab_model.auxiliary import BLOCKED, CLOSER, FARTHER, IGNORED, STA
 from frozenlab.lake.board import Board
 from frozenlab.lake.draw.generator import random_instances
 from frozenlab.lake.rules import Paths, judge_paths, walk
-from frozenlab.training.demonstrations import padded
+from frozenlab.tasks.lake.teacher import padded
 
 SOLVED: list[tuple[Board, Paths]] = [
     (instance.board, padded(walk(instance.board, instance.solution.plan or ())))

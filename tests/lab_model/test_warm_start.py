@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenlab.lab_model.guises import disguise, guise, plan_example
 from frozenlab.lab_model.warm_start import (
     Progress,
     WarmStartSettings,
@@ -25,12 +26,14 @@ from frozenlab.lab_model.warm_start import (
 from frozenlab.lake.board import Board
 from frozenlab.lake.draw.generator import random_instances
 from frozenlab.lake.draw.hashes import NOTHING, canonical_hash, canonical_hashes
+from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.plan_dialect import parse_plan, render_board
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.vocabulary import END, WORDS
-from frozenlab.training.demonstrations import Example, disguise, guise, padded, plan_example, to_example, vary
+from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
+from frozenlab.tasks.lake.dialects.vocabulary import END, WORDS
+from frozenlab.tasks.lake.teacher import padded, vary
+from frozenlab.training.examples import Example, to_example
 
 torch.set_num_threads(1)  # as small a network is slower on several, all the more beside other tests
 QUICK = WarmStartSettings(presentations=640, batch_tokens=1024, batch_rows=32, demonstration_share=0.5, compiled=False)
@@ -134,7 +137,7 @@ def test_twenty_steps_lower_the_loss_of_both_tasks_and_leave_a_usable_policy(bfl
     assert not policy.model.training and policy.model.config._attn_implementation == "sdpa"
     board = BOARDS[0][0]
     assert policy.tokenizer(render_board(board))
-    parse_plan(board, policy.plan([board])[0][0].text, finished=True)
+    parse_plan(board, policy.answer([Instance.unsolved(board)])[0][0].text, finished=True)
 
 
 def test_training_is_the_same_for_the_same_seed() -> None:

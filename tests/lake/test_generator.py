@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, Placement, SizeConfig
 from frozenlab.lake.draw.feasible import infeasible
@@ -13,7 +14,7 @@ from frozenlab.lake.draw.generator import generate, random_instances, realised
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.draw.rates import measured_rates, natural_wait_rate
 from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
-from frozenlab.lake.draw.stream import GenerationError, Stream
+from frozenlab.lake.draw.stream import Stream
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers.solver import solve

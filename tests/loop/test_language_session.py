@@ -12,13 +12,14 @@ import torch
 
 from frozenlab.cli.main import main
 from frozenlab.lake.board import Board
-from frozenlab.lake.instance import write_instances
+from frozenlab.lake.instance import Instance, write_instances
 from frozenlab.lake.suites import build_suite
 from frozenlab.loop.planner import Planner
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.lake.page.play.asking import plans
 from tests.language_sessions import LORA, tiny_spec, trained_weights
 from tests.running import finish
 
@@ -92,7 +93,8 @@ def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_comman
     board = Board.from_dict(json.loads(first["board"]))
     planner = Planner()
     checkpoint = session.checkpoints()[-1]
-    [answer] = planner.plan(checkpoint.path, board, language=checkpoint.language, optimal_makespan=int(first["optimal_makespan"]))
+    optimum = int(first["optimal_makespan"])
+    [answer] = plans(planner, checkpoint.path, board, language=checkpoint.language, optimum=optimum)
     planner.close()
     assert (answer.completion, answer.verdict.outcome) == (first["completion"], first["outcome"])
 
@@ -106,7 +108,7 @@ def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_comman
 
     assert main(["export", f"{kind}:2", str(tmp_path / "whole"), "--json"]) == 0
     policy = HFPolicy.load(str(tmp_path / "whole"), LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, max_tokens=40))
-    assert policy.plan([board])[0][0].text == first["completion"]
+    assert policy.answer([Instance.unsolved(board)])[0][0].text == first["completion"]
     assert main(["export", f"{kind}:2", str(tmp_path / "whole")]) == 2, "what is there is not written over"
     adapters = main(["export", f"{kind}:2", str(tmp_path / "adapters"), "--adapter"])
     assert (adapters, (tmp_path / "adapters" / "adapter_model.safetensors").exists()) == ((0, True) if kind == "lora" else (2, False))

@@ -11,10 +11,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from frozenlab.errors import GenerationError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hashes
-from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.loop import boards_of, suites_of
 from frozenlab.loop.session import Session
@@ -180,7 +180,7 @@ def test_a_proposal_whose_boards_cannot_be_drawn_is_not_trained_on(tmp_path: Pat
             raise GenerationError("too few boards of size 3 have a solution")
         return generate(config, *arguments, **options)
 
-    monkeypatch.setattr("frozenlab.loop.loop.generate", draw)
+    monkeypatch.setattr("frozenlab.tasks.lake.family.generate", draw)
     session = SessionStore(tmp_path).create(spec, "undrawable")
     assert finish(session) == 0
     record = session.proposal(None)

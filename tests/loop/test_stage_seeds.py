@@ -52,7 +52,7 @@ def test_no_two_draws_of_a_session_have_the_same_seed(session: Session, monkeypa
         drawn.append(seed)
         return generate(config, 4, seed=0)
 
-    monkeypatch.setattr(loop, "generate", generated)
+    monkeypatch.setattr("frozenlab.tasks.lake.family.generate", generated)
     for stage in range(3):
         context = session.context(stage)
         assert context is not None

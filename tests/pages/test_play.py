@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve_all
-from frozenlab.loop.planner import PlannedAnswer, Planner, PlannerError
-from frozenlab.tasks.lake.page.play import choices
+from frozenlab.loop.planner import Planner, PlannerError
+from frozenlab.policy.policy import Sampling
+from frozenlab.tasks.lake.page.play import asking, choices
+from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
@@ -191,14 +194,14 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict]:
     """A planner that answers without a model; the requests it got."""
     requests: list[dict] = []
 
-    def plan(self: Planner, checkpoint: Path, board: Board, **settings: Any) -> list[PlannedAnswer]:
-        requests.append({"board": board, **settings})
+    def plans(planner: Planner, checkpoint: Path, board: Board, sampling: Sampling, **settings: Any) -> list[PlannedAnswer]:
+        requests.append({"board": board, **asdict(sampling), **settings})
         if len(requests) == 3:
             raise PlannerError("it died")
-        plans = [("RR", "LL"), ("RR", "L"), ("RRW", "WLL")][: int(settings["completions"])]
-        return [answer(board, motions, settings["optimal_makespan"]) for motions in plans]
+        written = [("RR", "LL"), ("RR", "L"), ("RRW", "WLL")][: sampling.completions]
+        return [answer(board, motions, settings["optimum"]) for motions in written]
 
-    monkeypatch.setattr(Planner, "plan", plan)
+    monkeypatch.setattr(asking, "plans", plans)
     model = tmp_path / "model"
     model.mkdir()
     (model / "model.safetensors").touch()
@@ -215,7 +218,7 @@ def test_the_model_plans_and_its_answers_are_shown(page: AppTest, asked: list[di
         assert not page.exception
 
     let_it_plan()
-    assert asked[0]["completions"] == 1 and asked[0]["temperature"] == 0 and asked[0]["optimal_makespan"] == 2
+    assert asked[0]["completions"] == 1 and asked[0]["temperature"] == 0 and asked[0]["optimum"] == 2
     assert [track["outcome"] for track in players(page)[0]["tracks"]] == ["optimal", "optimal"]
     page.segmented_control(key="play_way").set_value("Sampled").run()
     page.slider(key="play_count").set_value(3).run()
@@ -324,13 +327,13 @@ def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict],
     """What the page has shown by the time the model is asked."""
     seen: list[dict] = []
     monkeypatch.setattr("frozenlab.tasks.lake.view.player._player", lambda *, data, key: seen.append(data))
-    answers = Planner.plan
+    answers = asking.plans
 
-    def plan(self: Planner, checkpoint: Path, board: Board, **settings: Any) -> list[PlannedAnswer]:
+    def plans(planner: Planner, checkpoint: Path, board: Board, sampling: Sampling, **settings: Any) -> list[PlannedAnswer]:
         seen.append({"plans": encode(board)})
-        return answers(self, checkpoint, board, **settings)
+        return answers(planner, checkpoint, board, sampling, **settings)
 
-    monkeypatch.setattr(Planner, "plan", plan)
+    monkeypatch.setattr(asking, "plans", plans)
     page.query_params["board"] = encode(SMALL)
     page.run()
     page.toggle(key="play_follow").set_value(True).run()

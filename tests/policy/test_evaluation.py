@@ -13,11 +13,12 @@ import pytest
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.policy.evaluation import COLUMNS, answer_row, evaluate, frame
+from frozenlab.policy.evaluation import answer_row, evaluate, frame
 from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.plan_dialect import parse_plan
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.policy import Completion
+from frozenlab.policy.policy import Completion, Sampling
+from frozenlab.tasks.lake.dialects.lab import parse_plan
+from frozenlab.tasks.lake.family import LAKE
 
 
 def crossing() -> Instance:
@@ -27,12 +28,12 @@ def crossing() -> Instance:
 
 def row(text: str, finished: bool = True) -> dict[str, object]:
     completion = Completion(text, len(text.split()) + finished, finished)
-    return answer_row(crossing(), completion, parse_plan(crossing().board, text, finished))
+    return answer_row(LAKE, crossing(), completion, parse_plan(crossing().board, text, finished))
 
 
 def test_the_row_of_an_optimal_plan() -> None:
     got = row("r0c1 r1c1 r0c2 r1c2")
-    assert list(got) == list(COLUMNS)
+    assert list(got) == list(LAKE.columns)
     assert (got["outcome"], got["valid"], got["optimal"], got["fault"]) == ("optimal", True, True, None)
     assert (got["makespan"], got["sum_of_costs"], got["on_goal"], got["tokens"]) == (2, 4, 1.0, 5)
     assert json.loads(str(got["paths"])) == [[[0, 0], [0, 1], [0, 2]], [[1, 0], [1, 1], [1, 2]]]
@@ -60,10 +61,10 @@ def test_the_row_of_an_unreadable_answer(text: str, finished: bool, fault: str) 
 
 def test_a_table_keeps_its_types_through_parquet_whatever_its_rows(tmp_path: Path) -> None:
     for rows in ([], [row("moves")], [row("r0c1 r1c1 r0c2 r1c2"), row("moves")]):
-        table = frame(rows)
+        table = frame(rows, LAKE)
         table.to_parquet(tmp_path / "rows.parquet")
         pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "rows.parquet"), table)
-        assert list(table.columns) == list(COLUMNS)
+        assert list(table.columns) == list(LAKE.columns)
 
 
 def test_evaluate_judges_every_board_in_order() -> None:
@@ -74,10 +75,10 @@ def test_evaluate_judges_every_board_in_order() -> None:
     assert table["board_id"].tolist() == ["crossing", "other"]
     assert table["agents"].tolist() == [2, 1]
     assert done[-1] == 2
-    pd.testing.assert_frame_equal(table, evaluate(policy, [crossing(), other], batch_size=1))
+    pd.testing.assert_frame_equal(table, evaluate(policy, [crossing(), other], Sampling(batch_size=1)))
 
 
 def test_reading_rows_needs_no_torch() -> None:
-    modules = "frozenlab.policy.evaluation, frozenlab.policy.lab.plan_dialect"
+    modules = "frozenlab.policy.evaluation, frozenlab.tasks.lake.dialects.lab"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     assert run([sys.executable, "-c", code], check=False).returncode == 0

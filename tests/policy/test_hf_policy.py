@@ -14,15 +14,16 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from frozenlab.engineer.dialects.plain import ProposalAnswer, answer_schema, conversation, parse_answer, render_request
 from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy, user
 from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import PolicyError
+from frozenlab.policy.policy import PolicyError, Sampling
 from frozenlab.policy.settings import LanguageSettings, Lora
 from tests.tiny_models import boards, build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
-BOARDS = boards()[:6]
+TASKS = [Instance.unsolved(board) for board in boards()[:6]]
 
 
 def settings(**fields: object) -> LanguageSettings:
@@ -46,15 +47,15 @@ def nudged(tiny_model: Path, **fields: object) -> HFPolicy:
 
 
 def greedy(policy: HFPolicy) -> list[str]:
-    return [completion.text for [completion] in policy.plan(BOARDS)]
+    return [completion.text for [completion] in policy.answer(TASKS)]
 
 
 def test_it_answers_in_the_form_it_is_asked_for(policy: HFPolicy) -> None:
-    for board, completions in zip(BOARDS, policy.plan(BOARDS, temperature=0.5, completions=3), strict=True):
+    for task, completions in zip(TASKS, policy.answer(TASKS, Sampling(0.5, completions=3)), strict=True):
         assert len(completions) == 3
         for completion in completions:
             assert completion.text.startswith("Agent 0:")
-            answer = policy.read(board, completion)
+            answer = policy.read(task, completion)
             assert (answer.paths is None) == (answer.fault is not None)
 
 
@@ -62,25 +63,23 @@ def test_draws_hang_on_the_seed_and_leave_the_global_generator_alone(policy: HFP
     torch.manual_seed(5)
     expected = torch.rand(1)
     torch.manual_seed(5)
-    first = policy.plan(BOARDS, temperature=1.0, completions=2, seed=1)
+    first = policy.answer(TASKS, Sampling(1.0, completions=2, seed=1))
     assert torch.equal(torch.rand(1), expected)
-    assert (
-        first == policy.plan(BOARDS, temperature=1.0, completions=2, seed=1) != policy.plan(BOARDS, temperature=1.0, completions=2, seed=2)
-    )
+    assert first == policy.answer(TASKS, Sampling(1.0, completions=2, seed=1)) != policy.answer(TASKS, Sampling(1.0, completions=2, seed=2))
     assert any(one != two for one, two in first)
 
 
 def test_greedy_plans_do_not_depend_on_the_batch(policy: HFPolicy) -> None:
     done: list[int] = []
-    assert policy.plan(BOARDS, batch_size=2, on_progress=done.append) == policy.plan(BOARDS)
+    assert policy.answer(TASKS, Sampling(batch_size=2), done.append) == policy.answer(TASKS)
     assert done == [2, 4, 6]
 
 
 def test_what_does_not_end_is_truncated(tiny_model: Path) -> None:
     short = HFPolicy.load(str(tiny_model), settings(max_tokens=8))
-    cut = [completion for [completion] in short.plan(BOARDS, temperature=2.0) if not completion.finished]
+    cut = [completion for [completion] in short.answer(TASKS, Sampling(temperature=2.0)) if not completion.finished]
     assert cut and all(completion.tokens == 8 for completion in cut)
-    assert short.read(BOARDS[0], cut[0]).fault == "truncated"
+    assert short.read(TASKS[0], cut[0]).fault == "truncated"
 
 
 @pytest.mark.parametrize("thinking", [True, False])
@@ -147,7 +146,7 @@ def test_adapters_are_read_back_alone_and_merged_as_one_model(tiny_model: Path, 
     trained.export(tmp_path / "merged")
     model, tokenizer = (kind.from_pretrained(tmp_path / "merged") for kind in (AutoModelForCausalLM, AutoTokenizer))
     assert not any("lora" in name for name, _ in model.named_parameters())
-    prompt = torch.tensor([trained.prompt_ids([user(trained.prompt(BOARDS[0]))])])
+    prompt = torch.tensor([trained.prompt_ids([user(trained.prompt(TASKS[0]))])])
     written = model.generate(prompt, max_new_tokens=40, do_sample=False)[0, prompt.shape[1] :]
     assert tokenizer.decode(written, skip_special_tokens=True).strip() == plans[0]
 

@@ -9,14 +9,15 @@ import pytest
 import torch
 
 from frozenlab.lake.board import Board
-from frozenlab.policy.answer import judge_answer
+from frozenlab.lake.instance import Instance
 from frozenlab.policy.folders import LAB_MODEL
 from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.plan_dialect import max_plan_words, parse_plan, render_board
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.vocabulary import CELLS, END, WORDS
 from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import PolicyError
+from frozenlab.policy.policy import PolicyError, Sampling
+from frozenlab.tasks.lake.answer import judge_answer
+from frozenlab.tasks.lake.dialects.lab import max_plan_words, parse_plan, render_board
+from frozenlab.tasks.lake.dialects.vocabulary import CELLS, END, WORDS
 
 BOARDS = [
     Board.from_text("S F G\ns F g"),
@@ -25,6 +26,7 @@ BOARDS = [
     Board.from_text("S F F F F F F G"),
     Board.from_text("S s A\nG g a\nF F F"),
 ]
+TASKS = [Instance.unsolved(board) for board in BOARDS]
 
 
 def tiny_policy(seed: int = 0) -> LabPolicy:
@@ -58,7 +60,7 @@ def test_a_saved_policy_loads_with_equal_weights_and_answers(tmp_path: Path) -> 
     loaded = load_policy(str(tmp_path / "checkpoint"))
     for (name, left), (_, right) in zip(policy.model.state_dict().items(), loaded.model.state_dict().items(), strict=True):
         assert torch.equal(left, right), name
-    assert loaded.plan(BOARDS) == policy.plan(BOARDS)
+    assert loaded.answer(TASKS) == policy.answer(TASKS)
     assert {file.name for file in tmp_path.iterdir()} == {"checkpoint"}
 
 
@@ -66,7 +68,7 @@ def test_saving_over_a_checkpoint_replaces_it_and_keeps_other_files(tmp_path: Pa
     tiny_policy(0).save(tmp_path)
     (tmp_path / "README.md").write_text("card")
     tiny_policy(1).save(tmp_path)
-    assert LabPolicy.load(tmp_path).plan(BOARDS) == tiny_policy(1).plan(BOARDS)
+    assert LabPolicy.load(tmp_path).answer(TASKS) == tiny_policy(1).answer(TASKS)
     assert (tmp_path / "README.md").read_text() == "card"
 
 
@@ -100,7 +102,7 @@ def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
 
 def test_greedy_plans_agree_with_the_plain_forward_pass() -> None:
     policy = tiny_policy()
-    planned = policy.plan(BOARDS)
+    planned = policy.answer(TASKS)
     for board, (completion,) in zip(BOARDS, planned, strict=True):
         ids = policy.tokenizer(render_board(board))["input_ids"]
         words: list[str] = []
@@ -117,14 +119,14 @@ def test_greedy_plans_agree_with_the_plain_forward_pass() -> None:
 def test_plans_do_not_depend_on_the_batch() -> None:
     policy = tiny_policy()
     for temperature in (0.0, 1.0):
-        together = policy.plan(BOARDS, temperature=temperature, completions=3, seed=1, batch_size=64)
-        alone = policy.plan(BOARDS, temperature=temperature, completions=3, seed=1, batch_size=1)
+        together = policy.answer(TASKS, Sampling(temperature, completions=3, seed=1, batch_size=64))
+        alone = policy.answer(TASKS, Sampling(temperature, completions=3, seed=1, batch_size=1))
         assert together == alone
 
 
 def test_the_seed_decides_the_draws() -> None:
     policy = tiny_policy()
-    first, again, other = (policy.plan(BOARDS, temperature=1, completions=2, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (policy.answer(TASKS, Sampling(temperature=1, completions=2, seed=seed)) for seed in (1, 1, 2))
     assert first == again
     assert first != other
     assert any(left != right for left, right in first)
@@ -138,7 +140,7 @@ def test_drawn_words_follow_the_models_distribution() -> None:
     # At this temperature the likeliest first word has about an even chance.
     temperature = float((logits.max() - logits.topk(2).values[1]).clamp(min=1e-3))
     expected = float((logits / temperature).softmax(0).max())
-    drawn = policy.plan([board], temperature=temperature, completions=2000, batch_size=2000)[0]
+    drawn = policy.answer(TASKS[:1], Sampling(temperature, completions=2000, batch_size=2000))[0]
     likeliest = WORDS[int(logits.argmax())]
     share = sum(completion.text.split()[:1] == [likeliest] for completion in drawn) / len(drawn)
     assert share == pytest.approx(expected, abs=0.05)
@@ -146,7 +148,7 @@ def test_drawn_words_follow_the_models_distribution() -> None:
 
 def test_progress_counts_boards() -> None:
     done: list[int] = []
-    tiny_policy().plan(BOARDS, batch_size=2, on_progress=done.append)
+    tiny_policy().answer(TASKS, Sampling(batch_size=2), done.append)
     assert done == [2, 4, 5]
 
 
@@ -212,7 +214,7 @@ def test_the_shipped_model_solves_most_easy_boards_and_is_small() -> None:
         )
     ]
     solved = 0
-    for board, (completion,) in zip(easy, policy.plan(easy), strict=True):
+    for board, (completion,) in zip(easy, policy.answer([Instance.unsolved(board) for board in easy]), strict=True):
         solved += judge_answer(board, parse_plan(board, completion.text, completion.finished)).valid
     assert solved >= 3
     assert (LAB_MODEL / "model.safetensors").stat().st_size < 10_000_000

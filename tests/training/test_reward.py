@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Verdict, judge
+from frozenlab.tasks.lake.answer import judged
 from frozenlab.training.reward import reward
 
 BOARD = Board.from_text("S F F G\nF F F F\ns F F g")
 
 
 def paid(*plan: str, optimality: float = 0.7) -> float:
-    return reward(BOARD, judge(BOARD, plan, 3), 3, optimality)
+    return reward(judged(judge(BOARD, plan, 3), 3), optimality)
 
 
 def test_an_optimal_plan_earns_everything() -> None:
@@ -38,7 +39,7 @@ def test_failing_later_and_bringing_an_agent_home_earn_a_little() -> None:
 
 
 def test_what_cannot_be_read_earns_nothing() -> None:
-    assert reward(BOARD, Verdict("parse_error", optimal=False, on_goal=(False, False)), 3, 0.7) == 0.0
+    assert reward(judged(Verdict("parse_error", optimal=False, on_goal=(False, False)), 3), 0.7) == 0.0
 
 
 motions = st.text("UDLRW", max_size=8)
@@ -47,5 +48,5 @@ motions = st.text("UDLRW", max_size=8)
 @given(motions, motions)
 def test_any_valid_plan_beats_any_other(first: str, second: str) -> None:
     verdict = judge(BOARD, (first, second), 3)
-    earned = reward(BOARD, verdict, 3, 0.8)
+    earned = reward(judged(verdict, 3), 0.8)
     assert earned >= 0.2 if verdict.valid else earned <= 0.1

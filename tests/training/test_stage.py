@@ -21,19 +21,20 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import solve
-from frozenlab.policy.answer import judge_answer
 from frozenlab.policy.folders import LAB_MODEL
 from frozenlab.policy.lab.generation import sample
-from frozenlab.policy.lab.plan_dialect import CELL_OF, parse_plan
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.policy.lab.vocabulary import END, MOVES, WORDS
+from frozenlab.tasks.lake import teacher
+from frozenlab.tasks.lake.answer import judge_answer
+from frozenlab.tasks.lake.dialects.lab import CELL_OF, parse_plan
+from frozenlab.tasks.lake.dialects.vocabulary import END, MOVES, WORDS
+from frozenlab.tasks.lake.teacher import Cut, cut
 from frozenlab.training import stage_run
-from frozenlab.training.demonstrations import ID_OF, Example
+from frozenlab.training.examples import ID_OF, Example
 from frozenlab.training.methods import BY_NAME as METHOD_OF
 from frozenlab.training.methods import NAMES as METHODS
-from frozenlab.training.runs import imitation
 from frozenlab.training.runs.expert_iteration import ExpertIterationRun, best_plans
-from frozenlab.training.runs.imitation import Cut, ImitationRun, cut
+from frozenlab.training.runs.imitation import ImitationRun
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage import make_run, train_stage
 from frozenlab.training.stage_settings import Schedule
@@ -189,12 +190,12 @@ def test_imitation_cuts_a_plan_by_other_draws_than_those_it_was_sampled_with(mon
         drawn["sampled"] += [state_of(rng) for rng in given[3]]
         return sample(*given, **named)
 
-    def cut_off(board: Board, written: list[int], rng: np.random.Generator) -> Cut:
+    def cut_off(board: Board, text: str, rng: np.random.Generator) -> Cut:
         drawn["cut"].append(state_of(rng))
-        return cut(board, written, rng)
+        return cut(board, text, rng)
 
     monkeypatch.setattr(stage_run, "sample", sampled)
-    monkeypatch.setattr(imitation, "cut", cut_off)
+    monkeypatch.setattr(teacher, "cut", cut_off)
     boards = generate(EnvironmentConfig.uniform((4,), agents=3, hole_ratio=0.2), 8, seed=0)
     run = ImitationRun(LabPolicy.load(LAB_MODEL), TrainingSettings(method="imitation", temperature=1.3), stages=1, seed=0)
     run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
@@ -227,7 +228,7 @@ def test_expert_iteration_learns_from_the_best_of_its_own_valid_plans_alone(seed
 
 
 def judged(*costs: tuple[int, int] | None) -> pd.DataFrame:
-    rows = [{"valid": cost is not None, "makespan": cost and cost[0], "sum_of_costs": cost and cost[1]} for cost in costs]
+    rows = [{"valid": cost is not None, "cost": cost or ()} for cost in costs]
     return pd.DataFrame(rows)
 
 

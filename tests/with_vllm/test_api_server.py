@@ -18,6 +18,7 @@ import pytest
 from trl.generation.vllm_client import VLLMClient
 
 from frozenlab.engineer.engineers import ApiEngineer
+from frozenlab.lake.instance import Instance
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.language.writers import VllmWriter
@@ -63,7 +64,7 @@ def test_trls_client_writes_at_it_under_a_schema_too(url: str, tiny_model: Path)
     writer = VllmWriter(SimpleNamespace(mode="server", vllm_client=client, sync_weights=lambda: None))  # type: ignore[arg-type]
     policy = HFPolicy.load(str(tiny_model), LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=8000))
     policy.writer = writer
-    assert all(completion.text.startswith("Agent 0:") for [completion] in policy.plan(boards()[:3]))
+    assert all(completion.text.startswith("Agent 0:") for [completion] in policy.answer(list(map(Instance.unsolved, boards()[:3]))))
     schema = {"type": "object", "properties": {"size": {"enum": [3, 4]}}, "required": ["size"], "additionalProperties": False}
     text, *_ = policy.reply([{"role": "user", "content": "Which size?"}], schema, limit=100, temperature=0.7, seed=0)
     assert json.loads(text) in ({"size": 3}, {"size": 4})

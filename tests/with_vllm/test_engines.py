@@ -6,22 +6,24 @@ import argparse
 from pathlib import Path
 
 from benchmarks.gpu_stage import SHAPES, build_model, run_stage, spec_of
+from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.language.writers import own_engine
+from frozenlab.policy.policy import Sampling
 from frozenlab.policy.settings import LanguageSettings
 from tests.tiny_models import boards
 
 
 def test_a_model_that_nobody_trains_is_written_for_by_an_engine_of_its_own(tiny_model: Path) -> None:
     settings = LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=2000)
-    policy = HFPolicy.load(str(tiny_model), settings)
-    by_transformers = policy.plan(boards()[:8])
+    policy, tasks = HFPolicy.load(str(tiny_model), settings), [Instance.unsolved(board) for board in boards()[:8]]
+    by_transformers = policy.answer(tasks)
     policy.writer = own_engine(policy.model, policy.tokenizer, settings.context, 0.3)
-    by_vllm = policy.plan(boards()[:8])
+    by_vllm = policy.answer(tasks)
     for [ours], [theirs] in zip(by_transformers, by_vllm, strict=True):
         assert ours.finished and theirs.finished
         assert theirs.text.startswith("Agent 0:") and ours.text[:12] == theirs.text[:12]
-    sampled = policy.plan(boards()[:2], temperature=1.0, completions=6, seed=3)
+    sampled = policy.answer(tasks[:2], Sampling(1.0, completions=6, seed=3))
     assert all(len({completion.text for completion in group}) > 1 for group in sampled)
 
 

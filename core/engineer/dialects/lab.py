@@ -21,7 +21,7 @@ from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.errors import LabError, cut
 from frozenlab.lake.config import EnvironmentConfig, Knob, SizeConfig
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 READABLE = tuple(section for section in SECTIONS if section.in_lab_dialect)
 """The sections that the lab model reads; others are left out of its prompt."""

@@ -16,8 +16,8 @@ from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_sentence
 from frozenlab.errors import cut, one_line
+from frozenlab.json_in_text import json_values
 from frozenlab.lake.config import EnvironmentConfig, Knob, Layout
-from frozenlab.policy.language.json_in_text import json_values
 
 LONGEST_RATIONALE = 2000
 """Characters."""

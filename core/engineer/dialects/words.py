@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frozenlab.lake.config import Knob
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 KNOB_WORDS: dict[Knob, str] = {"share": "share", "hole_ratio": "hole", "wait_ratio": "wait"}
 """Knob -> the sized word that names its value."""

@@ -10,7 +10,7 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTabl
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import points
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class Behaviour(Section):

@@ -12,7 +12,7 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTabl
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.lake.rules import FAULTS
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 CASES_PER_SIZE = 2
 FAULT_NAMES: dict[str, str] = {fault: fault.replace("_", " ") for fault in FAULTS}

@@ -12,7 +12,7 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTabl
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import points
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 TEACHES = (0.2, 0.8)
 """Sampled valid rates between these leave most groups of plans mixed, so that there is something to learn from them (the 80/20 rule)."""

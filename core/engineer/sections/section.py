@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables
 from frozenlab.engineer.schema import Evidence
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class Section(ABC):

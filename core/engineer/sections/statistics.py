@@ -10,7 +10,7 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTabl
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.lake.config import SCATTER, Layout
-from frozenlab.policy.lab import vocabulary as v
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class Statistics(Section):

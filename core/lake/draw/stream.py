@@ -13,7 +13,7 @@ from multiprocessing import get_context
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.errors import LabError
+from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Agent, Board, Cell
 from frozenlab.lake.config import LAYOUTS, PLACEMENTS
 from frozenlab.lake.draw.hashes import NOTHING
@@ -36,10 +36,6 @@ Drawn = tuple[int, int, Board, Solution]
 """The number of a draw, its canonical hash (0 where nobody needs it), and what was drawn."""
 _LETTERS = b"HF" + bytes(254)
 """Byte translation table: 0 -> H, 1 -> F."""
-
-
-class GenerationError(LabError, ValueError):
-    """A cell of a config cannot be filled; the message names the size, the reason and what is within reach."""
 
 
 @dataclass(frozen=True)

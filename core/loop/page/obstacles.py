@@ -5,7 +5,7 @@ from __future__ import annotations
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.loop.footprint import shortfalls
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.lab.vocabulary import MAX_SIDE
+from frozenlab.tasks.lake.dialects.vocabulary import MAX_SIDE
 
 
 def obstacles(spec: SessionSpec) -> list[str]:

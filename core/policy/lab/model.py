@@ -9,7 +9,7 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from frozenlab import seeds
-from frozenlab.policy.lab.vocabulary import END, PAD, WORDS
+from frozenlab.tasks.lake.dialects.vocabulary import END, PAD, WORDS
 
 MAX_POSITIONS = 1024
 """Longest prompt and completion together, in tokens."""

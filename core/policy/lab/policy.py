@@ -5,22 +5,22 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_model
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
 
 from frozenlab import seeds
-from frozenlab.lake.board import Board
-from frozenlab.policy.answer import Answer
 from frozenlab.policy.folders import WEIGHTS
 from frozenlab.policy.lab.generation import Grammar, sample, write_under_grammar
-from frozenlab.policy.lab.plan_dialect import max_plan_words, parse_plan, render_board
-from frozenlab.policy.lab.vocabulary import WORDS
-from frozenlab.policy.policy import Completion, PolicyError
+from frozenlab.policy.policy import GREEDY, Completion, PolicyError, Progress, Sampling
+from frozenlab.tasks.family import Family, LabDialect, Task
+from frozenlab.tasks.lake.dialects.vocabulary import WORDS
+from frozenlab.tasks.lake.family import LAKE
 
 BATCH = 256
 """Default number of completions that run at once."""
@@ -33,10 +33,14 @@ class LabPolicy:
 
     model: Qwen3ForCausalLM
     tokenizer: PreTrainedTokenizerFast
+    family: Family = LAKE
 
     @classmethod
-    def load(cls, path: Path) -> LabPolicy:
-        """Reads a checkpoint folder (safetensors only). Raises PolicyError if it is not one, or was made for another vocabulary."""
+    def load(cls, path: Path, family: Family = LAKE) -> LabPolicy:
+        """Reads a checkpoint folder (safetensors only). Raises PolicyError if it is not one, was made for another vocabulary, or has no
+        words for the family."""
+        if family.lab is None:
+            raise PolicyError(f"the lab model has no words for the tasks of {family.name}; name a language model")
         for name in ("config.json", WEIGHTS, "tokenizer.json"):
             if not (path / name).is_file():
                 raise PolicyError(f"{path} is no lab model checkpoint: it has no {name}")
@@ -50,7 +54,7 @@ class LabPolicy:
             raise error if isinstance(error, PolicyError) else PolicyError(f"{path} cannot be read: {error}") from None
         if tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))) != list(WORDS) or model.config.vocab_size != len(WORDS):
             raise PolicyError(f"{path} was made for another vocabulary ({model.config.vocab_size} words, the lab dialect has {len(WORDS)})")
-        return cls(model.eval(), tokenizer)
+        return cls(model.eval(), tokenizer, family)
 
     def save(self, path: Path) -> None:
         """Write a checkpoint folder. It is written elsewhere first, so ``path`` never holds half a checkpoint. Existing files are
@@ -63,61 +67,58 @@ class LabPolicy:
             for file in sorted(Path(scratch).iterdir(), key=lambda file: file.name == WEIGHTS):
                 os.replace(file, path / file.name)
 
-    def prompt(self, board: Board) -> str:
-        return render_board(board)
+    @property
+    def dialect(self) -> LabDialect[Any, Any]:
+        assert self.family.lab is not None, "checked when it is loaded"
+        return self.family.lab
 
-    def limit(self, board: Board) -> int:
-        return max_plan_words(board)
+    def prompt(self, task: Task) -> str:
+        return self.dialect.prompt(task)
+
+    def limit(self, task: Task) -> int:
+        return self.dialect.limit(task)
 
     def completion(self, ids: Sequence[int]) -> Completion:
         """Its text is words separated by spaces."""
         finished = ids[-1] == self.tokenizer.eos_token_id
         return Completion(" ".join(WORDS[i] for i in (ids[:-1] if finished else ids)), len(ids), finished)
 
-    def read(self, board: Board, completion: Completion) -> Answer:
-        return parse_plan(board, completion.text, completion.finished)
+    def read(self, task: Task, completion: Completion) -> Any:
+        return self.dialect.read(task, completion.text, completion.finished)
 
-    def plan(
-        self,
-        boards: Sequence[Board],
-        *,
-        temperature: float = 0.0,
-        completions: int = 1,
-        seed: int = 0,
-        batch_size: int | None = None,
-        on_progress: Callable[[int], None] | None = None,
+    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
+        return self.complete([self.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
+
+    def complete(
+        self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
     ) -> list[list[Completion]]:
-        """Plans each board ``completions`` times (temperature 0: greedily, all the same).
+        """Answers each prompt ``sampling.completions`` times.
 
-        The draws depend on ``seed``, the place of the board in the list and the number of the completion alone, not on ``batch_size``, the
-        number of completions running at once. ``on_progress`` is called with the number of boards done.
-
-        Raises:
-            DialectError: the lab dialect has no words for a board.
+        The draws depend on the seed, the place of the prompt in the list and the number of the completion alone, not on the batch size.
         """
-        prompts = [self.tokenizer(self.prompt(board))["input_ids"] for board in boards]
-        limits = [self.limit(board) for board in boards]
-        # Boards that take about as long run together: first by the length of the answer, then of the prompt.
-        order = sorted(range(len(boards)), key=lambda i: (limits[i], len(prompts[i])))
-        planned: list[list[Completion]] = [[] for _ in boards]
-        stride = max(1, (batch_size or BATCH) // completions)
+        asked = [self.tokenizer(prompt)["input_ids"] for prompt in prompts]
+        completions = sampling.completions
+        # Prompts that take about as long run together: first by the length of the answer, then of the prompt.
+        order = sorted(range(len(asked)), key=lambda i: (limits[i], len(asked[i])))
+        answers: list[list[Completion]] = [[] for _ in asked]
+        stride = max(1, (sampling.batch_size or BATCH) // completions)
         for first in range(0, len(order), stride):
             batch = order[first : first + stride]
             texts = sample(
                 self.model,
-                [prompts[i] for i in batch],
+                [asked[i] for i in batch],
                 [limits[i] for i in batch],
-                [seeds.rng(seed, "policy/plans", i, n) for i in batch for n in range(completions)],
-                temperature=temperature,
+                [seeds.rng(sampling.seed, "policy/plans", i, n) for i in batch for n in range(completions)],
+                temperature=sampling.temperature,
                 completions=completions,
                 pad=self.tokenizer.pad_token_id,
                 end=self.tokenizer.eos_token_id,
             )
             for place, i in enumerate(batch):
-                planned[i] = [self.completion(ids) for ids in texts[place * completions : (place + 1) * completions]]
+                answers[i] = [self.completion(ids) for ids in texts[place * completions : (place + 1) * completions]]
             if on_progress:
                 on_progress(first + len(batch))
-        return planned
+        return answers
 
     def complete_constrained(self, prompt: str, grammar: Grammar, temperature: float = 0.0, seed: int = 0) -> str:
         """Writes after ``prompt`` only what ``grammar`` allows. Raises ValueError if that does not end within the model's positions."""

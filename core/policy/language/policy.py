@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,14 +17,12 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 from transformers.trainer_utils import load_sharded_checkpoint
 
 from frozenlab import seeds
-from frozenlab.lake.board import Board
-from frozenlab.lake.words import answers
-from frozenlab.policy.answer import Answer
 from frozenlab.policy.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
-from frozenlab.policy.language.answer import parse_answer
 from frozenlab.policy.language.writers import Schema, TransformersWriter, Writer, end_tokens
-from frozenlab.policy.policy import Completion, PolicyError
+from frozenlab.policy.policy import GREEDY, Completion, PolicyError, Progress, Sampling
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.family import Family, Task
+from frozenlab.tasks.lake.family import LAKE
 
 Message = dict[str, str]
 
@@ -39,9 +37,10 @@ class HFPolicy:
     ends: list[int]
     """The tokens that end an answer. Asked for once: a trainer changes what the model declares."""
     writer: Writer
+    family: Family = LAKE
 
     @classmethod
-    def load(cls, name: str, settings: LanguageSettings, seed: int = 0) -> HFPolicy:
+    def load(cls, name: str, settings: LanguageSettings, seed: int = 0, family: Family = LAKE) -> HFPolicy:
         """The model before any training, ready to be trained: with fresh adapters, drawn by ``seed``, where the settings ask for LoRA.
 
         Args:
@@ -59,48 +58,45 @@ class HFPolicy:
                 set_seed(seeds.derive(seed, "policy/adapters"))
                 model = get_peft_model(model, lora_config(settings))
         ends = end_tokens(model, tokenizer)
-        return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends))
+        return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends), family)
 
-    # --- boards --------------------------------------------------------------------------------------------------
+    # --- tasks ---------------------------------------------------------------------------------------------------
 
-    def prompt(self, board: Board) -> str:
-        return answers.prompt(board)
+    def prompt(self, task: Task) -> str:
+        return self.family.plain.prompt(task)
 
-    def limit(self, board: Board) -> int:
+    def limit(self, task: Task) -> int:
         return self.settings.max_tokens
 
     def completion(self, ids: Sequence[int]) -> Completion:
         finished = ids[-1] in self.ends
         return Completion(self.tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids), finished)
 
-    def read(self, board: Board, completion: Completion) -> Answer:
-        return parse_answer(board, completion.text, completion.finished)
+    def read(self, task: Task, completion: Completion) -> Any:
+        return self.family.plain.read(task, completion.text, completion.finished)
 
-    def plan(
-        self,
-        boards: Sequence[Board],
-        *,
-        temperature: float = 0.0,
-        completions: int = 1,
-        seed: int = 0,
-        batch_size: int | None = None,
-        on_progress: Callable[[int], None] | None = None,
+    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
+        return self.complete([self.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
+
+    def complete(
+        self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
     ) -> list[list[Completion]]:
-        """Plans each board ``completions`` times. The draws depend on ``seed``, on the boards and on ``batch_size``."""
-        prompts = [self.prompt_ids([user(self.prompt(board))]) for board in boards]
-        order = sorted(range(len(boards)), key=lambda i: len(prompts[i]))  # so that little of a batch is padding
-        planned: list[list[Completion]] = [[] for _ in boards]
-        stride = batch_size or self.writer.together(self.settings.max_tokens)
+        """Answers each prompt ``sampling.completions`` times. The draws depend on the seed, on the prompts and on the batch size."""
+        asked = [self.prompt_ids([user(prompt)]) for prompt in prompts]
+        order = sorted(range(len(asked)), key=lambda i: len(asked[i]))  # so that little of a batch is padding
+        answers: list[list[Completion]] = [[] for _ in asked]
+        stride = sampling.batch_size or self.writer.together(self.settings.max_tokens)
         for first in range(0, len(order), stride):
             batch = order[first : first + stride]
-            for n in range(completions):
-                draw = seeds.derive(seed, "policy/texts", first, n)
-                texts = self.writer.write([prompts[i] for i in batch], limit=self.settings.max_tokens, temperature=temperature, seed=draw)
+            for n in range(sampling.completions):
+                draw = seeds.derive(sampling.seed, "policy/texts", first, n)
+                limit = max(limits[i] for i in batch)
+                texts = self.writer.write([asked[i] for i in batch], limit=limit, temperature=sampling.temperature, seed=draw)
                 for i, ids in zip(batch, texts, strict=True):
-                    planned[i].append(self.completion(ids))
+                    answers[i].append(self.completion(ids))
             if on_progress:
                 on_progress(first + len(batch))
-        return planned
+        return answers
 
     # --- words ---------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,5 @@
 """Expert iteration: the policy imitates the best of its own plans (Anthony et al. 2017; for language models STaR, Zelikman et al. 2022,
-and ReST-EM, Singh et al. 2023). No plan of a solver is ever shown; the rules of the lake alone choose."""
+and ReST-EM, Singh et al. 2023). No answer of a teacher is ever shown; the family's judge alone chooses."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from frozenlab.training.demonstrations import Example
+from frozenlab.training.examples import Example
 from frozenlab.training.runs.sft import SFTRun
 
 
@@ -27,7 +27,7 @@ class ExpertIterationRun(SFTRun):
 
 
 def best_plans(judged: pd.DataFrame, written: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
-    """The different valid plans of one board with the shortest makespan and, among those, the least sum of costs.
+    """The different valid answers to one task that cost least: on the lake the shortest makespan, then the least sum of costs.
 
     Of those, too, only the shortest texts: WAITs after the last arrival cost nothing, and a policy that learns from plans with some of them
     soon writes more and more (in a trial, half as many words again within 25 steps). A board whose plans are all as good as each other, or
@@ -37,9 +37,7 @@ def best_plans(judged: pd.DataFrame, written: Sequence[Sequence[int]]) -> list[t
         judged: one row a plan, as :meth:`StageRun.judge` gives it.
         written: the same plans as token ids.
     """
-    costs = [
-        (plan.makespan, plan.sum_of_costs, len(ids)) if plan.valid else None for ids, plan in zip(written, judged.itertuples(), strict=True)
-    ]
+    costs = [(plan.cost, len(ids)) if plan.valid else None for ids, plan in zip(written, judged.itertuples(), strict=True)]
     if len(set(costs)) < 2:
         return []
     best = min(cost for cost in costs if cost)

@@ -10,7 +10,7 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from frozenlab.policy.lab.vocabulary import MAX_AGENTS, MAX_TIME
+from frozenlab.tasks.lake.dialects.vocabulary import MAX_AGENTS, MAX_TIME
 from frozenlab.training.runs.packing import IGNORED, Text, pack
 from frozenlab.training.stage_run import StageRun
 
@@ -63,7 +63,7 @@ class GRPORun(StageRun):
     ) -> list[float]:
         """The reward of each completion; keeps the step's figures and the first boards' completions on the way."""
         group = self.settings.completions_per_board
-        judged = self.judge([self.instances[i] for i in index[::group]], completion_ids, group)
+        judged = self.judge([self.tasks[i] for i in index[::group]], completion_ids, group)
         self.figures |= group_figures(self.everywhere(judged)["reward"].to_numpy().reshape(-1, group))
         return judged["reward"].tolist()
 

@@ -13,10 +13,10 @@ from accelerate.utils import gather_object
 from datasets import Dataset
 from trl import GRPOTrainer
 
-from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy, user
 from frozenlab.policy.language.writers import VllmWriter
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.family import Task
 from frozenlab.training.runs.grpo import GRPORun
 from frozenlab.training.stage_run import CHECKPOINT_EVERY, StepReport
 from frozenlab.training.stage_settings import StageSettings
@@ -36,17 +36,17 @@ class LanguageGRPORun(GRPORun):
         super().__init__(policy, settings, stages=stages, seed=seed)
         self.kept: GRPOTrainer | None = None
 
-    def begin(self, instances: Sequence[Instance], first_step: int, *, report: StepReport, stopping: Callable[[], bool]) -> None:
+    def begin(self, tasks: Sequence[Task], first_step: int, *, report: StepReport, stopping: Callable[[], bool]) -> None:
         """Processes that learn together stop together: at the first step before which any was asked to."""
-        super().begin(instances, first_step, report=report, stopping=lambda: any(gather_object([stopping()])))
+        super().begin(tasks, first_step, report=report, stopping=lambda: any(gather_object([stopping()])))
 
-    def start_engine(self, boards: Sequence[Instance], folder: Path) -> None:
+    def start_engine(self, tasks: Sequence[Task], folder: Path) -> None:
         """Builds the trainer ahead of the first stage where it brings a vLLM engine, and lets the policy write with that.
 
-        ``boards`` stand in for those of a stage, which are not drawn yet.
+        ``tasks`` stand in for those of a stage, which are not drawn yet.
         """
         if self.policy.settings.vllm:
-            self.begin(boards, 0, report=self.report, stopping=self.stopping)
+            self.begin(tasks, 0, report=self.report, stopping=self.stopping)
             self.policy.writer = VllmWriter(self.trainer(folder).vllm_generation)
 
     def trainer(self, folder: Path) -> GRPOTrainer:

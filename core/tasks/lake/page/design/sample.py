@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from frozenlab.errors import GenerationError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
-from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk
 from frozenlab.tasks.lake.page.design.controls import state

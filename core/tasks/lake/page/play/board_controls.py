@@ -7,9 +7,9 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES
-from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.state import Places, load, show, state

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pandas as pd
 
+from frozenlab.errors import GenerationError
 from frozenlab.lake import formats
 from frozenlab.lake.board import Board, BoardError, read_board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import generate, random_instances
-from frozenlab.lake.draw.stream import GenerationError
 from frozenlab.lake.formats import FORMATS, Entry, Source
 from frozenlab.lake.formats.entry import plan_of
 from frozenlab.lake.instance import Instance

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.errors import LabError
 from frozenlab.lake.board import MOVES, Board
 from frozenlab.lake.rules import judge, judge_paths, walk
-from frozenlab.loop.planner import PlannedAnswer, Planner, PlannerError
+from frozenlab.loop.planner import Planner
 from frozenlab.loop.session import Checkpoint
 from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.play import choices
+from frozenlab.policy.policy import Sampling
+from frozenlab.tasks.lake.page.play import asking, choices
+from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
 from frozenlab.tasks.lake.page.play.board_controls import Source
 from frozenlab.tasks.lake.page.play.state import Places, state
 from frozenlab.tasks.lake.view.recorded import Recorded
@@ -147,16 +150,15 @@ def ask(request: Request, board: Board, optimum: int | None) -> None:
     state.play_answers, state.play_failed, state.play_asked = None, "", False
     *_, completions, temperature, seed = request.wanted
     try:
-        state.play_answers = Planner.shared().plan(
+        state.play_answers = asking.plans(
+            Planner.shared(),
             request.checkpoint.path,
             board,
+            Sampling(temperature, completions, seed),
             language=request.checkpoint.language,
-            optimal_makespan=optimum,
-            temperature=temperature,
-            completions=completions,
-            seed=seed,
+            optimum=optimum,
         )
-    except PlannerError as error:
+    except LabError as error:
         state.play_failed = str(error)
     st.rerun()
 

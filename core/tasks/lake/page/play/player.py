@@ -12,8 +12,8 @@ from frozenlab.lake.board import START_LETTERS, Board, BoardError
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.loop.planner import PlannedAnswer
 from frozenlab.tasks.lake.page.play import choices
+from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
 from frozenlab.tasks.lake.page.play.board_controls import SOLVING
 from frozenlab.tasks.lake.page.play.planner import Planned
 from frozenlab.tasks.lake.view.gif import board_gif

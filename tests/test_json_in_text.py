@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from frozenlab.policy.language.json_in_text import MOST_NESTED, MOST_OPENINGS, json_values
+from frozenlab.json_in_text import MOST_NESTED, MOST_OPENINGS, json_values
 
 
 def test_values_are_found_in_their_order_whatever_stands_around() -> None:

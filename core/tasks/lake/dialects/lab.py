@@ -11,9 +11,11 @@ from __future__ import annotations
 
 from frozenlab.errors import LabError
 from frozenlab.lake.board import Board, Cell
+from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths
-from frozenlab.policy.answer import Answer
-from frozenlab.policy.lab.vocabulary import (
+from frozenlab.tasks.family import LabDialect
+from frozenlab.tasks.lake.answer import Answer
+from frozenlab.tasks.lake.dialects.vocabulary import (
     AGENTS,
     CELLS,
     HEIGHTS,
@@ -86,3 +88,16 @@ def longest_distance(board: Board) -> int:
         return board.distances_to(goal).get(start, 0)
 
     return max(steps(agent.start, agent.goal) for agent in board.agents)
+
+
+class BoardsInLabWords(LabDialect[Instance, Answer]):
+    """The lab dialect as a task family offers it."""
+
+    def prompt(self, task: Instance) -> str:
+        return render_board(task.board)
+
+    def read(self, task: Instance, text: str, finished: bool) -> Answer:
+        return parse_plan(task.board, text, finished)
+
+    def limit(self, task: Instance) -> int:
+        return max_plan_words(task.board)

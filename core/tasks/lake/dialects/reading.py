@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from frozenlab.json_in_text import json_values
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.rules import Path, walk
-from frozenlab.policy.answer import Answer
-from frozenlab.policy.language.json_in_text import json_values
+from frozenlab.tasks.lake.answer import Answer
 
 LETTERS = {
     name: letter

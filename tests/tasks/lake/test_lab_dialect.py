@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board, Cell
-from frozenlab.policy.answer import judge_answer
-from frozenlab.policy.lab.plan_dialect import DialectError, max_plan_words, parse_plan, render_board, render_plan
-from frozenlab.policy.lab.vocabulary import WORDS
+from frozenlab.tasks.lake.answer import judge_answer
+from frozenlab.tasks.lake.dialects.lab import DialectError, max_plan_words, parse_plan, render_board, render_plan
+from frozenlab.tasks.lake.dialects.vocabulary import WORDS
 
 
 @st.composite

@@ -1,0 +1,89 @@
+"""A model's answer to a board, the verdict on it, and the row of a table that holds both."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from frozenlab.lake.board import Board
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.reward import plan_reward
+from frozenlab.lake.rules import Fault, Paths, Verdict, judge_paths
+from frozenlab.tasks.family import Judged
+
+COLUMNS: dict[str, str] = {
+    "board_id": "str",
+    "size": "int64",
+    "agents": "int64",
+    "hole_ratio": "float64",
+    "needs_wait": "boolean",
+    "optimal_makespan": "Int64",
+    "optimal_sum_of_costs": "Int64",
+    "board": "str",
+    "completion": "str",
+    "paths": "str",
+    "outcome": "str",
+    "valid": "bool",
+    "optimal": "bool",
+    "fault": "str",
+    "step": "Int64",
+    "fault_agents": "str",
+    "cell": "str",
+    "makespan": "Int64",
+    "sum_of_costs": "Int64",
+    "on_goal": "float64",
+    "tokens": "int64",
+}
+"""Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` hold JSON; ``on_goal`` is the
+share of agents that end on their goal."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A parsed completion. Exactly one of the two fields is set."""
+
+    paths: Paths | None = None
+    """The cells of each agent at time 0, 1, 2, ...; time 0 is the start."""
+    fault: Fault | None = None
+    """``parse_error``, ``truncated`` or ``missing_agent``: why there are no paths."""
+
+
+def judge_answer(board: Board, answer: Answer, optimal_makespan: int | None = None) -> Verdict:
+    """The verdict on an answer: its own fault if it could not be read, otherwise that of :func:`judge_paths` on its paths."""
+    if answer.paths is not None:
+        return judge_paths(board, answer.paths, optimal_makespan)
+    return Verdict(answer.fault, optimal=False, on_goal=(False,) * board.num_agents)
+
+
+def judged(verdict: Verdict, optimal_makespan: int | None) -> Judged:
+    """The verdict in the words of every family: a valid plan is the better the shorter it is, and among those the less it costs."""
+    known, optimal = optimal_makespan is not None, bool(verdict.optimal)
+    if verdict.makespan is not None and verdict.sum_of_costs is not None:
+        efficiency = (optimal_makespan or 0) / verdict.makespan if verdict.makespan else float(known)
+        cost = (verdict.makespan, verdict.sum_of_costs)
+        return Judged(verdict.outcome, True, optimal, efficiency=efficiency, cost=cost, detail=verdict)
+    home = sum(verdict.on_goal) / len(verdict.on_goal)
+    credit = plan_reward(optimal_makespan, None, verdict.step, home) if optimal_makespan is not None else 0.0
+    return Judged(verdict.outcome, False, credit=credit, detail=verdict)
+
+
+def row(instance: Instance, answer: Answer, verdict: Verdict) -> dict[str, Any]:
+    """The columns of a row that are about the board and the plan."""
+    board, solution = instance.board, instance.solution
+    return {
+        "size": board.size,
+        "agents": board.num_agents,
+        "hole_ratio": board.hole_ratio,
+        "needs_wait": solution.needs_wait,
+        "optimal_makespan": solution.makespan,
+        "optimal_sum_of_costs": solution.sum_of_costs,
+        "board": json.dumps(board.to_dict()),
+        "paths": None if answer.paths is None else json.dumps(answer.paths),
+        "step": verdict.step,
+        "fault_agents": json.dumps(verdict.agents),
+        "cell": None if verdict.cell is None else json.dumps(verdict.cell),
+        "makespan": verdict.makespan,
+        "sum_of_costs": verdict.sum_of_costs,
+        "on_goal": sum(verdict.on_goal) / board.num_agents,
+    }

@@ -1,0 +1,19 @@
+"""Boards in plain text, for language models."""
+
+from __future__ import annotations
+
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.words import answers
+from frozenlab.tasks.family import Dialect
+from frozenlab.tasks.lake.answer import Answer
+from frozenlab.tasks.lake.dialects.reading import parse_answer
+
+
+class BoardsInPlainText(Dialect[Instance, Answer]):
+    """The question of the public benchmark, with the rules; answers are read in whatever form they come."""
+
+    def prompt(self, task: Instance) -> str:
+        return answers.prompt(task.board)
+
+    def read(self, task: Instance, text: str, finished: bool) -> Answer:
+        return parse_answer(task.board, text, finished)
