@@ -18,7 +18,6 @@ from frozenlab import seeds
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
 from frozenlab.engineer.engineers import rules
 from frozenlab.intervals import rates, wilson
-from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite
 from frozenlab.policy.evaluation import evaluate
@@ -26,6 +25,7 @@ from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 SAMPLED_SEED = 1
 CONTEXTS = 500

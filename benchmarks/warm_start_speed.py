@@ -17,14 +17,14 @@ import torch
 
 from benchmarks.timing import cpu_seconds
 from frozenlab import seeds
-from frozenlab.lab_model.auxiliary import insight
-from frozenlab.lab_model.guises import guise, plan_example
-from frozenlab.lab_model.warm_start import WarmStartSettings, solved_boards, train
 from frozenlab.lake.board import Board
 from frozenlab.lake.draw.hashes import NOTHING
 from frozenlab.lake.rules import Paths
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.tasks.lake.lab_model.auxiliary import insight
+from frozenlab.tasks.lake.lab_model.guises import guise, plan_example
+from frozenlab.tasks.lake.lab_model.warm_start import WarmStartSettings, solved_boards, train
 
 
 def boards_a_second(settings: WarmStartSettings, solved: Sequence[tuple[Board, Paths]]) -> float:

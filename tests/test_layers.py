@@ -22,7 +22,7 @@ FLOORS = (
     ("training",),
     ("loop",),
     ("benchmark", "studies", "replays"),
-    ("lab_model",),
+    ("tasks.lake.lab_model",),
     ("ui",),
     ("tasks.lake.view",),
     ("loop.page", "benchmark.page", "studies.page", "replays.page"),

@@ -17,8 +17,8 @@ from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
 
 CONTEXT = draw_context(np.random.default_rng(4))

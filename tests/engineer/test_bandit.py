@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from frozenlab.engineer.engineers.bandit import EXPLORED, BanditEngineer
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour
-from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 SIZES = (3, 5, 7)
 CONFIG = EnvironmentConfig.uniform(SIZES, agents=2, hole_ratio=0.2, wait_ratio=0.1)

@@ -16,8 +16,8 @@ from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import history, statistics
 from frozenlab.engineer.voices import LabEngineer
-from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, diff
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 CONTEXT = draw_context(np.random.default_rng(4))
 CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)

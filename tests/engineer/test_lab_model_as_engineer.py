@@ -9,9 +9,9 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.voices import LabEngineer
-from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.policy.loading import load_policy
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("lab-engineer")]
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import answer_schema, example, parse_answer, render_request
 from frozenlab.engineer.sections import USUAL
-from frozenlab.lab_model.proposals import draw_context
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 CONTEXT = draw_context(np.random.default_rng(4))
 CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)

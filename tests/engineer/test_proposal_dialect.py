@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from frozenlab.engineer.dialects.lab import ProposalError, ProposalGrammar, parse_proposal, render_context, render_proposal
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context
-from frozenlab.lab_model.proposals import demonstrations, draw_context
 from frozenlab.lake.config import EnvironmentConfig, SizeConfig
 from frozenlab.tasks.lake.dialects.vocabulary import WORDS, percent_value, percent_word
+from frozenlab.tasks.lake.lab_model.proposals import demonstrations, draw_context
 
 seeds = st.integers(0, 2**31 - 1)
 

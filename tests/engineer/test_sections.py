@@ -11,10 +11,10 @@ from frozenlab.engineer.dialects.lab import READABLE, render_context
 from frozenlab.engineer.dialects.plain import render_request
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections import BY_NAME, NAMES, SECTIONS, Section, help_of
-from frozenlab.lab_model.proposals import draw_context
 from frozenlab.loop.presets import preset_spec
 from frozenlab.policy.folders import LAB_MODEL
 from frozenlab.tasks.lake.dialects import vocabulary as v
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)

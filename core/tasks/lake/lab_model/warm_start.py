@@ -1,6 +1,6 @@
 """The warm start: train the lab model from scratch on solver plans and on an engineer's proposals (supervised, before any RL).
 
-    python -m frozenlab.lab_model.warm_start --out assets/lab-model
+    python -m frozenlab.tasks.lake.lab_model.warm_start --out assets/lab-model
 
 The model card in ``assets/lab-model`` gives the settings of the shipped weights.
 """
@@ -23,9 +23,6 @@ from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
 from frozenlab import seeds
-from frozenlab.lab_model.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
-from frozenlab.lab_model.guises import guise, plan_example
-from frozenlab.lab_model.proposals import demonstrations
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.draw.generator import random_instances
@@ -34,6 +31,9 @@ from frozenlab.lake.suites import held_out
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.tasks.lake.dialects.vocabulary import ENGINEER, PLAN
+from frozenlab.tasks.lake.lab_model.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
+from frozenlab.tasks.lake.lab_model.guises import guise, plan_example
+from frozenlab.tasks.lake.lab_model.proposals import demonstrations
 from frozenlab.tasks.lake.teacher import padded
 from frozenlab.training.examples import ID_OF, Example, to_example
 from frozenlab.training.optimizers import MuonAndAdamW, fast_bfloat16
@@ -68,7 +68,7 @@ class WarmStartSettings:
     bfloat16: bool = field(default_factory=fast_bfloat16)
     """Whether matrix products are computed in 16 bits: faster if the processor has instructions for them, otherwise many times slower."""
     insight_weight: float = 0.3
-    """Weight of the auxiliary targets in the loss; see :mod:`frozenlab.lab_model.auxiliary`."""
+    """Weight of the auxiliary targets in the loss; see :mod:`frozenlab.tasks.lake.lab_model.auxiliary`."""
     seed: int = 0
 
 

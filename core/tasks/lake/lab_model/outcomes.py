@@ -1,8 +1,8 @@
 """Outcomes: the measured gains of proposals from the same evidence, and an engineer that learns from them.
 
-    python -m frozenlab.lab_model.outcomes collect OUT           # triples of evidence, proposal and measured gain
-    python -m frozenlab.lab_model.outcomes teach OUT --to MODEL   # teach the lab model from them
-    python -m frozenlab.lab_model.outcomes compare OUT --taught MODEL   # use it as engineer in new sessions
+    python -m frozenlab.tasks.lake.lab_model.outcomes collect OUT           # triples of evidence, proposal and measured gain
+    python -m frozenlab.tasks.lake.lab_model.outcomes teach OUT --to MODEL   # teach the lab model from them
+    python -m frozenlab.tasks.lake.lab_model.outcomes compare OUT --taught MODEL   # use it as engineer in new sessions
 
 An *evidence* is a session that has trained its first stage on a random config and now waits for a proposal. Each proposal is
 measured by a fork that trains the second stage with it. Forks of one evidence share policy, seeds and held-out boards, so their differences
@@ -38,7 +38,6 @@ from frozenlab.engineer.schema import Context
 from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.worker import run_job
-from frozenlab.lab_model.teaching import FEATURES, TeachSettings, centred, fit, teach, worded
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import random_config
 from frozenlab.lake.suites import SuiteSpec
@@ -53,6 +52,7 @@ from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.loading import load_policy
 from frozenlab.studies.effects import CLEAR, contrast
 from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
+from frozenlab.tasks.lake.lab_model.teaching import FEATURES, TeachSettings, centred, fit, teach, worded
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage_settings import Schedule
 

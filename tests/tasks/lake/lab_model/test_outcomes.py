@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from frozenlab.lab_model import outcomes
-from frozenlab.lab_model.outcomes import Table, board_variance, compared, main, reliability
 from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.tasks.lake.lab_model import outcomes
+from frozenlab.tasks.lake.lab_model.outcomes import Table, board_variance, compared, main, reliability
 
 BOARDS = 50
 

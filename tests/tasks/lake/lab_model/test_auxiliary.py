@@ -8,10 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.lab_model.auxiliary import BLOCKED, CLOSER, FARTHER, IGNORED, STAY_AND_STEPS, InsightHead, insight, nothing_to_see
 from frozenlab.lake.board import Board
 from frozenlab.lake.draw.generator import random_instances
 from frozenlab.lake.rules import Paths, judge_paths, walk
+from frozenlab.tasks.lake.lab_model.auxiliary import BLOCKED, CLOSER, FARTHER, IGNORED, STAY_AND_STEPS, InsightHead, insight, nothing_to_see
 from frozenlab.tasks.lake.teacher import padded
 
 SOLVED: list[tuple[Board, Paths]] = [

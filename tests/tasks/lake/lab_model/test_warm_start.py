@@ -11,8 +11,17 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.lab_model.guises import disguise, guise, plan_example
-from frozenlab.lab_model.warm_start import (
+from frozenlab.lake.board import Board
+from frozenlab.lake.draw.generator import random_instances
+from frozenlab.lake.draw.hashes import NOTHING, canonical_hash, canonical_hashes
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.rules import Paths, judge_paths, walk
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
+from frozenlab.tasks.lake.dialects.vocabulary import END, WORDS
+from frozenlab.tasks.lake.lab_model.guises import disguise, guise, plan_example
+from frozenlab.tasks.lake.lab_model.warm_start import (
     Progress,
     WarmStartSettings,
     batches,
@@ -23,15 +32,6 @@ from frozenlab.lab_model.warm_start import (
     solved_boards,
     train,
 )
-from frozenlab.lake.board import Board
-from frozenlab.lake.draw.generator import random_instances
-from frozenlab.lake.draw.hashes import NOTHING, canonical_hash, canonical_hashes
-from frozenlab.lake.instance import Instance
-from frozenlab.lake.rules import Paths, judge_paths, walk
-from frozenlab.policy.lab.model import build_network, build_tokenizer
-from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
-from frozenlab.tasks.lake.dialects.vocabulary import END, WORDS
 from frozenlab.tasks.lake.teacher import padded, vary
 from frozenlab.training.examples import Example, to_example
 

@@ -13,10 +13,10 @@ from frozenlab.engineer.dialects.lab import parse_proposal, render_proposal
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.schema import Context
-from frozenlab.lab_model.proposals import draw_context
-from frozenlab.lab_model.teaching import OutcomeModel, TeachSettings, answer, features, fit, told_config, weights, worded
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import random_config
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.teaching import OutcomeModel, TeachSettings, answer, features, fit, told_config, weights, worded
 
 SIZES = (3, 4, 5)
 FEW = TeachSettings(candidates=24)

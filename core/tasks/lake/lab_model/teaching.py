@@ -1,6 +1,6 @@
 """Teaching the lab model's engineer from measured outcomes of proposals, in addition to the rules that it imitates at first.
 
-A table of outcomes (:mod:`frozenlab.lab_model.outcomes`) has several proposals for each evidence, with their gains. They are few, and
+A table of outcomes (:mod:`frozenlab.tasks.lake.lab_model.outcomes`) has several proposals for each evidence, with their gains. They are few, and
 the gains are noisy, so most of the teaching goes through an *outcome model*: a ridge regression of the gain on features of the config. It
 chooses the best of many candidates for synthetic contexts, which are taught like the rules' answers; where a context does not say what
 the model needs, the rules answer. The best measured proposals are taught too, and solved boards, so that planning is not forgotten.
@@ -23,11 +23,11 @@ from frozenlab.engineer.engineers import RandomEngineer, rules
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.engineer.guard import guard
 from frozenlab.engineer.schema import Context
-from frozenlab.lab_model.proposals import draw_context
-from frozenlab.lab_model.warm_start import Progress, WarmStartSettings, solved_boards, train
 from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
 from frozenlab.lake.suites import held_out
 from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.warm_start import Progress, WarmStartSettings, solved_boards, train
 from frozenlab.training.examples import Example, to_example
 
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
