@@ -6,6 +6,7 @@ there is something to reward.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -50,11 +51,18 @@ def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
 
 
 def build(folder: Path, *, steps: int = 150, seed: int = 0) -> Path:
-    """Trains the model for seconds and saves it. The same seed gives the same weights on the same machine."""
+    """A model that knows how plans for boards are written, in ``folder``."""
+    maps = boards()
+    return build_of(folder, [prompt(board) for board in maps], lambda i, rng: random_answer(maps[i], rng), steps=steps, seed=seed)
+
+
+def build_of(
+    folder: Path, prompts: list[str], answer: Callable[[int, np.random.Generator], str], *, steps: int = 150, seed: int = 0
+) -> Path:
+    """Trains a model for seconds on answers to the prompts and saves it. The same seed gives the same weights on the same machine."""
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
-    maps = boards()
-    tokenizer = build_tokenizer([prompt(board) + "\n" + random_answer(board, rng) for board in maps for _ in range(4)])
+    tokenizer = build_tokenizer([question + "\n" + answer(i, rng) for i, question in enumerate(prompts) for _ in range(4)])
     config = Qwen3Config(
         vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=2, num_key_value_heads=1,
         head_dim=32, max_position_embeddings=8192, tie_word_embeddings=True, bos_token_id=None,
@@ -66,10 +74,10 @@ def build(folder: Path, *, steps: int = 150, seed: int = 0) -> Path:
     model.train()
     for _ in range(steps):
         rows = []
-        for i in rng.integers(len(maps), size=4):
-            chat = [{"role": "user", "content": prompt(maps[i])}]
+        for i in rng.integers(len(prompts), size=4).tolist():
+            chat = [{"role": "user", "content": prompts[i]}]
             question = tokenizer.apply_chat_template(chat, add_generation_prompt=True, enable_thinking=False, return_dict=True)["input_ids"]
-            rows.append((question, tokenizer(random_answer(maps[i], rng) + END)["input_ids"]))
+            rows.append((question, tokenizer(answer(i, rng) + END)["input_ids"]))
         width = max(len(question) + len(answer) for question, answer in rows)
         ids = torch.tensor([p + a + [tokenizer.pad_token_id] * (width - len(p) - len(a)) for p, a in rows])
         labels = torch.tensor([[-100] * len(p) + a + [-100] * (width - len(p) - len(a)) for p, a in rows])

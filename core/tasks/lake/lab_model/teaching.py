@@ -1,9 +1,10 @@
 """Teaching the lab model's engineer from measured outcomes of proposals, in addition to the rules that it imitates at first.
 
-A table of outcomes (:mod:`frozenlab.tasks.lake.lab_model.outcomes`) has several proposals for each evidence, with their gains. They are few, and
-the gains are noisy, so most of the teaching goes through an *outcome model*: a ridge regression of the gain on features of the config. It
-chooses the best of many candidates for synthetic contexts, which are taught like the rules' answers; where a context does not say what
-the model needs, the rules answer. The best measured proposals are taught too, and solved boards, so that planning is not forgotten.
+A table of outcomes (:mod:`frozenlab.tasks.lake.lab_model.outcomes`) has several proposals for each evidence, with their gains. They are
+few, and the gains are noisy, so most of the teaching goes through an *outcome model*: a ridge regression of the gain on features of the
+config. It chooses the best of many candidates for synthetic contexts, which are taught like the rules' answers; where a context does not
+say what the model needs, the rules answer. The best measured proposals are taught too, and solved boards, so that planning is not
+forgotten.
 """
 
 from __future__ import annotations

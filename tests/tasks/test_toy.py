@@ -1,0 +1,59 @@
+"""A second task family of a few lines is drawn, asked, judged, rewarded and trained like the lake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import PolicyError
+from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.tasks.family import ROW_COLUMNS
+from frozenlab.training.reward import reward
+from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage import make_run, train_stage
+from tests.tasks.toy import SUMS, Sum, SumConfig, SumSuite
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+
+TINY = LanguageSettings(dtype="float32", device="cpu", lora=Lora(rank=4, alpha=8), rows=8, max_tokens=8, context=512, vllm=None)
+
+
+def test_an_answer_is_read_judged_and_paid() -> None:
+    task = Sum("one", "easy", 2, 3)
+    outcomes = {text: SUMS.judge(task, SUMS.plain.read(task, text, finished=True)) for text in ("5", " 6 ", "9", "five")}
+    assert [judged.outcome for judged in outcomes.values()] == ["optimal", "close", "wrong", "unreadable"]
+    assert [round(reward(judged, 0.7), 3) for judged in outcomes.values()] == [1.0, 0.475, 0.025, 0.0]
+    assert SUMS.judge(task, SUMS.plain.read(task, "5", finished=False)).fault == "unreadable"
+
+
+def test_a_language_model_is_measured_on_it(tiny_adder: Path) -> None:
+    policy = load_policy(str(tiny_adder), TINY, family=SUMS)
+    table = evaluate(policy, SUMS.suite(SumSuite()))
+    assert list(table.columns) == list(SUMS.columns) and set(ROW_COLUMNS) <= set(table.columns)
+    assert len(table) == 16 and set(table["outcome"]) <= set(SUMS.outcomes)
+    assert (table["fault"].isna() == table["valid"]).all() and table["valid"].any()
+
+
+def test_the_lab_model_has_no_words_for_it() -> None:
+    with pytest.raises(PolicyError, match="no words for the tasks of sums"):
+        load_policy("lab-model", family=SUMS)
+
+
+def test_a_stage_trains_on_it(tiny_adder: Path, tmp_path: Path) -> None:
+    settings = TrainingSettings(steps=2, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0)
+    run = make_run(load_policy(str(tiny_adder), TINY, family=SUMS), settings, stages=1, seed=0)
+    tasks = SUMS.draw(SumConfig(), 8, seed=0)
+    seen: list[tuple[dict, list[dict]]] = []
+
+    def report(figures: dict, rows: list[dict], saving: bool) -> None:
+        seen.append((figures, rows))
+
+    train_stage(run, tasks, stage=0, folder=tmp_path, previous=None, recorded=2, report=report, stopping=lambda: False)
+    assert [figures["step"] for figures, _ in seen] == [1, 2]
+    assert {"reward", "valid", "optimal", "length"} <= set(seen[0][0])
+    assert {name for figures, _ in seen for name in figures if name.startswith("valid_")} == {"valid_easy", "valid_hard"}
+    assert all(set(row) == {*SUMS.columns, "reward", "training_step"} for _, rows in seen for row in rows) and len(seen[0][1]) == 16
+    assert (tmp_path / "policy" / "adapter_model.safetensors").exists()
