@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from frozenlab.errors import LabError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class ComparisonError(LabError, ValueError):
@@ -49,6 +51,9 @@ def rates(validation: pd.DataFrame, by: Sequence[str] = ("size",)) -> pd.DataFra
 
     Columns: ``by``, ``n``, and ``valid``, ``valid_low``, ``valid_high``, and the same three for ``optimal``.
     """
+
+    import pandas as pd
+
     groups = validation.groupby(list(by)) if by else [((), validation)]
     rows = []
     for key, group in groups:

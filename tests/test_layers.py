@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (
-    ("errors", "seeds", "places", "files", "intervals", "json_in_text"),
+    ("errors", "docstrings", "seeds", "places", "files", "intervals", "json_in_text"),
     ("jobs",),
     ("lake",),
     ("tasks",),

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import pandas as pd
+from math import isnan
+from typing import TYPE_CHECKING
 
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import Realised
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -79,6 +82,9 @@ class Behind:
 
 def of_size(table: pd.DataFrame | None, size: int | None) -> pd.DataFrame:
     """The rows of one map size (None: of all); no row if there is no table."""
+
+    import pandas as pd
+
     rows = pd.DataFrame(columns=["size", "board_id", "valid"]) if table is None else table
     return rows if size is None else rows[rows["size"] == size]
 
@@ -111,8 +117,8 @@ def sampled_valid(metrics: pd.DataFrame, size: int) -> tuple[float, float] | Non
     """Valid rate of the size's samples in the last third of the stage and its change since the first; None if nothing was sampled."""
     if f"valid_{size}" not in metrics:
         return None
-    first, last = (part[f"valid_{size}"].mean() for part in thirds(metrics))
-    return None if pd.isna(last) else (float(last), 0.0 if pd.isna(first) else float(last - first))
+    first, last = (float(part[f"valid_{size}"].mean()) for part in thirds(metrics))
+    return None if isnan(last) else (last, 0.0 if isnan(first) else last - first)
 
 
 def held_out(validation: pd.DataFrame, size: int) -> pd.DataFrame:

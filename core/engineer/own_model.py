@@ -10,7 +10,6 @@ from pydantic import Field
 
 from frozenlab.engineer.protocol import Engineer, EngineerSpec
 from frozenlab.engineer.schema import Written
-from frozenlab.engineer.voices import LabEngineer, LanguageEngineer
 from frozenlab.policy.settings import LanguageSettings
 
 if TYPE_CHECKING:
@@ -40,6 +39,8 @@ class ModelEngineer(EngineerSpec):
         return "The lab model writes its own; it learnt them from the rules, which expect p + 0.3 p(1-p), p being the rate that they read."
 
     def in_lab_dialect(self, model: LabPolicy) -> Engineer:
+        from frozenlab.engineer.voices import LabEngineer
+
         temperature = LAB_TEMPERATURE if self.temperature is None else self.temperature
         return LabEngineer(
             lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=temperature, seed=seed), self.kind
@@ -47,6 +48,8 @@ class ModelEngineer(EngineerSpec):
 
     def in_plain_language(self, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
         """``borrow`` gives the model for the time of one answer."""
+        from frozenlab.engineer.voices import LanguageEngineer
+
         temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
 
         def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:

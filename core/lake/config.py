@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.config import JsonDict
 
+from frozenlab.docstrings import describe_fields
 from frozenlab.errors import LabError, one_line
 from frozenlab.lake.board import MAX_SIDE
 from frozenlab.lake.layouts import LAYOUTS as RECIPES
@@ -54,7 +55,7 @@ class ConfigError(LabError, ValueError):
 class SizeConfig(BaseModel):
     """What is drawn for one map size."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=describe_fields)
 
     share: Ratio
     """Part of all boards that have this size; over all sizes the shares sum to 1."""
@@ -88,10 +89,16 @@ EXAMPLE: JsonDict = {
 }
 
 
+def describe_config(schema: JsonDict, model: type) -> None:
+    """Complete the JSON schema of a config: what each key means, and an example."""
+    describe_fields(schema, model)
+    schema["examples"] = [EXAMPLE]
+
+
 class EnvironmentConfig(BaseModel):
     """Team size and, per map size, a share, a hole ratio, a wait ratio and layouts. Immutable; the sizes are in ascending order."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, json_schema_extra={"examples": [EXAMPLE]})
+    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=describe_config)
 
     agents: Annotated[int, Field(ge=1, le=MAX_AGENTS)] = 2
     """How many agents every board has."""

@@ -28,7 +28,7 @@ class SuiteSpec(BaseModel):
     ratios that leave no room for the agents are skipped.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     agents: Annotated[tuple[Annotated[int, Field(ge=1, le=MAX_AGENTS)], ...], Field(min_length=1)]
     sizes: Annotated[tuple[Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)], ...], Field(min_length=1)]

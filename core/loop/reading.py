@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-import pandas as pd
 from pydantic import BaseModel, ValidationError
 
 from frozenlab.errors import one_line
 from frozenlab.files import read_lines
 from frozenlab.jobs.kept import Kept
-from frozenlab.loop.tables import checked
+from frozenlab.loop.tables import read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Model = TypeVar("Model", bound=BaseModel)
 Read = TypeVar("Read")
@@ -54,7 +56,7 @@ def model_at(kind: type[Model]) -> Kept[Model]:
 
 def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
     """A reader for tables with all of these ``columns``, in their types."""
-    return Kept(lambda path: checked(pd.read_parquet(path), columns), 100)
+    return Kept(lambda path: read_table(path, columns), 100)
 
 
 class FolderReader:

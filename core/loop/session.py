@@ -7,11 +7,10 @@ shown. Whatever a folder contains, reading it raises only SessionError, and only
 from __future__ import annotations
 
 import sys
+from math import inf, nan
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 from pydantic import BaseModel, ValidationError
 
 from frozenlab.engineer.measurements import StageMeasurements
@@ -29,6 +28,9 @@ from frozenlab.policy.folders import policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.tasks.lake.answer import COLUMNS
 from frozenlab.training.methods import BY_NAME
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GIVEN_FILE = "given.json"
 """A person's proposal, in the folder of the stage before it."""
@@ -171,13 +173,15 @@ class Session(Job):
 
     def metrics(self, stage: int) -> pd.DataFrame:
         """One row per training step; empty before the first. A step repeated after a resume counts once, as last written."""
+        import pandas as pd
+
         rows = pd.DataFrame(self.figures(stage))
         if rows.empty:
             return rows
         every = list(dict.fromkeys([*rows.columns, "reward", "valid", "optimal"]))
         return (
             rows.reindex(columns=every)
-            .replace([np.inf, -np.inf], np.nan)
+            .replace([inf, -inf], nan)
             .drop_duplicates("step", keep="last")
             .sort_values("step", ignore_index=True)
         )
@@ -239,6 +243,8 @@ class Session(Job):
 
     def measurements(self, stage: int | None) -> StageMeasurements:
         """Everything that affects the proposal after a stage, or before the first. Raises SessionError if it has not been validated."""
+        import pandas as pd
+
         drawn, after = self.environment(stage), self.validation(stage)
         before = None if stage is None else self.validation(stage - 1 if stage else None)
         if drawn is None or after is None or (stage is not None and before is None):

@@ -42,7 +42,7 @@ def _known_family(name: str) -> str:
 class SessionSpec(BaseModel):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     schema_version: Literal[2] = 2
     """Version 1 kept the engineer in several fields; it is still read."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-import pandas as pd
 from pydantic import BaseModel, Field, FiniteFloat
 
 from frozenlab.jobs.state import Count, Moment, Share, WorkerState
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Phase = Literal["starting", "baseline", "asking", "generating", "training", "validating", "testing", "proposing", "done"]
 BEFORE_TRAINING: tuple[Phase, ...] = ("starting", "baseline", "asking")

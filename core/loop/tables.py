@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-import pandas as pd
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from frozenlab.errors import LabError
 from frozenlab.lake.rules import FAULTS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PATTERNS = {
     "board": r'\{"map": \[".*"\], "agents": \[\{.*\}\]\}',
@@ -20,6 +23,13 @@ PATTERNS = {
 
 class TableError(LabError, ValueError):
     """A table is none of judged answers; the message says what is wrong with it."""
+
+
+def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+    """The table of a Parquet file. Raises what :func:`checked` raises, or what pandas raises if the file is damaged."""
+    import pandas as pd
+
+    return checked(pd.read_parquet(path), columns)
 
 
 def checked(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:

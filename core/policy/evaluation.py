@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from frozenlab.policy.policy import GREEDY, Completion, Policy, Progress, Sampling
 from frozenlab.tasks.family import Family, Task
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def answer_row(family: Family, task: Task, completion: Completion, answer: Any) -> dict[str, Any]:
@@ -28,6 +29,8 @@ def answer_row(family: Family, task: Task, completion: Completion, answer: Any) 
 
 def frame(rows: Sequence[dict[str, Any]], family: Family) -> pd.DataFrame:
     """Rows of :func:`answer_row` as a table with the family's types, so that an empty column keeps its type when read back."""
+    import pandas as pd
+
     return pd.DataFrame(list(rows), columns=list(family.columns)).astype(dict(family.columns))
 
 

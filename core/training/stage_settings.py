@@ -16,7 +16,7 @@ WARMUP_STEPS: dict[Schedule, int] = {"linear": 5, "per-stage": 2, "constant": 5}
 class StageSettings(BaseModel):
     """One training stage. The defaults are the ones measured to work for the lab model on two cores."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     method: str
     """How the policy is trained: the name of one of :data:`frozenlab.training.methods.METHODS`."""

@@ -11,6 +11,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.docstrings import field_docs
+
 FINE = 1e-3
 """Steps below this are shown in scientific notation."""
 
@@ -48,7 +50,7 @@ def field(
     """
     info = model.model_fields[name]
     kind, constraints, optional = parts_of(info)
-    what: dict[str, Any] = {"label": info.title or name.replace("_", " ").capitalize(), "key": key, "help": info.description}
+    what: dict[str, Any] = {"label": info.title or name.replace("_", " ").capitalize(), "key": key, "help": field_docs(model).get(name)}
     if optional:
         what["value"] = None
     elif key not in st.session_state and not info.is_required():

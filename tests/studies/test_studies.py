@@ -335,7 +335,7 @@ def test_the_command_line_says_first_what_a_study_can_see(
         said.append(capsys.readouterr().out)
         return create_study(spec, store, "made")
 
-    monkeypatch.setattr("frozenlab.studies.store.start", start)
+    monkeypatch.setattr("frozenlab.studies.launch.start", start)
     assert main(["study", "engineers", "--seeds", "3", "--background"]) in (0, 1)
     assert said == [detectable_effect(engineers_study(3)) + "\n"], "before anything runs"
 

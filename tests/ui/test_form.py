@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import pytest
+from pydantic import BaseModel, Field
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.ui.form import parts_of
 
 
-def form() -> None:
-    from typing import Annotated
+class Settings(BaseModel):
+    steps: Annotated[int, Field(ge=1, lt=100)] = 30
+    """Optimizer steps."""
+    rate: Annotated[float, Field(gt=0, le=1e-2, title="Learning rate")] = 2e-4
+    name: Annotated[str, Field(max_length=9)]
+    thinking: bool = True
+    price: Annotated[float, Field(ge=0)] | None = None
 
+
+def form() -> None:
     import streamlit as st
-    from pydantic import BaseModel, ConfigDict, Field
 
     from frozenlab.ui.form import fields
-
-    class Settings(BaseModel):
-        model_config = ConfigDict(use_attribute_docstrings=True)
-
-        steps: Annotated[int, Field(ge=1, lt=100)] = 30
-        """Optimizer steps."""
-        rate: Annotated[float, Field(gt=0, le=1e-2, title="Learning rate")] = 2e-4
-        name: Annotated[str, Field(max_length=9)]
-        thinking: bool = True
-        price: Annotated[float, Field(ge=0)] | None = None
+    from tests.ui.test_form import Settings
 
     st.session_state["values"] = fields(Settings, Settings.model_fields, key="f", steps={"rate": 1e-5})
 

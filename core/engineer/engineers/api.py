@@ -6,7 +6,6 @@ from typing import ClassVar, Literal
 
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Need
 from frozenlab.engineer.server import Server
-from frozenlab.engineer.voices import LanguageEngineer
 from frozenlab.policy.settings import LanguageSettings
 
 
@@ -31,5 +30,6 @@ class ApiEngineer(EngineerSpec, Server):
 
     def build(self, models: Models) -> Engineer:
         from frozenlab.engineer.chat import ask_server  # imports openai, which takes a second
+        from frozenlab.engineer.voices import LanguageEngineer
 
         return LanguageEngineer(lambda messages, schema, seed: ask_server(self, messages, schema, seed), self.kind, self.guidance)

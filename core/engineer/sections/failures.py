@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
-
-import pandas as pd
+from typing import TYPE_CHECKING, ClassVar
 
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, held_out
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.lake.rules import FAULTS
 from frozenlab.tasks.lake.dialects import vocabulary as v
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 CASES_PER_SIZE = 2
 FAULT_NAMES: dict[str, str] = {fault: fault.replace("_", " ") for fault in FAULTS}
@@ -49,6 +50,9 @@ class Failures(Section):
 
 def worked_cases(size: int, failed: pd.DataFrame) -> Iterator[Evidence]:
     """The first failing board of each of the size's commonest faults."""
+
+    import pandas as pd
+
     commonest = failed["fault"].value_counts().index[:CASES_PER_SIZE]
     for letter, fault in zip("abcdefghi", commonest, strict=False):
         row = failed[failed["fault"] == fault].iloc[0]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import comb
-from typing import ClassVar
-
-import pandas as pd
+from typing import TYPE_CHECKING, ClassVar
 
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, held_out, sampled_valid, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import points
 from frozenlab.tasks.lake.dialects import vocabulary as v
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEACHES = (0.2, 0.8)
 """Sampled valid rates between these leave most groups of plans mixed, so that there is something to learn from them (the 80/20 rule)."""

@@ -8,13 +8,15 @@ Only the groups that the session records are counted, so every line gives its n.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
-
-import pandas as pd
+from math import isnan
+from typing import TYPE_CHECKING, ClassVar
 
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_size, thirds
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GROUP = ["training_step", "board_id"]
 
@@ -48,11 +50,14 @@ def entropy_of(metrics: pd.DataFrame) -> tuple[float, float] | None:
     if "entropy" not in metrics:
         return None
     first, last = (float(part["entropy"].mean()) for part in thirds(metrics))
-    return None if pd.isna(first) or pd.isna(last) else (last, last - first)
+    return None if isnan(first) or isnan(last) else (last, last - first)
 
 
 def groups(rows: pd.DataFrame) -> pd.DataFrame:
     """One row a group: its valid rate and the standard deviation of its rewards."""
+
+    import pandas as pd
+
     by_group = rows.groupby(GROUP)
     return pd.DataFrame({"valid": by_group["valid"].mean(), "spread": by_group["reward"].std(ddof=0)})
 
