@@ -115,12 +115,12 @@ class Evaluation(TaskJob[Task]):
     model, error = Task, EvaluationError
 
     @property
-    def online(self) -> bool:
-        return self.task.online
-
-    @property
     def title(self) -> str:
         return f"{self.task.title} on {Path(self.task.suite).name}"
+
+    @property
+    def online(self) -> bool:
+        return self.task.online
 
     @property
     def slow(self) -> bool:

@@ -29,6 +29,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", choices=["random", "calls", "disk", "damage"], help="one kind of disturbance (default: all)")
+    parser.add_argument("--sessions", type=int, help="try about this many, spread evenly over all cases (default: every case)")
     options = parser.parse_args()
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch, ThreadPoolExecutor(options.jobs) as pool:
@@ -40,6 +41,8 @@ def main() -> int:
         cases += [("damage", lambda bench, f=file, h=how: bench.damaged(MOMENTS[0], f, h)) for file, how in whole]
         cases += [("damage", lambda bench, f=file, h=how: bench.damaged(MOMENTS[1], f, h)) for file, how in early if early_alone(file)]
         chosen = [case for kind, case in cases if options.only in (None, kind)]
+        if options.sessions:
+            chosen = chosen[:: max(1, len(chosen) // options.sessions)]
         shares = [chosen[n :: options.jobs] for n in range(options.jobs)]
         outcomes = [outcome for part in pool.map(run_all, benches, shares) for outcome in part]
         if options.only in (None, "disk"):

@@ -1,0 +1,26 @@
+"""``frozenlab doctor``."""
+
+from __future__ import annotations
+
+import pytest
+
+from frozenlab import doctor
+from frozenlab.loop.footprint import gpus
+from frozenlab.loop.presets import PRESETS
+from tests.cli.calls import answer
+
+
+def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None:
+    report = answer(capsys, "doctor")
+    assert report["can"]["lab-model"] is True
+    assert {"Python", "packages", "lab model", "GPU"} <= {check["what"] for check in report["checks"]}
+    assert set(report["presets"]) == set(PRESETS)
+    assert report["presets"]["quick"] is None
+    if not gpus():
+        assert "it needs a GPU" in report["presets"]["paper"]
+
+
+@pytest.mark.parametrize(("fast", "found"), [(True, "the processor has instructions for it"), (False, "so float32 is used")])
+def test_doctor_says_whether_the_processor_has_bfloat16(fast: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.training.optimizers.fast_bfloat16", lambda: fast)
+    assert doctor.bfloat16().endswith(found)

@@ -1,0 +1,65 @@
+"""``frozenlab fork`` and ``propose``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.cli.main import main
+from frozenlab.files import write_text
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.session import Session
+from frozenlab.loop.state import State
+from tests.builders import build_session
+from tests.cli.calls import reason
+
+
+def test_a_fork_keeps_the_sizes_named(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    made = []
+
+    def run(session: Session, as_json: bool) -> None:
+        made.append(session)
+        write_text(session.dir / "state.json", State(status="stopped").model_dump_json())
+
+    monkeypatch.setattr("frozenlab.cli.fork.run_in_foreground", run)
+    parent = build_session(tmp_path, session_id="built")
+    record = parent.proposal(0)
+    assert record is not None
+    size = next(change.size for change in record.changes if change.knob != "share")
+    assert main(["fork", "built:1", "--keep", str(size), "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0
+    (forked,) = made
+    given = forked.given(0)
+    assert given.summary == "It works." and (forked.id, forked.spec.engineer.kind, forked.spec.parent.session) == ("kept", "rules", "built")
+    for knob in ("hole_ratio", "wait_ratio"):
+        assert getattr(given.config.sizes[size], knob) == getattr(record.config_before.sizes[size], knob)
+    config = tmp_path / "config.json"
+    config.write_text(record.config_before.to_json())
+    assert main(["fork", "built:1", "--config", str(config), "--id", "own"]) == 0
+    assert made[-1].given(0).config == record.config_before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fork", "built"), "names no stage"),
+        (("fork", "built:0"), "names no stage"),
+        (("fork", "built:9"), "has not validated a stage 9"),
+        (("fork", "built:1", "--keep", "99"), "has no map size 99"),
+        (("fork", "built:1", "--keep", "4", "--config", "x.json"), "give one"),
+        (("fork", "built:1", "--engineer", "nobody"), "engineer"),
+        (("propose", "built", "config.json"), "cannot change them"),
+        (("propose", "built", "same.json"), "does not wait for a proposal, it is done"),
+    ],
+)
+def test_impossible_forks_and_proposals_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    built = build_session(tmp_path, session_id="built")
+    Path("config.json").write_text(EnvironmentConfig.uniform((3, 10)).to_json())
+    Path("same.json").write_text(built.spec.initial_config.to_json())
+    assert said in reason(capsys, *arguments)
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir() and not path.name.startswith(".")] == ["built"]

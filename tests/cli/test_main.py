@@ -1,0 +1,153 @@
+"""The command line as a whole: its JSON, exit statuses and refusals, which other programs rely on."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from frozenlab.cli.main import COMMANDS, main
+from frozenlab.engineer import hosts
+from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
+from frozenlab.engineer.sections import USUAL
+from frozenlab.lake.formats import FORMATS
+from frozenlab.lake.presets import PRESETS as BOARD_PRESETS
+from frozenlab.lake.suites import SUITES
+from frozenlab.loop.presets import PRESETS
+from frozenlab.replays.arms import KINDS
+from frozenlab.studies.spec import STUDIES, engineers_study
+from frozenlab.training.methods import NAMES as METHODS
+from frozenlab.training.stage_settings import SCHEDULES
+from tests.builders import build_session
+from tests.cli.calls import reason
+from tests.loop.test_loop import small_spec
+
+
+@pytest.mark.parametrize("command", [command.name for command in COMMANDS])
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0 and capsys.readouterr().out.startswith(f"usage: frozenlab {command}")
+
+
+@pytest.mark.parametrize(
+    ("command", "names"),
+    [
+        ("run", (*PRESETS, *METHODS, *SCHEDULES, *BY_NAME)),
+        ("fork", tuple(BY_NAME)),
+        ("replay", (*KINDS, *USUAL, *UNATTENDED)),
+        ("study", (*STUDIES, *(engineer for engineer in UNATTENDED if engineer != "api"))),
+        ("generate", BOARD_PRESETS),
+        ("convert", FORMATS),
+        ("evaluate", SUITES),
+    ],
+)
+def test_help_names_every_choice(capsys: pytest.CaptureFixture[str], command: str, names: Iterable[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = re.sub(r"-\n\s+", "-", capsys.readouterr().out)
+    assert not [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [(["--help"], {"pydantic", "numpy", "pandas", "torch", "numba"}), (["status", "example-quick"], {"torch", "numba"})],
+)
+def test_a_light_command_imports_nothing_heavy(arguments: list[str], absent: set[str]) -> None:
+    script = f"import sys\nfrom frozenlab.cli.main import main\ntry: main({arguments!r})\nfinally: print({absent!r} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "set()", done.stderr
+
+
+def test_what_a_command_prints_is_for_people(capsys: pytest.CaptureFixture[str], board: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "boards.jsonl")
+    said = {}
+    for name, arguments in {
+        "generate": ("generate", "small-first", "--n", "40", "--out", out),
+        "solve": ("solve", board, "--soc"),
+        "valid": ("judge", board, '["DDDRRR", "RRRUUU"]'),
+        "fault": ("judge", board, '["DDD", "W"]'),
+        "convert": ("convert", board, str(tmp_path / "x.json"), "--to", "json"),
+        "status": ("status", "example-quick"),
+    }.items():
+        assert main(arguments) == 0
+        said[name] = capsys.readouterr().out
+        assert not set("{}[]'") & set(said[name]) and "None" not in said[name], f"{name} prints Python"
+    assert said["generate"].startswith(f"40 boards with 2 agents, each solved, in {out}") and "95 % interval" in said["generate"]
+    assert "Fewest time steps: 6, proven." in said["solve"] and "agent 1: RRRUUU" in said["solve"]
+    assert said["valid"] == "Valid and optimal: 6 time steps, sum of costs 12.\n"
+    assert said["fault"].startswith("Not valid: agent 0 and agent 1 are in the same cell at time step 3, in row 3, column 0")
+    assert said["convert"].startswith("1 board from text to json: 1 file, ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("solve", "nowhere.txt"), "nowhere.txt cannot be read: No such file or directory"),
+        (("judge", "BOARD", "[1]"), 'the plan must be a JSON list of motion strings, one per agent, like ["RRD", "WDL"]'),
+        (("judge", "BOARD", '["RX"]'), "agent 0: 'X' is no action; use U D L R W"),
+        (("judge", "BOARD", '["R", "R", "R"]'), "the plan has 3 motion strings, the board has 2 agents"),
+        (("judge", "BOARD", "NaN"), "'NaN' is neither a file nor a JSON list of motion strings"),
+        (("judge", "BOARD", '{"a": ["R"]}'), '\'{"a": ["R"]}\' is neither a file nor a JSON list of motion strings'),
+        (("judge", "BOARD", "[" * 100_000), "the plan is not JSON: a number too long, or too deeply nested"),
+        (("run",), "give either a spec file or --preset"),
+        (("run", "--preset", "slow"), "there is no preset 'slow'; the presets are quick, demo, study, long"),
+        (("run", "--preset", "demo", "--method", "sft"), f"there is no method 'sft'; the methods are {', '.join(METHODS)}"),
+        (
+            ("run", "--preset", "demo", "--schedule", "cosine"),
+            "there is no schedule 'cosine'; the schedules are linear, per-stage, constant",
+        ),
+        (("run", "spec.json", "--method", "grpo"), "--method is for presets; a spec file names its own method"),
+        (("run", "--preset", "demo", "--engineer", "me"), "there is no engineer 'me'; there are policy, base"),
+        (("status", "nobody"), "there is no session 'nobody'"),
+        (("evaluate", "lab-model", "--suite", "none", "--out", "x"), "there is no suite 'none' and no such file; the suites are"),
+        (("evaluate", "nowhere", "--suite", "quick"), "'nowhere' is no checkpoint: neither lab-model, nor a folder"),
+        (("evaluate", "nobody:base", "--suite", "quick"), "there is no session 'nobody'"),
+        (("evaluate", "lab-model", "--suite", "BOARD", "--temperature", "-1"), "temperature: Input should be greater than or equal to 0"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(capsys: pytest.CaptureFixture[str], board: str, arguments: tuple[str, ...], said: str) -> None:
+    assert reason(capsys, *(board if argument == "BOARD" else argument for argument in arguments)).startswith(said)
+
+
+def test_a_call_that_cannot_be_parsed_is_refused_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["generate", "config.json", "--n", "many"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err == "frozenlab: argument --n: invalid int value: 'many'\n"
+
+
+@pytest.mark.parametrize("command", ["run", "resume", "fork", "replay", "study"])
+def test_a_server_that_was_not_allowed_is_not_asked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    from frozenlab.engineer.engineers import ApiEngineer
+
+    api = ApiEngineer(base_url="https://api.evil.example/v1", model="m")
+    spec = small_spec().changed(engineer=api)
+    build_session(tmp_path / "sessions", spec, status="stopped")
+    (tmp_path / "spec.json").write_text(spec.model_dump_json())
+    (tmp_path / "study.json").write_text(engineers_study(2, session=spec, engineers=("rules", api)).model_dump_json())
+    what = {"run": str(tmp_path / "spec.json"), "resume": "built", "study": str(tmp_path / "study.json")}.get(command, "built:1")
+    before = sorted((tmp_path / "sessions").iterdir())
+    said = "api.evil.example has not been allowed on this machine yet: --allow-host api.evil.example allows it"
+    assert said in reason(capsys, command, what)
+    assert [path for path in sorted((tmp_path / "sessions").iterdir()) if path.name != ".launch.lock"] == before
+    assert main([command, "nothing:1", "--allow-host", "api.evil.example"]) == 2, "the host is remembered all the same"
+    assert hosts.refusal(api) is None
+
+
+def test_a_fault_of_ours_is_not_reported_as_bad_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(*_: object) -> None:
+        raise KeyError("a list of ours")
+
+    monkeypatch.setattr("frozenlab.loop.store.SessionStore.open", fails)
+    assert main(["status", "any"]) == 70
+    said = capsys.readouterr().err
+    assert "Traceback" in said and "KeyError" in said and "this is a fault of FrozenLab" in said

@@ -1,0 +1,36 @@
+"""``frozenlab evaluate``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from frozenlab.cli.main import main
+from tests.cli.calls import answer, reason
+
+
+def test_evaluate_gives_the_same_every_time(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
+    config, suite = tmp_path / "c.json", tmp_path / "suite.jsonl"
+    config.write_text('{"agents": 3, "sizes": {"4": {"share": 0.5}, "5": {"share": 0.5}}}')
+    answer(capsys, "generate", str(config), "--n", "12", "--out", str(suite))
+    reports = [answer(capsys, "evaluate", "assets/lab-model", "--suite", str(suite), "--out", str(tmp_path / name)) for name in "ab"]
+    for number, name in enumerate("ab"):
+        written = json.loads((tmp_path / name / "report.json").read_text())
+        assert reports[number] == written | {"folder": str(tmp_path / name)}
+        assert sorted(path.name for path in (tmp_path / name).iterdir()) == ["boards.parquet", "cells.csv", "report.json"]
+    first, second = ({k: v for k, v in one.items() if k not in ("created", "seconds", "folder", "id")} for one in reports)
+    assert first == second
+    assert (first["title"], first["suite"], [team["n"] for team in first["teams"]]) == ("lab model", "suite.jsonl", [12])
+    for file in ("boards.parquet", "cells.csv"):
+        assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
+    assert reason(capsys, "evaluate", "lab-model", "--suite", str(suite), "--out", str(tmp_path / "a")).endswith("name a new folder")
+
+    assert main(["evaluate", "lab-model", "--suite", str(suite), "--title", "Mine"]) == 0
+    table = capsys.readouterr().out
+    assert table.startswith("Mine on suite.jsonl: 12 boards")
+    assert "     3  mean    12" in table and "faults: " in table
+    (result,) = (tmp_path / "sessions" / "results").iterdir()
+    assert result.name.endswith("-mine") and (result / "report.json").exists()

@@ -1,0 +1,54 @@
+"""``frozenlab run`` and ``status``."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from frozenlab.cli.main import main
+from frozenlab.loop.events import event_words
+from frozenlab.loop.footprint import gpus
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.store import SessionStore
+from tests.cli.calls import reason
+
+
+def test_rates_have_their_interval_and_n(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "example-quick"]) == 0
+    rates = [line for line in capsys.readouterr().out.splitlines() if "valid" in line]
+    assert rates and all(re.search(r"\d % valid \(\d+\.\d to \d+\.\d\), .* % optimal \(.*\), n = \d+$", line) for line in rates)
+
+
+@pytest.mark.parametrize("name", ["example-quick", "example-long"])
+def test_every_event_is_a_sentence(name: str) -> None:
+    events, _ = SessionStore().open(name).events()
+    said = [event_words(event) for event in events]
+    assert len(said) > 50 and not [line for line in said if set("{}[]=") & set(line.replace("n = ", "")) or "None" in line]
+
+
+def test_a_session_json_that_is_a_folder_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "mine" / "session.json").mkdir(parents=True)
+    assert "session.json cannot be read" in reason(capsys, "status", str(tmp_path / "mine"))
+
+
+def test_a_bad_spec_names_the_key(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    spec = tmp_path / "spec.json"
+    spec.write_text('{"stages": 0}')
+    assert reason(capsys, "run", str(spec)).startswith(f"{spec}: stages: Input should be greater than or equal to 1 (given: 0)")
+
+
+@pytest.mark.skipif(bool(gpus()), reason="there is a GPU")
+def test_a_session_that_cannot_run_here_is_refused_before_it_is_made(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["run", "--preset", "paper", "--out", str(tmp_path / "made")]) == 2
+    assert "this session cannot run here" in (said := capsys.readouterr().err) and "it needs a GPU" in said
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json: made.append(session.spec.training))
+    main(["run", "--preset", "quick", "--schedule", "per-stage", "--out", str(tmp_path / "made")])
+    plain = preset_spec("quick").training
+    assert made == [plain.model_copy(update={"schedule": "per-stage", "warmup_steps": 2})]

@@ -1,0 +1,35 @@
+"""``frozenlab study``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.cli.main import main
+from frozenlab.engineer.engineers import engineer_of
+from frozenlab.studies.spec import engineer_arms, engineers_study
+from tests.cli.calls import answer
+from tests.loop.test_loop import small_spec
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("cli")
+def test_a_study_runs_to_its_end_and_its_id_shows_it_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    spec = engineers_study(session=small_spec()).model_copy(
+        update={"arms": engineer_arms([engineer_of("rules"), engineer_of("fixed")]), "seeds": (5,)}
+    )
+    (tmp_path / "spec.json").write_text(spec.model_dump_json())
+    printed = answer(capsys, "study", str(tmp_path / "spec.json"), "--id", "mine", "--jobs", "2")
+    assert (printed["status"], printed["cells"], printed["done"]) == ("done", 2, 2)
+    assert [(arm["arm"], list(arm["by_seed"])) for arm in printed["report"]["valid"]["arms"]] == [("rules", ["5"]), ("fixed", ["5"])]
+    again = answer(capsys, "study", "mine")
+    assert again["report"]["valid"] == printed["report"]["valid"], "what is done is not run again"
+    names = {path.name for path in (Path(printed["folder"]) / "report").iterdir()}
+    assert names == {"report.json", "report.html", "arms.csv", "effects.csv", "boards.parquet"}
+    assert [main(["study", *words]) for words in (["mine", "--seeds", "2"], ["nobody"], ["sections", "--seeds", "0"])] == [2, 2, 2]
+    assert [path.name for path in (tmp_path / "studies").iterdir()] == ["mine"], "a refusal leaves nothing"
+    capsys.readouterr()
