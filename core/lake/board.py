@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from frozenlab.errors import LabError
+from frozenlab.lake.exits import write_exits
 
 Cell = tuple[int, int]
 """``(row, col)``, 0-based, from the top left."""
@@ -25,6 +26,8 @@ MAX_SIDE = 32
 
 MOVES: dict[str, Cell] = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1), "W": (0, 0)}
 """Action letter -> (row, col) step. The words are UP DOWN LEFT RIGHT WAIT."""
+EXIT_OF = {step: 1 << action for action, step in enumerate(MOVES.values())}
+"""(row, col) step -> its bit in the exits of a cell."""
 
 Plan = tuple[str, ...]
 """One motion string over ``U D L R W`` an agent. An agent whose string has ended waits where it stands."""
@@ -127,6 +130,19 @@ class Board:
     def is_hole(self, cell: Cell) -> bool:
         return self.rows[cell[0]][cell[1]] == HOLE
 
+    @cached_property
+    def exits(self) -> bytes:
+        """The actions that an agent can take on each cell, row-major, as the bit masks of :mod:`frozenlab.lake.exits`."""
+        frozen = [letter == FROZEN for row in self.rows for letter in row]
+        exits = bytearray(len(frozen))
+        write_exits(frozen, self.width, exits)
+        return bytes(exits)
+
+    def leads(self, here: Cell, there: Cell) -> bool:
+        """Whether an agent on ``here``, a cell of the board, can be on ``there`` one step later if no other agent is in the way."""
+        action = EXIT_OF.get((there[0] - here[0], there[1] - here[1]), 0)
+        return bool(self.exits[here[0] * self.width + here[1]] & action)
+
     def distances_to(self, target: Cell) -> dict[Cell, int]:
         """Steps from every cell that can reach ``target`` when no other agent is in the way (breadth-first)."""
         distance = {target: 0}
@@ -135,7 +151,7 @@ class Board:
             r, c = queue.popleft()
             for dr, dc in MOVES.values():
                 cell = (r + dr, c + dc)
-                if cell not in distance and self.contains(cell) and not self.is_hole(cell):
+                if cell not in distance and self.contains(cell) and self.leads(cell, (r, c)):
                     distance[cell] = distance[(r, c)] + 1
                     queue.append(cell)
         return distance

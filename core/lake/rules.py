@@ -131,7 +131,7 @@ def judge_paths(board: Board, paths: Paths, optimal_makespan: int | None = None)
     before = tuple(agent.start for agent in board.agents)
     for step in range(last + 1):
         now = tuple(path[min(step, len(path) - 1)] for path in paths)
-        found = next(_faults(board, before, now, reach=min(step, 1)), None)
+        found = next(_faults(board, before, now, moving=step > 0), None)
         if found is not None:
             fault, agents = found
             return Verdict(fault, step, agents, now[agents[0]], optimal=False, on_goal=on_goal)
@@ -146,10 +146,10 @@ def judge_paths(board: Board, paths: Paths, optimal_makespan: int | None = None)
     return Verdict(None, makespan=makespan, sum_of_costs=sum(arrivals), optimal=optimal, on_goal=on_goal)
 
 
-def _faults(board: Board, before: Path, now: Path, reach: int) -> Iterator[tuple[Fault, tuple[int, ...]]]:
+def _faults(board: Board, before: Path, now: Path, moving: bool) -> Iterator[tuple[Fault, tuple[int, ...]]]:
     """The faults of one time step in their order of precedence; ``before`` and ``now`` hold one cell an agent.
 
-    ``reach`` is how far an agent may go: 1, and 0 at step 0, where ``before`` is the starts.
+    Nobody is ``moving`` at step 0, where ``before`` is the starts. Later an agent goes where an exit of its cell leads.
     """
     for i, cell in enumerate(now):
         if not board.contains(cell):
@@ -158,7 +158,7 @@ def _faults(board: Board, before: Path, now: Path, reach: int) -> Iterator[tuple
         if board.is_hole(cell):
             yield "hole", (i,)
     for i, (old, new) in enumerate(zip(before, now, strict=True)):
-        if abs(old[0] - new[0]) + abs(old[1] - new[1]) > reach:
+        if not (board.leads(old, new) if moving else old == new):
             yield "illegal_jump", (i,)
     for i, j in combinations(range(len(now)), 2):
         if now[i] == now[j]:

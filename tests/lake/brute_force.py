@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numba import njit
 
-from frozenlab.lake.board import Board
+from frozenlab.lake.board import Board, Cell
 
 UNREACHED = 30_000
 
@@ -30,43 +30,54 @@ class Truth(NamedTuple):
     """WS: every plan of the least sum of costs has one."""
 
 
-def brute_force(board: Board) -> Truth:
-    """The truth about a board. Feasible to about two million joint states: 6x6 with 4 agents, in seconds at worst."""
-    makespan = _cheapest(board, sums=False, waiting=True)
+Steps = dict[Cell, list[Cell]]
+"""The cells that a move leads to from each free cell."""
+
+
+def brute_force(board: Board, steps: Steps | None = None) -> Truth:
+    """The truth about a board. Feasible to about two million joint states: 6x6 with 4 agents, in seconds at worst.
+
+    Args:
+        steps: None: any free cell leads to the free cells beside it.
+    """
+    steps = free_steps(board) if steps is None else steps
+    makespan = _cheapest(board, steps, sums=False, waiting=True)
     if makespan is None:
         return Truth("unsolvable")
-    costs = _cheapest(board, sums=True, waiting=True)
+    costs = _cheapest(board, steps, sums=True, waiting=True)
     assert costs is not None
-    without_wait = _cheapest(board, sums=False, waiting=False, most=makespan)
-    costs_without_wait = _cheapest(board, sums=True, waiting=False, most=costs)
+    without_wait = _cheapest(board, steps, sums=False, waiting=False, most=makespan)
+    costs_without_wait = _cheapest(board, steps, sums=True, waiting=False, most=costs)
     return Truth("solved", makespan, costs, without_wait is None, costs_without_wait is None)
 
 
-def _cheapest(board: Board, *, sums: bool, waiting: bool, most: int = UNREACHED) -> int | None:
+def free_steps(board: Board) -> Steps:
+    """Each free cell leads to the free cells beside it."""
+    free = [(r, c) for r in range(board.height) for c in range(board.width) if not board.is_hole((r, c))]
+    return {(r, c): [cell for cell in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)) if cell in free] for r, c in free}
+
+
+def _cheapest(board: Board, steps: Steps, *, sums: bool, waiting: bool, most: int = UNREACHED) -> int | None:
     """The least cost from the starts to all agents being parked, None if it is above ``most`` or there is no way.
 
     Args:
         sums: a step costs the number of agents that have not parked before it; else 1.
         waiting: an agent that has not parked may wait.
     """
-    place_of = {}
-    for r in range(board.height):
-        for c in range(board.width):
-            if not board.is_hole((r, c)):
-                place_of[r, c] = len(place_of)
+    place_of = {cell: place for place, cell in enumerate(steps)}
     parked = len(place_of)
     after = np.full((board.num_agents, parked + 1, 6), -1)
     still = np.full((board.num_agents, parked + 1), UNREACHED)
     for i, agent in enumerate(board.agents):
-        for (r, c), place in place_of.items():
-            cells = [(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)] + [(r, c)] * waiting
-            places = [place_of[cell] for cell in cells if cell in place_of] + [parked] * (agent.goal in cells)
+        for here, place in place_of.items():
+            cells = steps[here] + [here] * waiting
+            places = [place_of[cell] for cell in cells] + [parked] * (agent.goal in cells)
             after[i, place, : len(places)] = places
         after[i, parked, 0] = parked
         still[i, [place_of[agent.goal], parked]] = 0
         for _ in place_of:
-            steps = np.append(still[i], UNREACHED)[after[i]] + 1  # -1 reads the appended one
-            still[i] = np.minimum(still[i], steps.min(axis=1))
+            needed = np.append(still[i], UNREACHED)[after[i]] + 1  # -1 reads the appended one
+            still[i] = np.minimum(still[i], needed.min(axis=1))
     start = np.array([place_of[agent.start] for agent in board.agents])
     goal = np.array([place_of[agent.goal] for agent in board.agents])
     cost = _search(after, still, start, goal, sums, most)
@@ -137,7 +148,7 @@ def _search(after, still, start, goal, sums, most):
                 for j in range(num_agents):
                     reached = reached * places + then[j]
                     need = need + still[j, then[j]] if sums else max(need, still[j, then[j]])
-                if least[reached] > cost + step:
+                if need < UNREACHED and least[reached] > cost + step:
                     least[reached] = cost + step
                     total[reached] = cost + step + need
                     highest = max(highest, total[reached])

@@ -13,7 +13,7 @@ import numpy as np
 
 from frozenlab.lake.draw.layouts import lay_out
 from frozenlab.lake.kernels.compiled import entry, inlined, kernel
-from frozenlab.lake.kernels.grid import neighbour
+from frozenlab.lake.kernels.grid import DIRECTIONS, cell_towards, write_exits
 from frozenlab.lake.kernels.stream import GOLDEN, below, mix
 
 SCATTER = 0
@@ -32,7 +32,7 @@ def shuffled_head(state, cells, first, last):
 
 
 @inlined
-def draw(key, number, layout, placement, holes, size, free, cells, label, starts, goals):
+def draw(key, number, layout, placement, holes, size, free, cells, label, exits, starts, goals):
     """Draw ``number`` of the stream ``key``: a square board with an exact number of holes; False if the agents are not placed.
 
     UNIFORM: starts and goals uniform over the frozen cells, and False if some goal cannot be reached. CONNECTED: one agent after the
@@ -55,24 +55,25 @@ def draw(key, number, layout, placement, holes, size, free, cells, label, starts
             cells[place] = c
             low += 1 - free[c]
             high -= free[c]
+    write_exits(free, size, exits)
     if placement == UNIFORM:
         state = shuffled_head(state, cells, holes, holes + 2 * k)
         for i in range(k):
             starts[i] = cells[holes + 2 * i]
             goals[i] = cells[holes + 2 * i + 1]
-        return reachable(free, size, starts, goals, label, cells)
-    return place_connected(state, size, free, cells, label, starts, goals)
+        return reachable(exits, size, starts, goals, label, cells)
+    return place_connected(state, size, exits, cells, label, starts, goals)
 
 
 @kernel
-def place_connected(state, size, free, cells, label, starts, goals):
-    """Places the agents as CONNECTED says; False if there is no room left for one of them."""
-    n = free.shape[0]
+def place_connected(state, size, exits, cells, label, starts, goals):
+    """Places the agents as CONNECTED says, where exits lead both ways; False if there is no room left for one of them."""
+    n = exits.shape[0]
     label[:] = -1
     room = np.zeros(n, np.int64)  # free cells of each component, the components named by their first cell
     for c in range(n):
-        if free[c] and label[c] < 0:
-            room[c] = flood(free, size, c, c, label, cells)
+        if exits[c] and label[c] < 0:
+            room[c] = flood(exits, size, c, -1, c, label, cells)
     for i in range(starts.shape[0]):
         component = -1
         for role in range(2):
@@ -95,38 +96,39 @@ def place_connected(state, size, free, cells, label, starts, goals):
 
 
 @kernel
-def flood(free, width, source, name, label, queue):
-    """Labels all cells that can be reached from ``source`` with ``name``; gives back how many there are."""
-    n = free.shape[0]
+def flood(exits, width, source, target, name, label, queue):
+    """Labels the cells that can be reached from ``source`` with ``name``, all or until ``target`` is; gives back how many there are."""
     label[source] = name
     queue[0] = source
     head, tail = 0, 1
     while head < tail:
         cell = queue[head]
         head += 1
-        for direction in range(4):
-            other = neighbour(cell, direction, width, n)
-            if other >= 0 and free[other] and label[other] < 0:
-                label[other] = name
-                queue[tail] = other
-                tail += 1
+        for direction in range(DIRECTIONS):
+            if exits[cell] >> direction & 1:
+                other = cell_towards(cell, direction, width)
+                if label[other] != name:
+                    label[other] = name
+                    queue[tail] = other
+                    tail += 1
+                    if other == target:
+                        return tail
     return tail
 
 
 @kernel
-def reachable(free, width, starts, goals, label, queue):
+def reachable(exits, width, starts, goals, label, queue):
     """Whether every agent's goal can be reached when no other agent is in the way."""
     label[:] = -1
     for i in range(starts.shape[0]):
-        if label[starts[i]] < 0:
-            flood(free, width, starts[i], i, label, queue)
-        if label[goals[i]] != label[starts[i]]:
+        flood(exits, width, starts[i], goals[i], i, label, queue)
+        if label[goals[i]] != i:
             return False
     return True
 
 
 @kernel
-def canonical(free, height, width, starts, goals):
+def canonical(exits, height, width, starts, goals):
     """A 64-bit hash that is the same for all 8 rotations and mirror images of a board and for all orders of its agents.
 
     Each image is hashed as a commutative sum over its holes and agents; the least of the eight hashes stands for all.
@@ -135,8 +137,8 @@ def canonical(free, height, width, starts, goals):
     for image in range(8):
         turned = image & 1
         total = np.uint64(0)
-        for cell in range(free.shape[0]):
-            if not free[cell]:
+        for cell in range(exits.shape[0]):
+            if exits[cell] == 0:
                 total += mix(np.uint64(1) + place(cell, height, width, image))
         for i in range(starts.shape[0]):
             start = place(starts[i], height, width, image)
@@ -161,22 +163,24 @@ def place(cell, height, width, image):
 
 
 @entry("boards")
-def draw_boards(key, first, last, layout, placement, holes, size, free, starts, goals, numbers):
-    """Draws ``first, first + 1, ...`` until all rows of ``free`` are boards whose agents can reach their goals, or up to ``last``.
+def draw_boards(key, first, last, layout, placement, holes, size, exits, starts, goals, numbers):
+    """Draws ``first, first + 1, ...`` until all rows of ``exits`` are boards whose agents can reach their goals, or up to ``last``.
 
     Args:
-        free: uint8 ``[row, cell]``; starts, goals: int64 ``[row, agent]``, row-major cell numbers.
+        exits: uint8 ``[row, cell]``, row-major, gets the masks of :mod:`frozenlab.lake.exits`.
+        starts, goals: int64 ``[row, agent]``, get row-major cell numbers.
         numbers: int64 ``[row]``, gets the number of each board's draw.
 
     Returns:
         (how many rows were filled, the number of the next draw)
     """
+    free = np.empty(size * size, np.uint8)
     cells = np.empty(size * size, np.int64)
     label = np.empty(size * size, np.int64)
     rows = 0
     number = first
-    while rows < free.shape[0] and number < last:
-        if draw(key, number, layout, placement, holes, size, free[rows], cells, label, starts[rows], goals[rows]):
+    while rows < exits.shape[0] and number < last:
+        if draw(key, number, layout, placement, holes, size, free, cells, label, exits[rows], starts[rows], goals[rows]):
             numbers[rows] = number
             rows += 1
         number += 1
@@ -184,9 +188,9 @@ def draw_boards(key, first, last, layout, placement, holes, size, free, starts, 
 
 
 @entry("boards")
-def canonical_of_boards(free, height, width, starts, goals):
+def canonical_of_boards(exits, height, width, starts, goals):
     """:func:`canonical` of boards of one shape, one a row."""
-    out = np.empty(free.shape[0], np.uint64)
-    for row in range(free.shape[0]):
-        out[row] = canonical(free[row], height, width, starts[row], goals[row])
+    out = np.empty(exits.shape[0], np.uint64)
+    for row in range(exits.shape[0]):
+        out[row] = canonical(exits[row], height, width, starts[row], goals[row])
     return out

@@ -30,6 +30,6 @@ def canonical_hashes(boards: Sequence[Board]) -> NDArray[np.uint64]:
 
     hashes = [NOTHING]
     for places in of_one_shape(boards):
-        free, starts, goals, width = stacked([boards[place] for place in places])
-        hashes.append(canonical_of_boards(free, free.shape[1] // width, width, starts, goals))
+        exits, starts, goals, width = stacked([boards[place] for place in places])
+        hashes.append(canonical_of_boards(exits, exits.shape[1] // width, width, starts, goals))
     return np.unique(np.concatenate(hashes))

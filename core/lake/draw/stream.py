@@ -34,8 +34,8 @@ REPEATS = 25
 Solved = tuple[Board, Solution]
 Drawn = tuple[int, int, Board, Solution]
 """The number of a draw, its canonical hash (0 where nobody needs it), and what was drawn."""
-_LETTERS = b"HF" + bytes(254)
-"""Byte translation table: 0 -> H, 1 -> F."""
+_LETTERS = b"H" + b"F" * 255
+"""Byte translation table from the exits of a cell to its letter: a hole has none."""
 
 
 @dataclass(frozen=True)
@@ -162,17 +162,17 @@ class Stream:
         from frozenlab.lake.draw import drawing
 
         kind = self.stratum
-        free = np.empty((rows, kind.size**2), np.uint8)
+        exits = np.empty((rows, kind.size**2), np.uint8)
         starts, goals = np.empty((rows, kind.agents), np.int64), np.empty((rows, kind.agents), np.int64)
         numbers = np.empty(rows, np.int64)
         layout, placement = LAYOUTS.index(kind.layout), PLACEMENTS.index(kind.placement)
         n, self.drawn = drawing.draw_boards(
-            self.key, self.drawn, self.drawn + DRY_DRAWS, layout, placement, kind.holes, kind.size, free, starts, goals, numbers
+            self.key, self.drawn, self.drawn + DRY_DRAWS, layout, placement, kind.holes, kind.size, exits, starts, goals, numbers
         )
         self.tried += n
-        group, numbers, hashes = Boards(free[:n], starts[:n], goals[:n], kind.size), numbers[:n], np.zeros(n, np.uint64)
+        group, numbers, hashes = Boards(exits[:n], starts[:n], goals[:n], kind.size), numbers[:n], np.zeros(n, np.uint64)
         if self.distinct or len(self.exclude):
-            hashes = drawing.canonical_of_boards(group.free, kind.size, kind.size, group.starts, group.goals)
+            hashes = drawing.canonical_of_boards(group.exits, kind.size, kind.size, group.starts, group.goals)
             kept = ~np.isin(hashes, self.exclude)
             group, numbers, hashes = group.rows(kept), numbers[kept], hashes[kept]
         if len(numbers):
@@ -180,8 +180,8 @@ class Stream:
             drawn = zip(numbers.tolist(), hashes.tolist(), map(self._board, *group[:3]), solutions, strict=True)
             self.ready.extend(draw for draw in drawn if draw[3].status == "solved" and draw[3].needs_wait is not None)
 
-    def _board(self, free: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64]) -> Board:
+    def _board(self, exits: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64]) -> Board:
         size, cells = self.stratum.size, self.cells
-        letters = free.tobytes().translate(_LETTERS).decode("ascii")
+        letters = exits.tobytes().translate(_LETTERS).decode("ascii")
         agents = tuple([Agent(cells[start], cells[goal]) for start, goal in zip(starts.tolist(), goals.tolist(), strict=True)])
         return Board.known_good(tuple([letters[at : at + size] for at in range(0, size * size, size)]), agents)

@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.board import HOLE, MOVES, Board
+from frozenlab.lake.board import MOVES, Board
 from frozenlab.lake.instance import Instance
+from frozenlab.lake.solvers.solver import stacked
 
 ACTIONS = tuple(MOVES)
 """Action number -> letter: U D L R W."""
@@ -30,7 +31,9 @@ class Boards(NamedTuple):
     """``m`` boards as the kernel reads them, padded to one height and width."""
 
     blocked: NDArray[np.uint8]
-    """``[m, height, width]``, 1 at holes and beyond the board."""
+    """``[m, height, width]``, 1 at holes and beyond the board: the plane of that name."""
+    exits: NDArray[np.uint8]
+    """``[m, height, width]``, the masks of :mod:`frozenlab.lake.exits`."""
     sides: NDArray[np.int64]
     """``[m, 2]``, height and width of each board."""
     starts: NDArray[np.int8]
@@ -201,14 +204,14 @@ def largest(instances: Sequence[Instance]) -> tuple[int, int]:
 def _pack(instances: Sequence[Instance], max_steps: int | None, shape: tuple[int, int]) -> Boards:
     if shape[0] < largest(instances)[0] or shape[1] < largest(instances)[1]:
         raise ValueError(f"shape {shape} is too small for boards of up to {largest(instances)}")
-    blocked = np.ones((len(instances), *shape), np.uint8)
+    exits = np.zeros((len(instances), *shape), np.uint8)
     for i, instance in enumerate(instances):
         board = instance.board
-        letters = np.frombuffer("".join(board.rows).encode("ascii"), np.uint8).reshape(board.height, board.width)
-        blocked[i, : board.height, : board.width] = letters == ord(HOLE)
+        exits[i, : board.height, : board.width] = stacked([board]).exits.reshape(board.height, board.width)
     optima = [instance.solution.makespan or 0 for instance in instances]
     return Boards(
-        blocked,
+        (exits == 0).astype(np.uint8),
+        exits,
         np.array([(instance.board.height, instance.board.width) for instance in instances], np.int64),
         np.array([[agent.start for agent in instance.board.agents] for instance in instances], np.int8),
         np.array([[agent.goal for agent in instance.board.agents] for instance in instances], np.int8),

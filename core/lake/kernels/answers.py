@@ -36,14 +36,14 @@ UP_WORD, DOWN_WORD, LEFT_WORD, RIGHT_WORD, WAIT_WORD, STAY_WORD = map(_packed, (
 
 
 @entry("answers")
-def check_answers(text, ends, which, free, free_ends, width, starts, goals, agent_ends, out, on_goal):
+def check_answers(text, ends, which, exits, cell_ends, width, starts, goals, agent_ends, out, on_goal):
     """Reads and judges one text after the other.
 
     Args:
         text: uint8, all texts one after the other in UTF-8; ``ends`` int64[n] says where each ends.
         which: int64[n], the number of each text's board.
-        free, starts, goals: the arrays of :func:`frozenlab.lake.kernels.judge.judge_plan`, all boards one after the other;
-            ``free_ends`` and ``agent_ends`` int64[boards] say where each board ends in them, ``width`` int64[boards] how wide it is.
+        exits, starts, goals: the arrays of :func:`frozenlab.lake.kernels.judge.judge_plan`, all boards one after the other;
+            ``cell_ends`` and ``agent_ends`` int64[boards] say where each board ends in them, ``width`` int64[boards] how wide it is.
         out: int64[n, 6], written; a row is what judge_plan writes.
         on_goal: int64[n], written: the agents whose motion string ends on their goal, whatever goes wrong on the way.
     """
@@ -55,7 +55,7 @@ def check_answers(text, ends, which, free, free_ends, width, starts, goals, agen
     begin = 0
     for i in range(len(ends)):
         b = which[i]
-        first_cell, first_agent = (free_ends[b - 1], agent_ends[b - 1]) if b > 0 else (0, 0)
+        first_cell, first_agent = (cell_ends[b - 1], agent_ends[b - 1]) if b > 0 else (0, 0)
         team = agent_ends[b] - first_agent
         offsets, lengths = np.zeros(team, np.int64), np.full(team, MISSING, np.int64)
         read_answer(text[begin : ends[i]], letters, offsets, lengths)
@@ -70,7 +70,7 @@ def check_answers(text, ends, which, free, free_ends, width, starts, goals, agen
             for step in range(lengths[agent]):
                 moves[agent, step] = letters[offsets[agent] + step]
         from_, to = starts[first_agent : agent_ends[b]], goals[first_agent : agent_ends[b]]
-        judge_plan(free[first_cell : free_ends[b]], width[b], from_, to, moves, lengths, out[i])
+        judge_plan(exits[first_cell : cell_ends[b]], width[b], from_, to, moves, lengths, out[i])
         on_goal[i] = _count_on_goal(width[b], from_, to, moves, lengths)
 
 

@@ -47,11 +47,11 @@ def least_delay(team, problem, known, budgets, scratch, best):
 
 
 @entry("costs")
-def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, costs, needs_wait, moves, lengths):
+def least_costs(exits, width, start_cells, goal_cells, label, budgets, memo, costs, needs_wait, moves, lengths):
     """Optimal sums of costs of solvable boards of one shape and, with ``label``, whether their plans need a WAIT (WS).
 
     Args:
-        free, start_cells, goal_cells, budgets, memo: as in ``solve_boards``.
+        exits, start_cells, goal_cells, budgets, memo: as in ``solve_boards``.
         costs: int64 ``[n, 2]``, gets a lower bound on the sum of costs and the cost of the plan, which is optimal if they are equal.
         needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided if ``label``.
         moves, lengths: as in ``solve_boards``, hold some valid plan and get one of least costs. With ``label`` it waits before an arrival
@@ -59,8 +59,8 @@ def least_costs(free, width, start_cells, goal_cells, label, budgets, memo, cost
     """
     k = start_cells.shape[1]
     scratch, best = Scratch(memo, np.empty((HORIZON + 1, k), np.int16)), np.empty((HORIZON + 1, k), np.int16)
-    for row in range(free.shape[0]):
-        problem = build_problem(free[row], width, start_cells[row], goal_cells[row])
+    for row in range(exits.shape[0]):
+        problem = build_problem(exits[row], width, start_cells[row], goal_cells[row])
         lower, upper, waits = 0, 0, 0
         for component in range(k):
             team = agents_of(component, problem)

@@ -19,7 +19,7 @@ from frozenlab.lake.kernels.problem import count_bits, subset_of
 def pair_delays(i, j, problem, model, from_start, most, out):
     """Exact least delay of agents i and j from every pair of vertices, without the other agents.
 
-    Dijkstra back from both being parked, with a bucket for each delay; a step adds 0 to 4.
+    Dijkstra back from both being parked, with a bucket for each delay.
 
     Args:
         from_start: ``[agent, vertex]`` least number of steps from an agent's start to a vertex.
@@ -32,8 +32,9 @@ def pair_delays(i, j, problem, model, from_start, most, out):
         for b in range(side):
             out[a, b] = FAR
     distance_i, distance_j = from_start[i, goals[i]], from_start[j, goals[j]]
-    bucket = np.full(most + 5, -1, np.int64)
-    entries = np.empty((5 * side * side + 1, 2), np.int64)  # state, next entry of its bucket; a state is lowered at most 5 times
+    bucket = np.full(most + 1, -1, np.int64)
+    levels = 1 + min(most, largest_delay(i, problem, model) + largest_delay(j, problem, model))  # a state is lowered at most so often
+    entries = np.empty((levels * side * side + 1, 2), np.int64)  # state, next entry of its bucket
     out[m, m] = 0
     entries[0, 0] = m * side + m
     entries[0, 1] = -1
@@ -68,6 +69,18 @@ def pair_delays(i, j, problem, model, from_start, most, out):
                     entries[used, 1] = bucket[total]
                     bucket[total] = used
                     used += 1
+
+
+@kernel
+def largest_delay(i, problem, model):
+    """The largest delay that one step of agent i can add, where it can still reach its goal after it."""
+    most = 0
+    for a in range(problem.m):
+        for n in range(model.n_after[i, a]):
+            b = model.after[i, a, n]
+            if model.least[i, b] < FAR:
+                most = max(most, 1 + model.least[i, b] - model.least[i, a])
+    return most
 
 
 @kernel

@@ -8,26 +8,23 @@ from __future__ import annotations
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import kernel
-from frozenlab.lake.kernels.limits import FAR, SOLVED, UNSOLVABLE
+from frozenlab.lake.kernels.limits import SOLVED, UNSOLVABLE
+from frozenlab.lake.kernels.problem import vertices_of
 
 
 @kernel
 def enumerate_joint_space(team, problem, model, positions):
     """Breadth-first search of the whole joint space back from the goals, WAIT allowed: (SOLVED, makespan) or (UNSOLVABLE, 0).
 
-    Exact for any bound; memory is about 6 bytes a joint state of the team's connected component. Fills ``positions`` with an optimal plan.
+    Exact for any bound; memory is about 6 bytes a joint state of the team. Fills ``positions`` with an optimal plan.
     """
-    m, starts, goals, distance = problem.m, problem.starts, problem.goals, problem.distance
-    after, n_after = model.after, model.n_after
+    starts, goals = problem.starts, problem.goals
     k = team.shape[0]
-    local = np.full(m, -1, np.int64)
-    vertex_at = np.empty(m, np.int64)
-    n = 0
-    for c in range(m):
-        if distance[team[0], c] != FAR:
-            local[c] = n
-            vertex_at[n] = c
-            n += 1
+    vertex_at = vertices_of(team, problem)
+    n = vertex_at.shape[0]
+    local = np.full(problem.m, -1, np.int64)
+    for place in range(n):
+        local[vertex_at[place]] = place
     power = np.empty(k + 1, np.int64)
     power[0] = 1
     for p in range(k):
@@ -47,12 +44,14 @@ def enumerate_joint_space(team, problem, model, positions):
     choice = np.empty(k, np.int64)
     # forth = False: spread back from the goals until the starts are met; then forth: follow falling step counts from the starts
     forth = False
+    moves, n_moves = model.before, model.n_before
     state = source
     t = 0
     while True:
         if not forth:
             if steps[target] >= 0:
                 forth = True
+                moves, n_moves = model.after, model.n_after
                 state = target
                 makespan = np.int64(steps[target])
             elif head == tail:
@@ -74,8 +73,8 @@ def enumerate_joint_space(team, problem, model, positions):
         while p >= 0:
             i = team[p]
             moved = False
-            while choice[p] < n_after[i, now[p]]:
-                vertex = after[i, now[p], choice[p]]
+            while choice[p] < n_moves[i, now[p]]:
+                vertex = moves[i, now[p], choice[p]]
                 choice[p] += 1
                 conflict = False
                 for q in range(p):

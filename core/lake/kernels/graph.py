@@ -1,6 +1,7 @@
-"""The graph of a board: numbered vertices, their neighbours, and distances between them. Imports numba.
+"""The graph of a board: numbered vertices, the moves between them, and distances. Imports numba.
 
-Vertices are the frozen cells from which some goal can be reached, numbered 0..m-1.
+Vertices are the cells from which some goal can be reached, numbered 0..m-1. A move need not be possible both ways: a search from a start
+reads the successors of a vertex, a search back from a goal its predecessors.
 """
 
 # mypy: disallow-untyped-defs=False
@@ -11,20 +12,21 @@ from __future__ import annotations
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import kernel
-from frozenlab.lake.kernels.grid import neighbour
+from frozenlab.lake.kernels.grid import DIRECTIONS, cell_towards, write_entries
 from frozenlab.lake.kernels.limits import FAR
 
 
 @kernel
-def number_cells(free, width, goal_cells, vertex_of, cell_of, adjacent):
-    """Numbers the frozen cells from which some goal can be reached; returns how many there are.
+def number_cells(exits, width, goal_cells, vertex_of, cell_of, successors, predecessors):
+    """Numbers the cells from which some goal can be reached; returns how many there are.
 
     Args:
         vertex_of: ``[cell]``, gets the vertex of a cell, -1 where there is none.
         cell_of: ``[vertex]``, gets the cell of a vertex.
-        adjacent: ``[vertex, 4]``, gets the neighbours of a vertex, filled up with -1.
+        successors, predecessors: ``[vertex, direction]``, get the vertices one move after and before a vertex, filled up with -1.
     """
-    cells = free.shape[0]
+    entries = np.empty_like(exits)
+    write_entries(exits, width, entries)
     vertex_of[:] = -1
     m = 0
     for goal in goal_cells:
@@ -35,38 +37,45 @@ def number_cells(free, width, goal_cells, vertex_of, cell_of, adjacent):
         head = m
         m += 1
         while head < m:
-            for direction in range(4):
-                other = neighbour(cell_of[head], direction, width, cells)
-                if other >= 0 and free[other] and vertex_of[other] < 0:
-                    vertex_of[other] = m
-                    cell_of[m] = other
-                    m += 1
+            n = 0
+            for direction in range(DIRECTIONS):
+                if entries[cell_of[head]] >> direction & 1:
+                    other = cell_towards(cell_of[head], direction, width)
+                    if vertex_of[other] < 0:
+                        vertex_of[other] = m
+                        cell_of[m] = other
+                        m += 1
+                    predecessors[head, n] = vertex_of[other]
+                    n += 1
+            for rest in range(n, DIRECTIONS):
+                predecessors[head, rest] = -1
             head += 1
     for a in range(m):
         n = 0
-        for direction in range(4):
-            other = neighbour(cell_of[a], direction, width, cells)
-            if other >= 0 and free[other]:
-                adjacent[a, n] = vertex_of[other]
-                n += 1
-        for rest in range(n, 4):
-            adjacent[a, rest] = -1
+        for direction in range(DIRECTIONS):
+            if exits[cell_of[a]] >> direction & 1:
+                other = vertex_of[cell_towards(cell_of[a], direction, width)]
+                if other >= 0:
+                    successors[a, n] = other
+                    n += 1
+        for rest in range(n, DIRECTIONS):
+            successors[a, rest] = -1
     return m
 
 
 @kernel
-def distances(adjacent, m, target, out, queue):
-    """Breadth-first distances of all vertices to ``target`` into ``out`` (FAR where there is no path)."""
+def distances(moves, m, source, out, queue):
+    """Breadth-first distances of all vertices into ``out``: from ``source``, or to it if ``moves`` are predecessors; FAR: no path."""
     for a in range(m):
         out[a] = FAR
-    out[target] = 0
-    queue[0] = target
+    out[source] = 0
+    queue[0] = source
     head, tail = 0, 1
     while head < tail:
         a = queue[head]
         head += 1
-        for n in range(4):
-            b = adjacent[a, n]
+        for n in range(DIRECTIONS):
+            b = moves[a, n]
             if b < 0:
                 break
             if out[b] == FAR:
@@ -82,6 +91,6 @@ def steps_from_start(team, problem):
     steps = np.empty((problem.starts.shape[0], m + 1), np.int16)
     queue = np.empty(m, np.int64)
     for i in team:
-        distances(problem.adjacent, m, problem.starts[i], steps[i], queue)
+        distances(problem.successors, m, problem.starts[i], steps[i], queue)
         steps[i, m] = steps[i, goals[i]]
     return steps

@@ -5,12 +5,26 @@
 
 from __future__ import annotations
 
-from frozenlab.lake.kernels.compiled import kernel
+from frozenlab.lake import exits
+from frozenlab.lake.exits import DOWN, LEFT, RIGHT, UP
+from frozenlab.lake.kernels.compiled import entry, kernel
+
+DIRECTIONS = 4
+"""UP, DOWN, LEFT and RIGHT, numbered in this order: a direction is also the number of its bit in a mask of exits."""
+
+write_exits = kernel(exits.write_exits)
+
+
+@entry("judge")
+def write_exits_of_boards(frozen, width, exits):
+    """The exits of boards of one shape, one a row."""
+    for row in range(frozen.shape[0]):
+        write_exits(frozen[row], width, exits[row])
 
 
 @kernel
 def neighbour(cell, direction, width, cells):
-    """The row-major number of the next cell in a direction, -1 off the grid."""
+    """The row-major number of the next cell in a direction, negative off the grid."""
     if direction == 0:
         return cell - width
     if direction == 1:
@@ -18,3 +32,24 @@ def neighbour(cell, direction, width, cells):
     if direction == 2:
         return cell - 1 if cell % width > 0 else -1
     return cell + 1 if cell % width < width - 1 else -1
+
+
+@kernel
+def cell_towards(cell, direction, width):
+    """The next cell in a direction, where there is one."""
+    return cell + (-width, width, -1, 1)[direction]
+
+
+@kernel
+def write_entries(exits, width, entries):
+    """Writes the sides from which each cell can be entered, one bit for each direction: UP if the cell above has an exit DOWN."""
+    cells = exits.shape[0]
+    entries[:] = 0
+    for cell in range(width, cells):
+        entries[cell] |= (exits[cell - width] & DOWN) >> 1
+    for cell in range(cells - width):
+        entries[cell] |= (exits[cell + width] & UP) << 1
+    for cell in range(1, cells):
+        entries[cell] |= (exits[cell - 1] & RIGHT) >> 1
+    for cell in range(cells - 1):
+        entries[cell] |= (exits[cell + 1] & LEFT) << 1

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.grid import cell_towards, neighbour
 from frozenlab.lake.rules import FAULTS
 
 MISSING = -1
@@ -18,6 +19,7 @@ MISSING = -1
 MISSING_AGENT = FAULTS.index("missing_agent")
 OUT_OF_BOUNDS = FAULTS.index("out_of_bounds")
 HOLE = FAULTS.index("hole")
+ILLEGAL_JUMP = FAULTS.index("illegal_jump")
 VERTEX_CONFLICT = FAULTS.index("vertex_conflict")
 EDGE_CONFLICT = FAULTS.index("edge_conflict")
 GOAL_NOT_REACHED = FAULTS.index("goal_not_reached")
@@ -25,21 +27,21 @@ UP, DOWN, LEFT, RIGHT, WAIT = (ord(letter) for letter in "UDLRW")
 
 
 @kernel
-def judge_plan(free, width, starts, goals, moves, lengths, out):
+def judge_plan(exits, width, starts, goals, moves, lengths, out):
     """Judges one plan, in time proportional to agents times steps.
 
     Every agent leaves its stamp ``step * team + agent`` on the cell that it enters. Whoever finds a stamp of this step there is in a
     vertex conflict, and a stamp of the step before names the one agent it can have swapped cells with: no pairs need comparing.
 
     Args:
-        free: uint8[cells], 1 where the cell is frozen, row-major.
+        exits: uint8[cells], row-major, the masks of :mod:`frozenlab.lake.exits`.
         starts, goals: int64[team], row-major cell numbers.
         moves: uint8[team, steps], the ASCII letters of ``U D L R W``; other letters are not checked for and count as ``R``.
         lengths: int64[team], the letters of each agent, :data:`MISSING` where the plan has none for it.
         out: int64[6], written: index of the first fault in FAULTS (-1 if valid), its step, the first and the second agent at fault,
             makespan, sum of costs; -1 for each that is not there.
     """
-    team, cells, last = len(starts), len(free), 0
+    team, cells, last = len(starts), len(exits), 0
     out[:] = -1
     for i in range(team):
         last = max(last, lengths[i])
@@ -49,36 +51,40 @@ def judge_plan(free, width, starts, goals, moves, lengths, out):
         out[0] = MISSING_AGENT
         return
 
-    now, before = np.empty(team, np.int64), np.empty(team, np.int64)
-    column, arrival = np.empty(team, np.int64), np.empty(team, np.int64)
+    now, before, arrival = np.empty(team, np.int64), np.empty(team, np.int64), np.zeros(team, np.int64)
     stamps = np.empty(cells, np.int64)
     for cell in range(cells):
         stamps[cell] = -1
     for i in range(team):
-        now[i], column[i], arrival[i] = starts[i], starts[i] % width, 0
+        now[i] = starts[i]
         stamps[now[i]] = i
     for step in range(1, last + 1):
-        outside = fallen = -1
+        outside = fallen = barred = -1
         for i in range(team):
             before[i] = now[i]
             letter = moves[i, step - 1] if step <= lengths[i] else WAIT
             if letter == WAIT:
                 continue
             arrival[i] = step
-            if letter == UP:
-                now[i] -= width
-            elif letter == DOWN:
-                now[i] += width
+            direction = 0 if letter == UP else 1 if letter == DOWN else 2 if letter == LEFT else 3
+            if exits[before[i]] >> direction & 1:
+                now[i] = cell_towards(before[i], direction, width)
             else:
-                side = -1 if letter == LEFT else 1
-                now[i] += side
-                column[i] += side
-            if now[i] < 0 or now[i] >= cells or column[i] < 0 or column[i] >= width:
-                outside = i if outside < 0 else outside
-            elif free[now[i]] == 0:
-                fallen = i if fallen < 0 else fallen
-        if outside >= 0 or fallen >= 0:
-            out[0], out[1], out[2] = (OUT_OF_BOUNDS, step, outside) if outside >= 0 else (HOLE, step, fallen)
+                ahead = neighbour(before[i], direction, width, cells)
+                if ahead < 0:
+                    outside = i if outside < 0 else outside
+                elif exits[ahead] == 0:
+                    fallen = i if fallen < 0 else fallen
+                else:
+                    barred = i if barred < 0 else barred
+        if outside >= 0:
+            out[0], out[1], out[2] = OUT_OF_BOUNDS, step, outside
+            return
+        if fallen >= 0:
+            out[0], out[1], out[2] = HOLE, step, fallen
+            return
+        if barred >= 0:
+            out[0], out[1], out[2] = ILLEGAL_JUMP, step, barred
             return
 
         swapped = other = -1
@@ -113,11 +119,11 @@ def judge_plan(free, width, starts, goals, moves, lengths, out):
 
 
 @entry("judge")
-def judge_plans(free, width, starts, goals, moves, lengths):
+def judge_plans(exits, width, starts, goals, moves, lengths):
     """:func:`judge_plan` for boards of one shape, one a row: int64 ``[n, 6]``."""
-    out = np.empty((free.shape[0], 6), np.int64)
-    for row in range(free.shape[0]):
-        judge_plan(free[row], width, starts[row], goals[row], moves[row], lengths[row], out[row])
+    out = np.empty((exits.shape[0], 6), np.int64)
+    for row in range(exits.shape[0]):
+        judge_plan(exits[row], width, starts[row], goals[row], moves[row], lengths[row], out[row])
     return out
 
 

@@ -14,7 +14,7 @@ from frozenlab.lake.kernels.problem import build_problem, write_plan
 
 
 @inlined
-def bound_large(free, width, start_cells, goal_cells, tries, positions, moves, lengths):
+def bound_large(exits, width, start_cells, goal_cells, tries, positions, moves, lengths):
     """A plan of a large board, and a lower bound; the other arguments as in :func:`frozenlab.lake.kernels.makespan.solve_board`.
 
     The agents plan in turn within a horizon, from the longest of their distances on. Who finds no path goes to the front in the next try.
@@ -26,7 +26,7 @@ def bound_large(free, width, start_cells, goal_cells, tries, positions, moves, l
         (SOLVED if the plan is optimal, BOUNDED, UNSOLVABLE or UNDECIDED, the longest distance, the makespan of the plan,
         needs_wait as 0 or -1 for undecided)
     """
-    problem = build_problem(free, width, start_cells, goal_cells)
+    problem = build_problem(exits, width, start_cells, goal_cells)
     if problem.m < 0:
         return UNSOLVABLE, 0, 0, 0
     least = np.int64(problem.distance[0, problem.starts[0]])
@@ -53,13 +53,13 @@ def bound_large(free, width, start_cells, goal_cells, tries, positions, moves, l
 
 
 @entry("large")
-def bound_large_boards(free, width, starts, goals, statuses, makespans, needs_wait, moves, lengths):
+def bound_large_boards(exits, width, starts, goals, statuses, makespans, needs_wait, moves, lengths):
     """:func:`bound_large` for the boards that ``solve_boards`` left UNDECIDED; ``makespans`` gets the lower bound and the plan's."""
     positions = np.empty((HORIZON + 1, starts.shape[1]), np.int16)
-    for row in range(free.shape[0]):
+    for row in range(exits.shape[0]):
         if statuses[row] == UNDECIDED:
             status, least, makespan, waits = bound_large(
-                free[row], width, starts[row], goals[row], TRIES, positions, moves[row], lengths[row]
+                exits[row], width, starts[row], goals[row], TRIES, positions, moves[row], lengths[row]
             )
             statuses[row], needs_wait[row] = status, waits
             makespans[row, 0], makespans[row, 1] = least, makespan

@@ -38,7 +38,7 @@ from frozenlab.lake.kernels.limits import (
 from frozenlab.lake.kernels.moves import FREE, MODEL, NO_WAIT, movement
 from frozenlab.lake.kernels.pairs import all_pairs, largest_pair_bound
 from frozenlab.lake.kernels.prioritised import plan_by_priority
-from frozenlab.lake.kernels.problem import PROBLEM, agents_of, bits_per_agent, build_problem, count_bits, subset_of, write_plan
+from frozenlab.lake.kernels.problem import PROBLEM, agents_of, bits_per_agent, build_problem, count_bits, subset_of, vertices_of, write_plan
 
 
 @kernel_of(types.UniTuple(types.int64, 2)(types.int64[::1], PROBLEM, MODEL, types.boolean, types.int64, types.int64[::1], SCRATCH))
@@ -107,10 +107,7 @@ def least_makespan(team, problem, model, at_least, budgets, scratch):
             break
     if status == FOUND:
         return SOLVED, bound, length
-    cells = 0
-    for c in range(problem.m):
-        if problem.distance[team[0], c] != FAR:
-            cells += 1
+    cells = vertices_of(team, problem).shape[0]
     if float(cells) ** k <= SMALL_SPACE:
         status, length = enumerate_joint_space(team, problem, model, scratch.positions)
         return status, max(bound, length), length
@@ -164,11 +161,11 @@ def search_without_waits(team, problem, model, bound, budgets, scratch):
 
 
 @inlined
-def solve_board(free, width, start_cells, goal_cells, budgets, scratch, moves, lengths):
+def solve_board(exits, width, start_cells, goal_cells, budgets, scratch, moves, lengths):
     """Optimal makespan, ``needs_wait`` and a plan of one board.
 
     Args:
-        free, start_cells, goal_cells: as in :func:`build_problem`.
+        exits, start_cells, goal_cells: as in :func:`build_problem`.
         budgets: BUDGET_BULK or BUDGET_FULL.
         moves: uint8 ``[agent, HORIZON]``, gets the letters of the plan; ``lengths``: int64 ``[agent]``, how many of them each agent has.
 
@@ -177,7 +174,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, scratch, moves, l
         before an arrival only where ``needs_wait`` is not 0.
     """
     positions = scratch.positions
-    problem = build_problem(free, width, start_cells, goal_cells)
+    problem = build_problem(exits, width, start_cells, goal_cells)
     k = start_cells.shape[0]
     if problem.m < 0:
         return UNSOLVABLE, 0, 0, 0
@@ -242,7 +239,7 @@ def solve_board(free, width, start_cells, goal_cells, budgets, scratch, moves, l
 
 
 @entry("solver")
-def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans, needs_wait, moves, lengths):
+def solve_boards(exits, width, starts, goals, budgets, memo, statuses, makespans, needs_wait, moves, lengths):
     """:func:`solve_board` for boards of one shape, one a row.
 
     Args:
@@ -251,9 +248,9 @@ def solve_boards(free, width, starts, goals, budgets, memo, statuses, makespans,
         needs_wait: int64 ``[n]``, gets 1, 0 or -1 for undecided.
     """
     scratch = Scratch(memo, np.empty((HORIZON + 1, starts.shape[1]), np.int16))
-    for row in range(free.shape[0]):
+    for row in range(exits.shape[0]):
         status, makespan, waits, distances = solve_board(
-            free[row], width, starts[row], goals[row], budgets, scratch, moves[row], lengths[row]
+            exits[row], width, starts[row], goals[row], budgets, scratch, moves[row], lengths[row]
         )
         statuses[row], needs_wait[row] = status, waits
         makespans[row, 0], makespans[row, 1], makespans[row, 2] = makespan, makespan, distances

@@ -16,13 +16,14 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import kernel_of
+from frozenlab.lake.kernels.compiled import kernel, kernel_of
+from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.limits import FAR
 from frozenlab.lake.kernels.problem import PROBLEM
 
 FREE, NO_WAIT, PARKING = 0, 1, 2
 BRANCH = 6
-"""Most successors of a vertex: four neighbours, WAIT, and the goal cell both passing and parking."""
+"""Most successors of a vertex: four moves, WAIT, and the goal cell both passing and parking."""
 
 
 class Model(NamedTuple):
@@ -44,10 +45,21 @@ MODEL = types.NamedTuple(
 """Numba's type of it."""
 
 
+@kernel
+def steps_around(i, goal, problem):
+    """The fewest steps in which agent i, on its goal, leaves it and comes back (FAR: there is no way back)."""
+    least = FAR
+    for b in problem.successors[goal]:
+        if b >= 0 and problem.distance[i, b] < FAR:
+            least = min(least, 1 + problem.distance[i, b])
+    return least
+
+
 @kernel_of(MODEL(types.int64, PROBLEM))
 def movement(model, problem):
     """The tables of movement model ``model`` (FREE, NO_WAIT or PARKING)."""
-    m, goals, adjacent, distance = problem.m, problem.goals, problem.adjacent, problem.distance
+    m, goals, distance = problem.m, problem.goals, problem.distance
+    successors, predecessors = problem.successors, problem.predecessors
     k = goals.shape[0]
     after = np.empty((k, m + 1, BRANCH), np.int16)
     before = np.empty((k, m + 1, BRANCH), np.int16)
@@ -60,23 +72,21 @@ def movement(model, problem):
             least[i, c] = distance[i, c]
         least[i, m] = 0
         if model != FREE:
-            least[i, goal] = 2
+            least[i, goal] = steps_around(i, goal, problem)
         for c in range(m):
             if distance[i, c] == FAR:
                 continue
             n = 0
-            for q in range(4):
-                b = adjacent[c, q]
+            for q in range(DIRECTIONS):
+                b = successors[c, q]
                 if b < 0:
                     break
-                after[i, c, n] = b
-                before[i, c, n] = b
-                n += 1
+                if distance[i, b] != FAR:
+                    after[i, c, n] = b
+                    n += 1
             if model != NO_WAIT:
                 after[i, c, n] = c
-                before[i, c, n] = c
                 n += 1
-            n_before[i, c] = n
             if model != FREE and distance[i, c] == 1:
                 after[i, c, n] = m
                 n += 1
@@ -88,13 +98,24 @@ def movement(model, problem):
                     after[i, c, q + 1] = after[i, c, q]
                     q -= 1
                 after[i, c, q + 1] = vertex
+            n = 0
+            for q in range(DIRECTIONS):
+                b = predecessors[c, q]
+                if b < 0:
+                    break
+                before[i, c, n] = b
+                n += 1
+            if model != NO_WAIT:
+                before[i, c, n] = c
+                n += 1
+            n_before[i, c] = n
         if model != FREE:
             after[i, m, 0] = m
             n_after[i, m] = 1
             before[i, m, 0] = m
             n = 1
-            for q in range(4):
-                b = adjacent[goal, q]
+            for q in range(DIRECTIONS):
+                b = predecessors[goal, q]
                 if b < 0:
                     break
                 before[i, m, n] = b

@@ -54,7 +54,7 @@ def plan_by_priority(team, first, problem, waits, by_delay, bound, positions):
         (FOUND, length of the plan in ``positions``, with ``by_delay`` what is left of ``bound``) or (GAVE_UP, 0, the place of
         the agent that finds no path)
     """
-    m, starts, goals, adjacent, distance = problem.m, problem.starts, problem.goals, problem.adjacent, problem.distance
+    m, starts, goals, successors, distance = problem.m, problem.starts, problem.goals, problem.successors, problem.distance
     k = team.shape[0]
     horizon = bound
     if by_delay:
@@ -92,7 +92,7 @@ def plan_by_priority(team, first, problem, waits, by_delay, bound, positions):
             for f in range(reached):
                 here = now[f]
                 for direction in range(4 + waits):
-                    vertex = here if direction == 4 else adjacent[here, direction]
+                    vertex = here if direction == 4 else successors[here, direction]
                     if vertex < 0 or came[t + 1, vertex] >= 0 or t + 1 + distance[i, vertex] > last:
                         continue
                     if not in_the_way(t, here, vertex, n, first, team, length, positions):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.compiled import kernel
 from frozenlab.lake.kernels.graph import distances, number_cells
+from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.judge import DOWN, LEFT, RIGHT, UP, WAIT
 from frozenlab.lake.kernels.limits import FAR
 
@@ -28,12 +29,16 @@ class Problem(NamedTuple):
     starts: NDArray[np.int64]
     """``[agent]`` vertices."""
     goals: NDArray[np.int64]
-    adjacent: NDArray[np.int64]
-    """``[vertex, 4]`` neighbours, filled up with -1."""
+    exits: NDArray[np.uint8]
+    """``[cell]`` the masks of :mod:`frozenlab.lake.exits`."""
+    successors: NDArray[np.int64]
+    """``[vertex, 4]`` vertices that a move leads to, filled up with -1."""
+    predecessors: NDArray[np.int64]
+    """``[vertex, 4]`` vertices that a move comes from, filled up with -1."""
     distance: NDArray[np.int16]
     """``[agent, vertex]`` steps to the agent's goal when no other agent is in the way (FAR: no path)."""
     component: NDArray[np.int64]
-    """``[agent]`` least agent in the same connected component of the graph."""
+    """``[agent]`` least agent of the same component: agents of different components can never meet."""
     order: NDArray[np.int64]
     """``[agent]`` number of the agent on the board."""
     cell_of: NDArray[np.int64]
@@ -46,6 +51,8 @@ PROBLEM = types.NamedTuple(
         types.int64,
         types.int64[::1],
         types.int64[::1],
+        types.uint8[::1],
+        types.int64[:, ::1],
         types.int64[:, ::1],
         types.int16[:, ::1],
         types.int64[::1],
@@ -59,30 +66,29 @@ PROBLEM = types.NamedTuple(
 
 
 @kernel
-def build_problem(free, width, start_cells, goal_cells):
+def build_problem(exits, width, start_cells, goal_cells):
     """The :class:`Problem` of a board. Where some goal cannot be reached, ``m`` is -1 and the rest means nothing.
 
     Args:
-        free: uint8 ``[cell]``, row-major, 1 where the cell is frozen.
+        exits: uint8 ``[cell]``, row-major, the masks of :mod:`frozenlab.lake.exits`.
         start_cells, goal_cells: int64 ``[agent]``, row-major cell numbers.
     """
-    k = start_cells.shape[0]
-    vertex_of = np.empty(free.shape[0], np.int64)
-    cell_of = np.empty(free.shape[0], np.int64)
-    adjacent = np.empty((free.shape[0], 4), np.int64)
-    m = number_cells(free, width, goal_cells, vertex_of, cell_of, adjacent)
+    k, cells = start_cells.shape[0], exits.shape[0]
+    vertex_of, cell_of = np.empty(cells, np.int64), np.empty(cells, np.int64)
+    successors, predecessors = np.empty((cells, DIRECTIONS), np.int64), np.empty((cells, DIRECTIONS), np.int64)
+    m = number_cells(exits, width, goal_cells, vertex_of, cell_of, successors, predecessors)
     unsorted = np.empty((k, m), np.int16)
     queue = np.empty(m, np.int64)
     far = np.empty(k, np.int64)
     starts = np.empty(k, np.int64)
     goals = np.empty(k, np.int64)
-    component = np.empty(k, np.int64)
+    component = np.arange(k)
     order = np.arange(k)
     for i in range(k):
-        distances(adjacent, m, vertex_of[goal_cells[i]], unsorted[i], queue)
+        distances(predecessors, m, vertex_of[goal_cells[i]], unsorted[i], queue)
         start = vertex_of[start_cells[i]]
         if start < 0 or unsorted[i, start] == FAR:
-            return Problem(-1, starts, goals, adjacent, unsorted, component, order, cell_of, width)
+            return Problem(-1, starts, goals, exits, successors, predecessors, unsorted, component, order, cell_of, width)
         far[i] = unsorted[i, start]
     for p in range(1, k):  # insertion sort, stable
         for q in range(p, 0, -1):
@@ -95,11 +101,41 @@ def build_problem(free, width, start_cells, goal_cells):
         goals[i] = vertex_of[goal_cells[order[i]]]
         for c in range(m):
             distance[i, c] = unsorted[order[i], c]
-        component[i] = i
-        for j in range(i - 1, -1, -1):
-            if distance[i, starts[j]] != FAR:
-                component[i] = component[j]
-    return Problem(m, starts, goals, adjacent, distance, component, order, cell_of, width)
+        for j in range(i):
+            if component[j] != component[i] and can_meet(i, j, distance):
+                join_components(component, component[i], component[j])
+    return Problem(m, starts, goals, exits, successors, predecessors, distance, component, order, cell_of, width)
+
+
+@kernel
+def can_meet(i, j, distance):
+    """Whether agents i and j can both reach their goals from some vertex: on its way an agent is never anywhere else."""
+    for c in range(distance.shape[1]):  # noqa: SIM110, Numba has no any() of a generator
+        if max(distance[i, c], distance[j, c]) < FAR:
+            return True
+    return False
+
+
+@kernel
+def join_components(component, one, other):
+    """Makes two components one, which is named by the least of its agents."""
+    for i in range(component.shape[0]):
+        if component[i] == one or component[i] == other:
+            component[i] = min(one, other)
+
+
+@kernel
+def vertices_of(team, problem):
+    """The vertices from which some agent of ``team`` can reach its goal, ascending."""
+    out = np.empty(problem.m, np.int64)
+    n = 0
+    for c in range(problem.m):
+        for i in team:
+            if problem.distance[i, c] != FAR:
+                out[n] = c
+                n += 1
+                break
+    return out[:n]
 
 
 @kernel

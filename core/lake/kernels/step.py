@@ -9,7 +9,7 @@ import numpy as np
 
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.kernels.compiled import kernel
-from frozenlab.lake.kernels.judge import EDGE_CONFLICT, GOAL_NOT_REACHED, HOLE, OUT_OF_BOUNDS, VERTEX_CONFLICT
+from frozenlab.lake.kernels.judge import EDGE_CONFLICT, GOAL_NOT_REACHED, HOLE, ILLEGAL_JUMP, OUT_OF_BOUNDS, VERTEX_CONFLICT
 from frozenlab.lake.reward import plan_reward
 
 NO_FAULT = -1
@@ -66,7 +66,7 @@ def step_rows(actions, boards, rows, auto_reset, after):
             home += after[i, 0] == boards.goals[board, i, 0] and after[i, 1] == boards.goals[board, i, 1]
         rows.steps[row] += 1
         step, optimum = rows.steps[row], boards.optima[board]
-        fault = first_fault(rows.cells[row], after, boards.blocked[board], boards.sides[board])
+        fault = first_fault(actions[row], rows.cells[row], after, boards.exits[board], boards.sides[board])
         rows.rewards[row] = 0
         if fault != NO_FAULT:
             rows.terminated[row] = True
@@ -84,15 +84,20 @@ def step_rows(actions, boards, rows, auto_reset, after):
 
 
 @kernel
-def first_fault(before, after, blocked, sides):
+def first_fault(actions, before, after, exits, sides):
     """The first fault of one joint move from legal cells, as an index in FAULTS; NO_FAULT if there is none."""
     k = before.shape[0]
+    barred = False
     for i in range(k):
-        if not (0 <= after[i, 0] < sides[0] and 0 <= after[i, 1] < sides[1]):
-            return OUT_OF_BOUNDS
-    for i in range(k):
-        if blocked[after[i, 0], after[i, 1]]:
-            return HOLE
+        barred |= exits[before[i, 0], before[i, 1]] >> actions[i] & 1 == 0
+    if barred:
+        for i in range(k):
+            if not (0 <= after[i, 0] < sides[0] and 0 <= after[i, 1] < sides[1]):
+                return OUT_OF_BOUNDS
+        for i in range(k):
+            if exits[after[i, 0], after[i, 1]] == 0:
+                return HOLE
+        return ILLEGAL_JUMP
     for i in range(k):
         for j in range(i):
             if after[i, 0] == after[j, 0] and after[i, 1] == after[j, 1]:

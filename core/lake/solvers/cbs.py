@@ -149,6 +149,6 @@ def shortest_path(board: Board, agent: int, distance: dict[Cell, int], constrain
         seen.add((here, min(step, last)))
         for dr, dc in MOVES.values():
             there = (here[0] + dr, here[1] + dc)
-            if there in distance and not {(step + 1, None, there), (step + 1, here, there)} & forbidden:
+            if there in distance and board.leads(here, there) and not {(step + 1, None, there), (step + 1, here, there)} & forbidden:
                 heappush(queue, (step + 1 + distance[there], distance[there], (*path, there)))
     return None

@@ -93,15 +93,15 @@ def solve_all(boards: Sequence[Board], sum_of_costs: bool = False, wait_definiti
 class Boards(NamedTuple):
     """Boards of one shape as the kernels take them, one a row."""
 
-    free: NDArray[np.uint8]
-    """``[board, cell]``, row-major, 1 where a cell is frozen."""
+    exits: NDArray[np.uint8]
+    """``[board, cell]``, row-major, the masks of :mod:`frozenlab.lake.exits`."""
     starts: NDArray[np.int64]
     """``[board, agent]``, row-major cell numbers."""
     goals: NDArray[np.int64]
     width: int
 
     def rows(self, chosen: NDArray[Any]) -> Boards:
-        return Boards(self.free[chosen], self.starts[chosen], self.goals[chosen], self.width)
+        return Boards(self.exits[chosen], self.starts[chosen], self.goals[chosen], self.width)
 
 
 class Plans(NamedTuple):
@@ -132,10 +132,10 @@ def solve_group(
     n, num_agents = boards.starts.shape
     statuses, makespans, needs_wait = np.empty(n, np.int64), np.empty((n, 3), np.int64), np.empty(n, np.int64)
     plans = Plans(np.empty((n, num_agents, HORIZON), np.uint8), np.zeros((n, num_agents), np.int64))
-    free, starts, goals, width = boards
-    solve_boards(free, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
+    exits, starts, goals, width = boards
+    solve_boards(exits, width, starts, goals, budgets, _workspace.memo(), statuses, makespans, needs_wait, *plans)
     if (statuses == UNDECIDED).any():
-        bound_large_boards(free, width, starts, goals, statuses, makespans, needs_wait, *plans)
+        bound_large_boards(exits, width, starts, goals, statuses, makespans, needs_wait, *plans)
     planned = np.isin(statuses, (SOLVED, BOUNDED))
     ensure_valid(boards, plans, planned, MAKESPAN, makespans[:, 1])
     texts = plans.read()
@@ -174,10 +174,10 @@ def _least_costs(
     """
     from frozenlab.lake.kernels.costs import least_costs
 
-    n = len(boards.free)
+    n = len(boards.exits)
     costs, waits = np.empty((n, 2), np.int64), np.empty(n, np.int64)
-    free, starts, goals, width = boards
-    least_costs(free, width, starts, goals, label, budgets, _workspace.memo(), costs, waits, *plans)
+    exits, starts, goals, width = boards
+    least_costs(exits, width, starts, goals, label, budgets, _workspace.memo(), costs, waits, *plans)
     ensure_valid(boards, plans, np.full(n, True), SUM_OF_COSTS, costs[:, 1])
     found = zip(costs.tolist(), plans.read(), strict=True)
     return [(upper, plan) if lower == upper else None for (lower, upper), plan in found], waits
@@ -191,10 +191,10 @@ def ensure_valid(boards: Boards, plans: Plans, chosen: NDArray[np.bool_], column
     """Judges the chosen plans once more; raises AssertionError if one is not valid or not as good as claimed."""
     from frozenlab.lake.kernels.judge import judge_plans
 
-    free, starts, goals, width = boards
-    said = judge_plans(free, width, starts, goals, *plans)
+    exits, starts, goals, width = boards
+    said = judge_plans(exits, width, starts, goals, *plans)
     wrong = np.flatnonzero(chosen & ((said[:, 0] >= 0) | (said[:, column] != claimed)))
-    assert not len(wrong), f"a plan does not hold on {free[wrong[0]].tolist()}, {starts[wrong[0]]}, {goals[wrong[0]]}: {said[wrong[0]]}"
+    assert not len(wrong), f"a plan does not hold on {exits[wrong[0]].tolist()}, {starts[wrong[0]]}, {goals[wrong[0]]}: {said[wrong[0]]}"
 
 
 def of_one_shape(boards: Sequence[Board]) -> list[list[int]]:
@@ -207,12 +207,16 @@ def of_one_shape(boards: Sequence[Board]) -> list[list[int]]:
 
 def stacked(boards: Sequence[Board]) -> Boards:
     """Boards of one shape as the kernels take them."""
+    from frozenlab.lake.kernels.grid import write_exits_of_boards
+
     width, shape = boards[0].width, (len(boards), boards[0].num_agents)
     letters = "".join(["".join(board.rows) for board in boards]).encode("ascii")
-    free = (np.frombuffer(letters, np.uint8) == ord(FROZEN)).astype(np.uint8).reshape(len(boards), -1)
+    frozen = (np.frombuffer(letters, np.uint8) == ord(FROZEN)).astype(np.uint8).reshape(len(boards), -1)
+    exits = np.empty_like(frozen)
+    write_exits_of_boards(frozen, width, exits)
     cells = [r * width + c for board in boards for agent in board.agents for r, c in (agent.start, agent.goal)]
     ends = np.array(cells, np.int64).reshape(*shape, 2)
-    return Boards(free, np.ascontiguousarray(ends[..., 0]), np.ascontiguousarray(ends[..., 1]), width)
+    return Boards(exits, np.ascontiguousarray(ends[..., 0]), np.ascontiguousarray(ends[..., 1]), width)
 
 
 class _Workspace(threading.local):

@@ -97,9 +97,9 @@ def check(
 
 def _pack(boards: Sequence[Board]) -> tuple[NDArray[Any], ...]:
     """The boards as the kernel takes them: their arrays one after the other, and where each ends."""
-    free, starts, goals = zip(*([array[0] for array in stacked([board])[:3]] for board in boards), strict=True)
+    exits, starts, goals = zip(*([array[0] for array in stacked([board])[:3]] for board in boards), strict=True)
     width = np.array([board.width for board in boards], np.int64)
-    return np.concatenate(free), _ends(free), width, np.concatenate(starts), np.concatenate(goals), _ends(starts)
+    return np.concatenate(exits), _ends(exits), width, np.concatenate(starts), np.concatenate(goals), _ends(starts)
 
 
 def _ends(parts: Sequence[Any]) -> NDArray[np.int64]:

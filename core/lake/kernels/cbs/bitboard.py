@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.compiled import inlined, kernel
+from frozenlab.lake.kernels.grid import DIRECTIONS
 
 WORD = 62
 """Bits of a word of a bitboard, so that no word is ever negative."""
@@ -24,12 +25,14 @@ TRAILING_ZEROS = _trailing_zeros
 
 
 class Grid(NamedTuple):
-    """The grid and the agents on it. A cell is a bit of a bitboard; rows are ``stride`` bits apart, with one column that is never free."""
+    """The grid and the agents on it. A cell is a bit of a bitboard; rows are ``stride`` bits apart, with one column that is never used."""
 
     stride: int
     low: int
     high: int
-    """The free cells."""
+    """All cells."""
+    exits: tuple[int, int, int, int, int, int, int, int]
+    """The cells with an exit UP, DOWN, LEFT and RIGHT, two words each."""
     starts: NDArray[np.int64]
     goals: NDArray[np.int64]
     distances: NDArray[np.int64]
@@ -80,12 +83,27 @@ def count(low, high):
 
 
 @kernel
-def neighbours(low, high, grid):
-    """The cells one step from those of a bitboard, and these themselves."""
+def cells_after(low, high, grid):
+    """The cells of a bitboard, and those that an exit of one of them leads to."""
     s = grid.stride
-    out_low = low | low << 1 | low >> 1 | high << (WORD - 1) | low << s | low >> s | high << (WORD - s)
-    out_high = high | high << 1 | high >> 1 | low >> (WORD - 1) | high << s | high >> s | low >> (WORD - s)
-    return out_low & grid.low, out_high & grid.high
+    up_low, up_high, down_low, down_high, left_low, left_high, right_low, right_high = grid.exits
+    up_low, up_high, down_low, down_high = up_low & low, up_high & high, down_low & low, down_high & high
+    left_low, left_high, right_low, right_high = left_low & low, left_high & high, right_low & low, right_high & high
+    low |= up_low >> s | up_high << (WORD - s) | down_low << s | left_low >> 1 | left_high << (WORD - 1) | right_low << 1
+    high |= up_high >> s | down_high << s | down_low >> (WORD - s) | left_high >> 1 | right_high << 1 | right_low >> (WORD - 1)
+    return low & grid.low, high & grid.high
+
+
+@kernel
+def cells_before(low, high, grid):
+    """The cells of a bitboard, and those that have an exit into one of them."""
+    s = grid.stride
+    up_low, up_high, down_low, down_high, left_low, left_high, right_low, right_high = grid.exits
+    from_low = low << s & up_low | (low >> s | high << (WORD - s)) & down_low
+    from_low |= low << 1 & left_low | (low >> 1 | high << (WORD - 1)) & right_low
+    from_high = (high << s | low >> (WORD - s)) & up_high | high >> s & down_high
+    from_high |= (high << 1 | low >> (WORD - 1)) & left_high | high >> 1 & right_high
+    return low | from_low, high | from_high
 
 
 @kernel
@@ -100,15 +118,21 @@ def to_bitboards(team, problem, horizon, bit_of):
     cell_of, width = problem.cell_of, problem.width
     stride = width + 1
     low, high = np.int64(0), np.int64(0)
+    out = np.zeros((DIRECTIONS, 2), np.int64)
     for vertex in range(problem.m):
         bit_of[vertex] = cell_of[vertex] // width * stride + cell_of[vertex] % width
         bit_low, bit_high = bit(bit_of[vertex])
         low |= bit_low
         high |= bit_high
+        for direction in range(DIRECTIONS):
+            if problem.exits[cell_of[vertex]] >> direction & 1:
+                out[direction, 0] |= bit_low
+                out[direction, 1] |= bit_high
+    exits = (out[0, 0], out[0, 1], out[1, 0], out[1, 1], out[2, 0], out[2, 1], out[3, 0], out[3, 1])
     k = team.shape[0]
     near = np.empty((k, horizon + 1, 2), np.int64)
     distances = np.empty(k, np.int64)
-    grid = Grid(stride, low, high, bit_of[problem.starts[team]], bit_of[problem.goals[team]], distances, near)
+    grid = Grid(stride, low, high, exits, bit_of[problem.starts[team]], bit_of[problem.goals[team]], distances, near)
     for i in range(k):
         low, high = bit(grid.goals[i])
         distances[i] = -1
@@ -116,5 +140,5 @@ def to_bitboards(team, problem, horizon, bit_of):
             near[i, steps, 0], near[i, steps, 1] = low, high
             if distances[i] < 0 and has(low, high, grid.starts[i]):
                 distances[i] = steps
-            low, high = neighbours(low, high, grid)
+            low, high = cells_before(low, high, grid)
     return grid

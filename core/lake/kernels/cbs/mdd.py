@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from frozenlab.lake.kernels.cbs.bitboard import bit, first, has, neighbours, without_first
+from frozenlab.lake.kernels.cbs.bitboard import bit, cells_after, cells_before, first, has, without_first
 from frozenlab.lake.kernels.compiled import kernel
 
 
@@ -13,7 +13,7 @@ from frozenlab.lake.kernels.compiled import kernel
 def predecessors(i, t, cell, low, high, grid, constraints):
     """The cells of a bitboard from which agent i may come to ``cell`` at time t."""
     bit_low, bit_high = bit(cell)
-    from_low, from_high = neighbours(bit_low, bit_high, grid)
+    from_low, from_high = cells_before(bit_low, bit_high, grid)
     from_low &= low
     from_high &= high
     for n in range(constraints.n_steps[i]):
@@ -27,7 +27,7 @@ def predecessors(i, t, cell, low, high, grid, constraints):
 @kernel
 def successors(i, t, low, high, grid, constraints):
     """The cells that agent i can be in at time t if it was in those of a bitboard before, as far as forbidden steps tell."""
-    out_low, out_high = neighbours(low, high, grid)
+    out_low, out_high = cells_after(low, high, grid)
     for n in range(constraints.n_steps[i]):
         if constraints.steps[i, n, 0] == t:
             cell = constraints.steps[i, n, 2]
@@ -64,14 +64,14 @@ def build_mdd(i, arrival, grid, constraints, mdd):
         mdd[t, 0], mdd[t, 1] = low, high
     goal_low, goal_high = low, high
     for t in range(arrival - 1, 0, -1):
-        back_low, back_high = neighbours(low, high, grid)
+        back_low, back_high = cells_before(low, high, grid)
         back_low &= mdd[t, 0]
         back_high &= mdd[t, 1]
         for n in range(constraints.n_steps[i]):
             cell = constraints.steps[i, n, 1]
             if constraints.steps[i, n, 0] == t + 1 and has(back_low, back_high, cell):
                 on_low, on_high = bit(cell)
-                on_low, on_high = neighbours(on_low, on_high, grid)
+                on_low, on_high = cells_after(on_low, on_high, grid)
                 on_low &= low
                 on_high &= high
                 stuck = True
@@ -133,7 +133,7 @@ def mdd_conflict(i, j, end, of_i, of_j, grid, constraints, joint):
             to_low &= of_j[t, 0]
             to_high &= of_j[t, 1]
             on_low, on_high = bit(a)
-            on_low, on_high = neighbours(on_low, on_high, grid)
+            on_low, on_high = cells_after(on_low, on_high, grid)
             on_low &= of_i[t, 0]
             on_high &= of_i[t, 1]
             while on_low or on_high:

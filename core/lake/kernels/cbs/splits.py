@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from frozenlab.lake.kernels.cbs.bitboard import bit, count, first, neighbours, without_first
+from frozenlab.lake.kernels.cbs.bitboard import bit, cells_after, count, first, without_first
 from frozenlab.lake.kernels.cbs.mdd import conflict_within, may_step
 from frozenlab.lake.kernels.cbs.tree import BARRED, LATER, NO_STEP, SETTLED, THROUGH
 from frozenlab.lake.kernels.compiled import kernel
@@ -35,7 +35,7 @@ def choose_paths(end, grid, constraints, mdds, paths, conflicts_from, next_cell)
                     continue
                 best = 1 << 30
                 on_low, on_high = bit(a)
-                on_low, on_high = neighbours(on_low, on_high, grid)
+                on_low, on_high = cells_after(on_low, on_high, grid)
                 on_low &= mdds[i, t + 1, 0]
                 on_high &= mdds[i, t + 1, 1]
                 while on_low or on_high:
