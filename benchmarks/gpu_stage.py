@@ -177,8 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     shape = SHAPES[options.shape]
     device = gpus()[0].name if torch.cuda.is_available() and gpus() else "the processor"
-    told = f"{options.boards} boards x {options.plans} plans of {options.max_tokens} tokens"
-    print(f"{options.shape}, {shape.parameters / 1e9:.2f} billion weights, {'all' if options.full else 'LoRA'}, {told} a step, on {device}")
+    step = f"{options.boards} boards x {options.plans} plans of {options.max_tokens} tokens"
+    print(f"{options.shape}, {shape.parameters / 1e9:.2f} billion weights, {'all' if options.full else 'LoRA'}, {step} a step, on {device}")
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         build_model(shape, Path(folder), "bfloat16" if torch.cuda.is_available() else "float32")
@@ -189,8 +189,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             failed += done.returncode != 0
             print(f"\n{writer}" + (" failed" if done.returncode else ""))
             if not done.returncode:
-                told_before = footprint(spec_of(options, folder, writer), shape)
-                figures = json.loads(done.stdout.strip().splitlines()[-1]) | {"estimated before the start, GiB": told_before.total / GIB}
+                estimated = footprint(spec_of(options, folder, writer), shape)
+                figures = json.loads(done.stdout.strip().splitlines()[-1]) | {"estimated before the start, GiB": estimated.total / GIB}
                 for name, value in figures.items():
                     print(f"{name:>30}  " + ("-" if value is None else f"{value:,.2f}"))
     return int(failed > 0)

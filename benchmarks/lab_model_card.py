@@ -54,8 +54,8 @@ def print_profile(name: str, table: pd.DataFrame) -> None:
         print("| agents | " + " | ".join(f"{size}x{size}" for size in PAPER_SIZES) + " |")
         print("|---" * (len(PAPER_SIZES) + 1) + "|")
         for agents, cells in by_size.groupby("agents"):
-            told = {row["size"]: f"{interval(row, metric)} n {row['n']}" for row in cells.to_dict("records")}
-            print(f"| {agents} | " + " | ".join(told.get(size, "") for size in PAPER_SIZES) + " |")
+            texts = {row["size"]: f"{interval(row, metric)} n {row['n']}" for row in cells.to_dict("records")}
+            print(f"| {agents} | " + " | ".join(texts.get(size, "") for size in PAPER_SIZES) + " |")
     print(flush=True)
 
 

@@ -53,11 +53,11 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     settings = spec.training.model_copy(update={"steps": steps + 1})
     boards = generate(spec.initial_config, settings.steps * settings.boards_per_step, seed=0)
     run = ImitationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=0)
-    told: list[float] = []
-    run.begin(boards, 0, report=lambda *_: told.append(time.process_time()), stopping=lambda: False)
+    marks: list[float] = []
+    run.begin(boards, 0, report=lambda *_: marks.append(time.process_time()), stopping=lambda: False)
     with tempfile.TemporaryDirectory() as folder:
         run.trainer(Path(folder)).train()
-    return {"muon": median(muon[1:]), "imitation": median(after - before for before, after in pairwise(told))}
+    return {"muon": median(muon[1:]), "imitation": median(after - before for before, after in pairwise(marks))}
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Builds what tests need in small: a complete session folder without any training, on real boards and judged by the real rules."""
+"""Builds small test data: a complete session folder without training, on real boards and judged by the real rules."""
 
 from __future__ import annotations
 
@@ -246,8 +246,8 @@ def build_result(
 ) -> Result:
     """A result in the sessions folder ``root``: ``boards`` answered by an imagined policy of this ``skill``."""
     rows = answers(boards, skill, seed)
-    told = Measured(**({"title": result_id, "model": "lab model", "suite": "paper"} | measured))
+    measured_task = Measured(**({"title": result_id, "model": "lab model", "suite": "paper"} | measured))
     folder = results_folder(SessionStore(root)) / result_id
-    report = report_of(rows, told, id=result_id, checkpoint_sha256="a" * 64, suite_spec=spec, created=BEGAN, seconds=9.0)
+    report = report_of(rows, measured_task, id=result_id, checkpoint_sha256="a" * 64, suite_spec=spec, created=BEGAN, seconds=9.0)
     save_result(folder, report, rows)
     return Result(folder)

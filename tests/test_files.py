@@ -50,7 +50,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> Non
     assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
 
 
-def test_what_killed_writers_left_is_swept_and_nothing_else(tmp_path: Path) -> None:
+def test_only_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
     left = [tmp_path / ".state.json.x1", tmp_path / "stages" / "00" / ".validation.parquet.tmp"]
     kept = [tmp_path / ".worker.lock", tmp_path / "state.json", tmp_path / ".gitignore", tmp_path / "stages" / "00" / "context.json"]
     for path in (*left, *kept):
@@ -70,7 +70,7 @@ def test_a_text_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert path.read_bytes() == b"two\n" and [p.name for p in path.parent.iterdir()] == ["a.txt"]
 
 
-def test_of_files_that_belong_together_none_appears_if_one_fails(tmp_path: Path) -> None:
+def test_files_written_together_appear_together_or_not_at_all(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
     with pytest.raises(TypeError):
         write_files(tmp_path, BROKEN)  # type: ignore[arg-type]

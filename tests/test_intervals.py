@@ -18,7 +18,7 @@ def test_wilson_as_published(successes: int, n: int, low: float, high: float) ->
     assert wilson(successes, n) == pytest.approx((low, high), abs=5e-5)
 
 
-def test_nothing_counted_says_nothing() -> None:
+def test_no_observations_give_the_whole_interval() -> None:
     assert wilson(0, 0) == (0.0, 1.0)
 
 

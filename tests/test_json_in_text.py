@@ -7,7 +7,7 @@ import pytest
 from frozenlab.json_in_text import MOST_NESTED, MOST_OPENINGS, json_values
 
 
-def test_values_are_found_in_their_order_whatever_stands_around() -> None:
+def test_values_are_found_in_order_whatever_surrounds_them() -> None:
     text = 'First [1, 2] and {x}, then {"a": [3]} [broken {"b": "]"}'
     assert [value for value, _ in json_values(text)] == [[1, 2], {"a": [3]}, {"b": "]"}]
     assert [value for value, _ in json_values(text, "{")] == [{"a": [3]}, {"b": "]"}]
@@ -15,7 +15,7 @@ def test_values_are_found_in_their_order_whatever_stands_around() -> None:
 
 
 @pytest.mark.parametrize("part", ["[", '{"a":', "[x", "[1,"])
-def test_brackets_without_end_are_tried_a_bounded_number_of_times(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unclosed_brackets_are_tried_a_bounded_number_of_times(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tries: list[int] = []
     honest = json.JSONDecoder.raw_decode
 

@@ -1,4 +1,4 @@
-"""The house keeps its order: imports point one way, and the Streamlit server never loads torch."""
+"""Imports point one way and never in a circle, and the Streamlit server never loads torch."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_no_circle_of_imports() -> None:
         pytest.fail(f"a circle of imports: {' -> '.join(circle.args[1])}")
 
 
-def test_seeds_stand_beside_the_layers() -> None:
+def test_seeds_import_nothing_of_ours() -> None:
     assert not [module for module in imports(ROOT / "core" / "seeds.py") if module.split(".")[0] in {"frozenlab", "pages"} | HEAVY]
 
 
@@ -87,13 +87,13 @@ def test_only_pages_and_their_parts_import_streamlit(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "core" / "ui").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
-def test_what_all_pages_share_knows_no_task(path: Path) -> None:
+def test_shared_ui_imports_no_task(path: Path) -> None:
     known = [module for module in imports(path) if module.startswith(("frozenlab.lake", "frozenlab.tasks"))]
     assert not [module for module in known if not module.startswith("frozenlab.tasks.family.")]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "core" / "lake").rglob("*.py")), ids=lambda path: path.name)
-def test_the_lake_knows_no_torch(path: Path) -> None:
+def test_the_lake_imports_no_torch(path: Path) -> None:
     assert not [module for module in imports(path) if module.split(".")[0] in HEAVY - {"datasets"}]
     assert not [module for module in imports(path, top_level_only=True) if module.split(".")[0] == "datasets"]
 

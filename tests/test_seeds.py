@@ -66,7 +66,7 @@ def wrong(name: str, call: ast.Call) -> bool:
     return name in MAKERS or (whole.startswith(GLOBAL) and whole != "torch.random.fork_rng")
 
 
-def test_nobody_else_makes_a_generator() -> None:
+def test_only_seeds_makes_generators() -> None:
     elsewhere = [path for path in SOURCES if not path.samefile(seeds.__file__)]
     made = [f"{path.relative_to(ROOT)}:{call.lineno} {name}" for path in elsewhere for name, call in calls(path) if wrong(name, call)]
     assert made == [], "use frozenlab.seeds"
@@ -75,12 +75,12 @@ def test_nobody_else_makes_a_generator() -> None:
 @pytest.mark.parametrize(
     "line", ["np.random.default_rng(seed)", "torch.manual_seed(seed + 1)", "np.random.rand(3)", "random.Random(1)", "torch.randn(2)"]
 )
-def test_who_makes_one_is_found(line: str, tmp_path: Path) -> None:
+def test_a_generator_made_elsewhere_is_found(line: str, tmp_path: Path) -> None:
     (tmp_path / "module.py").write_text(line)
     assert [wrong(name, call) for name, call in calls(tmp_path / "module.py")] == [True]
 
 
-def test_each_purpose_stands_at_one_place_in_the_source() -> None:
+def test_each_purpose_appears_once_in_the_source() -> None:
     purposes: Counter[str] = Counter()
     for path in SOURCES:
         for _, call in calls(path):

@@ -1,4 +1,4 @@
-"""Git never forgets, so tracked files stay small: a recorded session ships the weights of its last stage, and those a replay asks."""
+"""Git keeps everything, so tracked files stay small: a recorded session ships the weights of its last stage and those a replay needs."""
 
 from __future__ import annotations
 

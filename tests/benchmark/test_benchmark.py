@@ -1,4 +1,4 @@
-"""Results: every figure of a report against a count by hand, and folders that are complete, damaged or not there."""
+"""Results: every figure of a report equals a count by hand; folders may be complete, damaged or missing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_cell_counts_what_its_boards_say() -> None:
     assert (empty_handed.valid_rate, empty_handed.csr, empty_handed.isr, empty_handed.soc_gap) == (0.0, 0.0, 0.5, None)
 
 
-def test_a_team_has_the_mean_over_cells_beside_the_count_over_boards() -> None:
+def test_a_team_has_the_mean_over_cells_and_the_count_over_boards() -> None:
     rows = [row(3, "optimal")] * 8 + [row(4, "optimal")] + [row(4, "hole")] + [row(5, "hole", agents=3)] * 20
     pairs, threes = built(rows).teams
     assert (pairs.agents, pairs.n, pairs.cells, pairs.valid_rate, pairs.mean_valid) == (2, 10, 2, 0.9, 0.75)
@@ -69,7 +69,7 @@ def test_a_report_without_boards_is_refused() -> None:
         built([])
 
 
-def test_boards_tell_whether_two_results_can_be_compared() -> None:
+def test_results_are_comparable_if_their_boards_are_the_same() -> None:
     one, other = row(3, "optimal"), row(3, "optimal")
     assert built([one]).boards_sha256 == built([one | {"valid": False, "tokens": 3}]).boards_sha256
     assert built([one]).boards_sha256 != built([one, other]).boards_sha256

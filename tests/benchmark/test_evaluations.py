@@ -1,4 +1,4 @@
-"""Evaluations: what the name of a model means, and measuring in the background: stopped, failed, crashed, and never a torn result."""
+"""Evaluations: the model behind a name, and measuring in the background, which may stop, fail or crash but leaves no torn result."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_the_checkpoints_of_a_session(store: SessionStore) -> None:
         ("lab-model", "quick", -1.0, "temperature: Input should be greater than or equal to 0"),
     ],
 )
-def test_what_cannot_be_measured(store: SessionStore, model: str, suite: str, temperature: float, said: str) -> None:
+def test_impossible_measurements_are_refused(store: SessionStore, model: str, suite: str, temperature: float, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         task_for(model, suite, store, temperature=temperature)
 
@@ -153,7 +153,7 @@ def test_an_evaluation_whose_worker_is_gone_has_crashed(store: SessionStore) -> 
         pass
 
 
-def test_a_session_keeps_an_evaluation_waiting(store: SessionStore) -> None:
+def test_an_evaluation_does_not_start_while_a_session_runs(store: SessionStore) -> None:
     build_session(store.root, status="running", finished_stages=1)
     state = store.root / "built" / "state.json"
     state.write_text(json.dumps(json.loads(state.read_text()) | {"pid": None, "heartbeat": time.time()}))
@@ -162,7 +162,7 @@ def test_a_session_keeps_an_evaluation_waiting(store: SessionStore) -> None:
     assert not evaluations(store)
 
 
-def test_only_what_is_ones_own_can_be_thrown_away(store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_users_own_results_can_be_deleted(store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("../sessions", "nothing"):
         with pytest.raises(EvaluationError, match="there is no result"):
             throw_away(name, store)

@@ -1,4 +1,4 @@
-"""The benchmark that wants a GPU, in small on the processor: it has to run where one is lent for minutes only."""
+"""The GPU benchmark in small on the processor, because it must work at once on a machine that is lent for minutes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark behind README's table: what it keeps is enough to count every figure again, and README shows just that."""
+"""The benchmark behind README's table: its files are enough to recompute every figure, and README shows these figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def session(tmp_path: Path) -> Session:
     return build_session(tmp_path, spec.changed(test=spec.suite.model_copy(update={"seed": 9, "boards_per_cell": 7})), "seed-0")
 
 
-def test_what_is_kept_is_every_moment_on_the_test_boards(session: Session) -> None:
+def test_every_stage_is_kept_on_the_test_boards(session: Session) -> None:
     table = preset_seeds.answers(session)
     assert table.groupby("trained").size().to_dict() == dict.fromkeys(range(4), 14)
     last = session.test(2)
@@ -38,7 +38,7 @@ def test_the_table_is_the_mean_over_seeds_with_an_interval_over_seeds() -> None:
     assert "| 80.0 % | 85.0 % | +5.0 points (−4.0 to +14.0) | +2.0 and +9.0 |" in valid and "mean of 3 seeds" in valid
 
 
-def test_a_seed_that_is_kept_is_not_run_again(
+def test_a_finished_seed_is_not_run_again(
     session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran: list[int] = []

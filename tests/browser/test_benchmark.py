@@ -1,4 +1,4 @@
-"""From a figure to the boards behind it and back, and a link that opens the same for somebody else."""
+"""From a figure to its boards and back, and a link that shows another person the same."""
 
 from __future__ import annotations
 

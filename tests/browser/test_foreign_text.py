@@ -1,4 +1,4 @@
-"""A browser opens a stranger's folders on every page and asks nobody but the lab's own server, and makes no element of their words."""
+"""With a stranger's folders on every page, the browser contacts only the lab's server and makes no element from their text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def trap() -> Iterator[tuple[str, list[str]]]:
     server.server_close()
 
 
-def test_no_page_asks_anybody_or_makes_an_element(app: App, page: Page, trap: tuple[str, list[str]]) -> None:
+def test_no_page_sends_a_request_or_makes_an_element(app: App, page: Page, trap: tuple[str, list[str]]) -> None:
     host, asked = trap
     strangers(app.sessions, marker := Marker("markdown", host))
     made = []

@@ -1,4 +1,4 @@
-"""What every page stands in: the menu on a phone, presenter mode, and what a page says while the server works or is gone."""
+"""The frame around every page: the menu on a phone, presenter mode, and messages while the server works or is gone."""
 
 from __future__ import annotations
 

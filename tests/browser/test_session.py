@@ -1,4 +1,4 @@
-"""A session outlives the page and the server that started it: the page of a restarted server shows it, stops it and resumes it."""
+"""A session outlives its page and its server: after a restart it can be watched, stopped and resumed."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def shows_step_after(page: Page, step: int) -> None:
     expect(page.get_by_text(re.compile(r"Stage 1 of 2: training, step \d+ of 1500"))).to_be_visible(timeout=SLOW)
     deadline = time.monotonic() + SLOW / 1000
     while time.monotonic() < deadline:
-        told = re.search(r"step (\d+) of", page.get_by_text(re.compile(r"training, step \d+ of")).first.inner_text())
-        if told and int(told[1]) > step:
+        built = re.search(r"step (\d+) of", page.get_by_text(re.compile(r"training, step \d+ of")).first.inner_text())
+        if built and int(built[1]) > step:
             return
         page.wait_for_timeout(300)
     raise AssertionError(f"the page never told a step after {step}")
@@ -144,13 +144,13 @@ def test_a_session_outlives_tab_and_server_and_can_be_stopped_and_resumed(lab: A
 
 
 @pytest.fixture(scope="module")
-def told(app: App) -> App:
+def built(app: App) -> App:
     build_session(app.sessions, small_spec(title="Told"), "told")
     return app
 
 
-def test_a_stage_of_the_thread_moves_the_story_and_the_address(told: App, page: Page) -> None:
-    page.goto(f"{told.url}/story?session=told&stage=2")
+def test_a_stage_of_the_thread_moves_the_story_and_the_address(built: App, page: Page) -> None:
+    page.goto(f"{built.url}/story?session=told&stage=2")
     expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
     page.get_by_role("tab", name=re.compile("^Stage 1 .* done")).click()
     expect(page.get_by_text("Stage 1 took valid plans")).to_be_visible()
@@ -160,8 +160,8 @@ def test_a_stage_of_the_thread_moves_the_story_and_the_address(told: App, page: 
     expect(page).to_have_url(re.compile("stage=2"))
 
 
-def test_a_click_on_a_bar_lists_its_boards(told: App, page: Page) -> None:
-    page.goto(f"{told.url}/story?session=told&stage=1")
+def test_a_click_on_a_bar_lists_its_boards(built: App, page: Page) -> None:
+    page.goto(f"{built.url}/story?session=told&stage=1")
     bar = page.locator(".st-key-faults .trace.bars path, .st-key-faults .trace.bars .point path").first
     bar.scroll_into_view_if_needed()
     bar.click(force=True)
@@ -169,25 +169,25 @@ def test_a_click_on_a_bar_lists_its_boards(told: App, page: Page) -> None:
     expect(page.get_by_text("48 of 48 boards.")).to_have_count(0)
 
 
-def test_every_page_with_a_session_is_quiet(told: App, page: Page) -> None:
+def test_every_page_with_a_session_is_quiet(built: App, page: Page) -> None:
     for path in ("", "train?session=told", "story?session=told&stage=0", "story?session=told"):
-        page.goto(f"{told.url}/{path}")
+        page.goto(f"{built.url}/{path}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator(".player canvas").first).to_be_visible()
         expect(page.locator('[data-testid="stException"]')).to_have_count(0)
 
 
-def test_home_leads_to_the_story_of_the_session_it_shows(told: App, page: Page) -> None:
-    page.goto(told.url)
+def test_home_leads_to_the_story_of_the_session_it_shows(built: App, page: Page) -> None:
+    page.goto(built.url)
     page.get_by_role("button", name="Read its story").click()
     expect(page.get_by_text("Stage 1 took valid plans")).to_be_visible()
     expect(page).to_have_url(re.compile(r"session=[a-z0-9-]+"))
 
 
-def test_the_server_has_no_torch(told: App) -> None:
+def test_the_server_has_no_torch(built: App) -> None:
     """After the tests above have visited every page that shows a session."""
-    assert told.process is not None
-    maps = Path(f"/proc/{told.process.pid}/maps")
+    assert built.process is not None
+    maps = Path(f"/proc/{built.process.pid}/maps")
     if not maps.exists():
         pytest.skip("needs /proc")
     assert "libtorch" not in maps.read_text()

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="module")
-def told(app: App) -> Session:
+def built(app: App) -> Session:
     return build_session(app.sessions, session_id="told")
 
 
-def test_a_claims_evidence_opens_its_boards_and_closes_again(app: App, told: Session, page: Page) -> None:
-    proposal = told.proposal(0)
+def test_a_claims_evidence_opens_its_boards_and_closes_again(app: App, built: Session, page: Page) -> None:
+    proposal = built.proposal(0)
     assert proposal is not None and proposal.proposal is not None
     name = next(name for claim in proposal.proposal.claims for name in claim.evidence if name.startswith("F"))
     page.goto(f"{app.url}/story?session=told&stage=1")
@@ -41,7 +41,7 @@ def test_a_claims_evidence_opens_its_boards_and_closes_again(app: App, told: Ses
     expect(page.get_by_role("dialog").get_by_text(f"The boards behind {name}")).to_be_visible()
 
 
-def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, told: Session, page: Page) -> None:
+def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, built: Session, page: Page) -> None:
     page.goto(f"{app.url}/story?session=told&stage=1")
     point = page.locator(".st-key-config-map .scatterlayer .point").first
     point.scroll_into_view_if_needed()
@@ -50,7 +50,7 @@ def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, told: Session
     expect(page).to_have_url(re.compile("evidence=S"))
 
 
-def test_the_contents_stay_in_reach_and_lead_to_sections_and_stages(app: App, told: Session, page: Page) -> None:
+def test_the_contents_stay_in_reach_and_lead_to_sections_and_stages(app: App, built: Session, page: Page) -> None:
     page.goto(f"{app.url}/story?session=told&stage=1")
     contents = page.get_by_role("navigation", name="Contents of this page")
     contents.get_by_role("link", name="What it said").click()
@@ -64,7 +64,7 @@ def test_the_contents_stay_in_reach_and_lead_to_sections_and_stages(app: App, to
     expect(contents.get_by_role("button", name="Stage before: Stage 1")).to_be_visible()
 
 
-def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: App, told: Session, page: Page) -> None:
+def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: App, built: Session, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto(f"{app.url}/story?session=told&stage=1")
     claim = page.locator(".fl-said", has_text=re.compile("^Size 3: ")).last

@@ -1,4 +1,4 @@
-"""A study in the browser: a link opens the same view for somebody else, and every figure can be taken along as PNG and as SVG."""
+"""A study in the browser: a link shows another person the same view, and every figure can be downloaded as PNG and SVG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of the app measures what it says: a visit costs its server something, a page at rest next to nothing."""
+"""The benchmark of the app: a visit costs the server CPU time, an idle page almost none."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchmarks.ui_speed import cpu_of, measure
 from tests.browser.conftest import App
 
 
-def test_a_visit_has_a_price_and_rest_has_none(app: App, browser: Browser) -> None:
+def test_a_visit_costs_cpu_time_and_an_idle_page_does_not(app: App, browser: Browser) -> None:
     page = browser.new_page()
     visit = measure(app, page, lambda: page.goto(app.url))
     assert visit.cpu > 0

@@ -1,4 +1,4 @@
-"""What is done to a session, and whether it comes to the same end all the same.
+"""Disturbs sessions, and checks that they still end with the same result.
 
 A tiny session (two stages of twelve steps, so that checkpoints fall into the middle of both) is run once undisturbed. Then copies of it are
 killed, run on a full disk or damaged, and resumed until they end: bit by bit as the undisturbed one, or with the file named that is to be
@@ -190,14 +190,14 @@ class Bench:
     def full_disk(self, disk: Path, moment: str, left: int) -> Outcome:
         """The disk fills up, is still full at a resume, and has room again at the next."""
         session, what = self.copy(root=disk), f"{moment}, {left // 1024} KB left"
-        told: list[str] = []
+        messages: list[str] = []
         for order in (Order("", fill_when=moment, left=left), Order("")):
             status, state = self.zygote.run(session, order), Session(session.dir).state()
             if (status, state.status) != (1, "failed") or "disk is" not in (state.error or "") or "full" not in (state.error or ""):
-                told.append(f"exit status {status}, {state.status}: {state.error}")
+                messages.append(f"exit status {status}, {state.status}: {state.error}")
         (disk / "filler").unlink()
         end = self.ends(session)
-        return self.done_with(session, Outcome("disk full", what, "; ".join(told) or end))
+        return self.done_with(session, Outcome("disk full", what, "; ".join(messages) or end))
 
     # --- damage ------------------------------------------------------------------------------------------------------
 
@@ -207,13 +207,13 @@ class Bench:
         DAMAGES[how](session.dir / file)
         kind, what = f"damage at {moment}", f"{file} {how}"
         try:
-            told = problems_of(Session(session.dir))
-            told += [error] if (error := Session(session.dir).state().error) else []
+            messages = problems_of(Session(session.dir))
+            messages += [error] if (error := Session(session.dir).state().error) else []
         except SessionError as error:
-            told = [str(error)]
+            messages = [str(error)]
             return self.done_with(session, Outcome(kind, what, f"named: {error}" if file in str(error) else f"not named: {error}"))
         end = self.ends(session)
-        if end != "equal" and any(Path(file).name in line for line in (*told, end)):
+        if end != "equal" and any(Path(file).name in line for line in (*messages, end)):
             end = f"named: {end}"
         return self.done_with(session, Outcome(kind, what, end))
 

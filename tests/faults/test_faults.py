@@ -20,18 +20,18 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     bench.zygote.close()
 
 
-def test_killed_behind_a_checkpoint_it_ends_with_the_same_bits(bench: Bench) -> None:
+def test_a_session_killed_after_a_checkpoint_ends_with_the_same_bits(bench: Bench) -> None:
     session = bench.copy("step/1/9")
     assert (session.stage_dir(1) / "trainer" / "checkpoint-20").is_dir(), "it goes on from the eighth step of the second stage"
     assert bench.ends(session) == "equal"
 
 
-def test_killed_at_a_random_moment_it_ends_with_the_same_bits(bench: Bench) -> None:
+def test_a_session_killed_at_a_random_moment_ends_with_the_same_bits(bench: Bench) -> None:
     assert bench.killed_at_random(1).end == "equal"
 
 
 @pytest.mark.parametrize("call", ["rename", "rmdir", ".context.json"])
-def test_killed_at_the_end_of_a_stage_it_ends_with_the_same_bits(bench: Bench, call: str) -> None:
+def test_a_session_killed_at_the_end_of_a_stage_ends_with_the_same_bits(bench: Bench, call: str) -> None:
     last = max(number for number, what in enumerate(bench.calls) if call in what)
     assert bench.killed_at_call(last).end == "equal"
 
@@ -49,11 +49,11 @@ def test_killed_at_the_end_of_a_stage_it_ends_with_the_same_bits(bench: Bench, c
         ("step/1/9", "stages/00/validation.parquet", "without a column"),
     ],
 )
-def test_a_damaged_file_is_mended(bench: Bench, moment: str, file: str, how: str) -> None:
+def test_a_damaged_file_is_repaired(bench: Bench, moment: str, file: str, how: str) -> None:
     assert bench.damaged(moment, file, how).end == "equal"
 
 
-def test_a_torn_table_of_a_stage_that_is_decided_is_named(bench: Bench) -> None:
+def test_a_torn_table_of_a_decided_stage_is_named(bench: Bench) -> None:
     assert bench.damaged("step/1/9", "stages/00/completions.parquet", "torn").end.startswith("named: completions 0")
 
 
@@ -63,12 +63,12 @@ def test_a_stage_that_is_trained_again_says_why_and_leaves_its_decision(bench: B
     (session.stage_dir(0) / "policy" / "optimizer.pt").unlink()
     (session.stage_dir(1) / "trainer" / "checkpoint-20" / "model.safetensors").unlink()
     assert bench.ends(session) == "equal"
-    told = [event for event in Session(session.dir).events()[0] if event["kind"] == "damaged"]
-    assert [event["what"] for event in told] == ["stages/00/policy/optimizer.pt is missing"]
+    damaged = [event for event in Session(session.dir).events()[0] if event["kind"] == "damaged"]
+    assert [event["what"] for event in damaged] == ["stages/00/policy/optimizer.pt is missing"]
     assert (session.stage_dir(0) / "proposal.json").read_bytes() == decided
 
 
-def test_a_full_disk_is_said_and_the_session_goes_on_when_there_is_room(bench: Bench, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_session_continues_once_there_is_room(bench: Bench, tmp_path: Path) -> None:
     try:
         with small_disk(tmp_path / "disk") as disk:
             assert bench.full_disk(disk, "step/0/9", 2**20).end == "equal"

@@ -100,11 +100,11 @@ def watch(order: Order) -> None:
 
         return wrapper
 
-    told = Recorder.event
+    record = Recorder.event
 
     def event(self: Recorder, kind: str, **fields: Any) -> None:
         nonlocal ending
-        told(self, kind, **fields)
+        record(self, kind, **fields)
         place = "/".join(str(part) for part in (kind, fields.get("stage"), fields.get("step")) if part is not None)
         ending = ending or place == f"step/0/{self.state.steps - 1}"
         if (kind, fields.get("stage")) == ("stage", 1):

@@ -1,4 +1,4 @@
-"""A full disk is told in plain words, and written down although it is full."""
+"""A full disk is reported in plain words, and the report is written although the disk is full."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def session(tmp_path: Path) -> Session:
     return SessionStore(tmp_path).create(small_spec(stages=1), "full")
 
 
-def test_a_session_that_meets_a_full_disk_says_so_and_how_to_go_on(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_on_a_full_disk_says_so_and_how_to_continue(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(session: Session, recorder: Recorder) -> None:
         assert (session.dir / disk.RESERVE).stat().st_size == disk.RESERVED
         raise RuntimeError("PytorchStreamWriter failed writing file") from FULL
@@ -63,7 +63,7 @@ def test_other_jobs_say_so_too(tmp_path: Path) -> None:
     assert (state.status, "The disk is full" in (state.error or "")) == ("failed", True)
 
 
-def test_a_stage_for_which_there_is_no_room_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stage_without_enough_disk_space_does_not_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: Usage(100e6, 97e6, 3e6))
     with pytest.raises(
         disk.DiskFullError, match=r"too full for stage 2, which takes about 40 MB: 3 MB are free in .*\. Make room, then resume"

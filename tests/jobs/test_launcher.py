@@ -66,7 +66,7 @@ def test_a_crashed_session_is_noticed_and_resumed_then_stopped(store: SessionSto
         stop(session)
 
 
-def test_of_many_launches_at_once_one_wins(store: SessionStore) -> None:
+def test_only_one_of_many_simultaneous_launches_succeeds(store: SessionStore) -> None:
     def attempt(_: int) -> Session | None:
         try:
             return start(long_spec(), store)
@@ -79,7 +79,7 @@ def test_of_many_launches_at_once_one_wins(store: SessionStore) -> None:
     assert len([session for session in store.sessions() if not session.read_only]) == 1
 
 
-def test_a_run_in_a_terminal_keeps_others_from_starting_and_waits_for_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_in_a_terminal_blocks_other_launches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     store = SessionStore()
     first = claim(small_spec(), store, "first")
@@ -90,7 +90,7 @@ def test_a_run_in_a_terminal_keeps_others_from_starting_and_waits_for_none(tmp_p
         start(small_spec(), store)
 
 
-def test_a_session_is_not_resumed_in_a_terminal_beside_one_that_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_does_not_resume_a_session_while_another_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     store = SessionStore()
     stopped = store.create(small_spec(), "stopped")
@@ -120,7 +120,7 @@ def test_a_worker_outlives_the_process_that_started_it(store: SessionStore) -> N
         resume(session, store)
 
 
-def test_a_process_of_the_same_number_on_this_machine_is_not_ended_for_one_elsewhere() -> None:
+def test_a_local_process_with_the_pid_of_a_remote_worker_is_not_killed() -> None:
     bystander = subprocess.Popen(["sleep", "60"], start_new_session=True)
     far = {"pid": bystander.pid, "host": "elsewhere.example", "heartbeat": time.time() + 60, "patience": 0.1}
     end_after_grace(State.model_validate(own_process() | far))

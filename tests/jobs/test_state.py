@@ -66,6 +66,6 @@ def test_a_queued_session_is_given_time_to_start_but_not_for_ever() -> None:
     assert as_observed(State(heartbeat=time.time() - 3600)).status == "crashed"
 
 
-def test_what_has_ended_stays_as_it_ended() -> None:
+def test_a_finished_state_does_not_change() -> None:
     for status in ("done", "stopped", "failed"):
         assert as_observed(State(status=status)).status == status

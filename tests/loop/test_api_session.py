@@ -1,4 +1,4 @@
-"""A session in the background whose engineer is behind an API: it goes on whatever happens there, and the key stays out of its folder."""
+"""A background session with an engineer behind an API: it continues whatever the server does, and never writes the key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def finished(session: Session, seconds: float = 120) -> Session:
     return session
 
 
-def test_it_goes_on_after_a_refusal_and_the_key_is_written_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_continues_after_a_refusal_and_never_writes_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_TEST_API_KEY", KEY)
     refusal = fails(401, f"Incorrect API key provided: {KEY}")
     with serving(refusal, refusal, fills_in_the_schema) as server:

@@ -1,4 +1,4 @@
-"""Whatever becomes of a session's files, every reader reads what it can and says what is wrong; nothing else is ever raised."""
+"""However a session's files are damaged, every reader shows what it can, names the damage and raises nothing else."""
 
 from __future__ import annotations
 
@@ -130,20 +130,20 @@ def with_metadata(path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [as_folder, with_metadata, lambda path: pd.read_parquet(path).drop(columns="size").to_parquet(path)])
-def test_a_table_that_is_none_is_no_measurement(tmp_path: Path, how: Callable[[Path], None]) -> None:
+def test_a_malformed_table_is_not_a_measurement(tmp_path: Path, how: Callable[[Path], None]) -> None:
     session = damaged(tmp_path, "stages/00/validation.parquet", how)
     assert session.validation(0) is None
     [problem] = session.problems
     assert problem.startswith("stages/00/validation.parquet cannot be read: ")
 
 
-def test_a_table_without_rows_is_no_measurement(tmp_path: Path) -> None:
+def test_an_empty_table_is_not_a_measurement(tmp_path: Path) -> None:
     session = damaged(tmp_path, "baseline/validation.parquet", lambda path: pd.read_parquet(path).head(0).to_parquet(path))
     assert session.validation(None) is None
     assert session.problems == ["baseline/validation.parquet holds no boards"]
 
 
-def test_an_answer_may_lead_off_the_board_or_nowhere(tmp_path: Path) -> None:
+def test_a_path_may_leave_the_board_or_be_empty(tmp_path: Path) -> None:
     def off_the_board(path: Path) -> None:
         table = pd.read_parquet(path)
         table[["valid", "fault", "cell", "paths"]] = [False, "out_of_bounds", "[-1, 3]", "[[], [[0, 0], [-1, 0]]]"]
@@ -158,7 +158,7 @@ def add(line: str) -> Callable[[Path], int]:
 
 
 @pytest.mark.parametrize("line", ['{"time": [1], "kind": "x"}', '{"time": 1e300, "kind": "x"}', '{"kind": "x"}', '{"time": 1}'])
-def test_lines_that_are_no_events_are_left_out_and_named(tmp_path: Path, line: str) -> None:
+def test_lines_that_are_not_events_are_skipped_and_named(tmp_path: Path, line: str) -> None:
     session = damaged(tmp_path, "events.jsonl", add(line))
     assert all(isinstance(event["kind"], str) and event["time"] < 2e9 for event in session.events()[0])
     assert session.problems[0].startswith("events.jsonl has a line that is none of its kind")
@@ -178,7 +178,7 @@ def test_figures_are_numbers_or_nothing(tmp_path: Path) -> None:
     assert len(session.problems) == 2
 
 
-def test_rates_are_counted_again_where_the_state_is_lost(tmp_path: Path) -> None:
+def test_rates_are_counted_again_if_the_state_is_lost(tmp_path: Path) -> None:
     session = damaged(tmp_path, "state.json", Path.unlink)
     state = session.state()
     assert (state.status, state.error) == ("failed", "state.json is missing or damaged")
@@ -193,7 +193,7 @@ def test_a_swapped_environment_is_noticed(tmp_path: Path) -> None:
     assert session.problems == ["stages/00/environment.json is not what was decided on for this stage"]
 
 
-def test_a_bad_folder_is_listed_as_unreadable_beside_the_others(tmp_path: Path) -> None:
+def test_a_bad_folder_is_listed_as_unreadable_and_the_others_are_shown(tmp_path: Path) -> None:
     build_session(tmp_path, small_spec(stages=1, sizes=(3,), boards_per_size=4), "good")
     (tmp_path / "bad" / "session.json").mkdir(parents=True)
     store = SessionStore(tmp_path)

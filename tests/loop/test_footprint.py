@@ -1,4 +1,4 @@
-"""The memory estimate against real networks, built without memory, and against what must be so."""
+"""The memory estimate agrees with real networks, built on the meta device, and with known limits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_parameters_are_counted_as_the_network_has_them(name: str) -> None:
     assert sum(weight.numel() for weight in adapted.parameters() if weight.requires_grad) == QWEN3[name].adapters(LORA)
 
 
-def test_a_model_in_a_folder_tells_its_shape_and_an_unknown_one_does_not(tmp_path: Path) -> None:
+def test_the_shape_of_a_model_is_read_from_its_folder(tmp_path: Path) -> None:
     shape = QWEN3["Qwen/Qwen3-0.6B"]
     network(shape).config.save_pretrained(tmp_path)
     assert shape_of(str(tmp_path)) == shape
@@ -104,7 +104,7 @@ def test_gpus_are_those_that_the_driver_lists(machine: Path) -> None:
     assert gpus() == (Gpu("NVIDIA H200", 143771 * 2**20), Gpu("NVIDIA GeForce RTX 3090", 24 * GIB))
 
 
-def test_without_a_driver_there_are_none_and_it_is_said_what_is_needed(machine: Path) -> None:
+def test_without_a_driver_there_are_no_gpus_and_the_need_is_named(machine: Path) -> None:
     assert gpus() == ()
     [reason] = shortfalls(with_language())
     assert "it needs a GPU with at least" in reason and "there is none" in reason
@@ -120,13 +120,13 @@ def test_without_a_driver_there_are_none_and_it_is_said_what_is_needed(machine: 
         (["NVIDIA H200, 143771"] * 2, {"launcher": {"processes": 2}}, None),
     ],
 )
-def test_it_is_said_what_the_gpus_lack(machine: Path, lines: list[str], fields: dict[str, object], reason: str | None) -> None:
+def test_shortfalls_of_the_gpus_are_named(machine: Path, lines: list[str], fields: dict[str, object], reason: str | None) -> None:
     put(machine, *lines)
     found = shortfalls(with_language(**fields))
     assert found == [] if reason is None else reason in found[0]
 
 
-def test_a_model_that_is_nowhere_and_a_missing_vllm_are_reasons(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_model_and_a_missing_vllm_are_shortfalls(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None)
     reasons = shortfalls(with_language(device="cpu").model_copy(update={"policy": "/no/such/folder"}))
     assert ["it lacks vLLM" in reasons[0], "there is no folder /no/such/folder" in reasons[1]] == [True, True]

@@ -1,4 +1,4 @@
-"""A fork is its parent up to some stage, file by file, and what it would have been alone from there on."""
+"""A fork equals its parent file by file up to a stage, and an independent session after it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.training
 @pytest.mark.xdist_group("forks")
-def test_a_fork_equals_its_parent_until_then_and_a_session_of_its_own_after(parent: Session, tmp_path: Path) -> None:
+def test_a_fork_equals_its_parent_up_to_the_fork_and_an_independent_session_after_it(parent: Session, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     forked = fork(parent, 0, store, "forked", engineer="uniform")
     until = files(parent.dir / "stages" / "00")
@@ -64,7 +64,7 @@ def test_a_fork_equals_its_parent_until_then_and_a_session_of_its_own_after(pare
 
 @pytest.mark.training
 @pytest.mark.xdist_group("forks")
-def test_a_fork_after_the_last_stage_only_asks_anew(parent: Session, tmp_path: Path) -> None:
+def test_a_fork_after_the_last_stage_only_asks_again(parent: Session, tmp_path: Path) -> None:
     forked = run(fork(parent, 1, SessionStore(tmp_path), "asked", engineer="random"))
     assert files(forked.dir / "stages" / "01" / "policy") == files(parent.dir / "stages" / "01" / "policy")
     assert forked.proposal(0) == parent.proposal(0) and forked.proposal(1).engineer == "random"  # type: ignore[union-attr]
@@ -98,7 +98,7 @@ def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_
         (1, {"language": LanguageSettings()}, "cannot have another language"),
     ],
 )
-def test_what_cannot_be_forked_is_refused_and_leaves_nothing(tmp_path: Path, stage: int, changes: dict, message: str) -> None:
+def test_an_impossible_fork_is_refused_and_leaves_nothing(tmp_path: Path, stage: int, changes: dict, message: str) -> None:
     built = build_session(tmp_path / "built", session_id="built", finished_stages=2)
     with pytest.raises(SessionError, match=message):
         fork(built, stage, SessionStore(tmp_path / "forks"), "forked", **changes)

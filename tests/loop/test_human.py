@@ -61,10 +61,10 @@ def test_a_proposal_is_not_taken_by_a_session_that_does_not_wait(tmp_path: Path)
     assert not list(tmp_path.rglob("given.json"))
 
 
-def test_a_persons_claims_tell_all_that_they_change_and_what_they_keep() -> None:
+def test_a_persons_claims_name_every_change_and_every_size_kept() -> None:
     before = EnvironmentConfig.uniform((4, 5), agents=2, hole_ratio=0.2, wait_ratio=0.2)
-    told = proposal_of(before, harder(before, 4, 0.3), now={4: 0.9}, expected={4: 0.8}, cited={4: ("F4", "B4")})
-    assert [(claim.size, claim.knob, claim.after) for claim in told.claims] == [(4, "hole_ratio", 0.3), (5, None, None)]
-    assert told.claims[0].text == "Size 4: raise the hole ratio from 0.20 to 0.30, because it is 90% valid; expect 80% [F4 B4]."
-    assert told.preserved == (5,) and told.summary.startswith("Harder: size 4")
-    assert Decision(given=told).answer(None, 0).text == ""  # type: ignore[arg-type]
+    proposal = proposal_of(before, harder(before, 4, 0.3), now={4: 0.9}, expected={4: 0.8}, cited={4: ("F4", "B4")})
+    assert [(claim.size, claim.knob, claim.after) for claim in proposal.claims] == [(4, "hole_ratio", 0.3), (5, None, None)]
+    assert proposal.claims[0].text == "Size 4: raise the hole ratio from 0.20 to 0.30, because it is 90% valid; expect 80% [F4 B4]."
+    assert proposal.preserved == (5,) and proposal.summary.startswith("Harder: size 4")
+    assert Decision(given=proposal).answer(None, 0).text == ""  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The ledger: a prediction is scored against what was measured, beside the guess that nothing changes."""
+"""The ledger scores predictions against measured changes, relative to the guess that nothing changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_each_size_of_a_tested_proposal_is_one_prediction(session: Session) -> N
         assert (row.measured, row.low, row.high, row.n) == paired_change(before, after)
 
 
-def test_what_comes_of_a_prediction_is_measured_on_boards_that_nobody_read(sealed: Session) -> None:
+def test_predictions_are_scored_on_test_boards(sealed: Session) -> None:
     ledger = predictions(sealed)
     assert len(ledger) == sealed.spec.stages * len(sealed.spec.initial_config.sizes) and ledger["stage"].min() == -1
     for row in ledger.itertuples():
@@ -50,30 +50,30 @@ def test_what_comes_of_a_prediction_is_measured_on_boards_that_nobody_read(seale
         assert row.measured == pytest.approx(after["valid"].mean() - before["valid"].mean())
 
 
-def test_what_no_stage_has_tested_is_not_in_it(tmp_path: Path) -> None:
+def test_untested_predictions_are_not_in_the_ledger(tmp_path: Path) -> None:
     assert predictions(build_session(tmp_path, session_id="one", finished_stages=1)).empty
     assert predictions(build_session(tmp_path, session_id="broken", broken_stage=0))["stage"].min() == 1
     assert ledger_of([]).empty
 
 
-def told(*rows: tuple[str, float, float]) -> pd.DataFrame:
+def ledger_with(*rows: tuple[str, float, float]) -> pd.DataFrame:
     """A ledger of (cluster, predicted, measured)."""
     return pd.DataFrame(rows, columns=["cluster", "predicted", "measured"]).assign(engineer="rules", size=4, low=-0.1, high=0.1, n=20)
 
 
 def test_skill_is_1_for_the_truth_0_for_no_change_and_negative_for_worse() -> None:
     moves = [("a", 0.1), ("a", -0.02), ("b", 0.04)]
-    assert score("x", told(*[(cluster, change, change) for cluster, change in moves])).skill == 1
-    assert score("x", told(*[(cluster, 0.0, change) for cluster, change in moves])).skill == 0
-    wrong = score("x", told(*[(cluster, -change, change) for cluster, change in moves]))
+    assert score("x", ledger_with(*[(cluster, change, change) for cluster, change in moves])).skill == 1
+    assert score("x", ledger_with(*[(cluster, 0.0, change) for cluster, change in moves])).skill == 0
+    wrong = score("x", ledger_with(*[(cluster, -change, change) for cluster, change in moves]))
     assert wrong.skill == pytest.approx(-3) and wrong.error == pytest.approx(2 * wrong.naive_error)
-    assert score("x", told(("a", 0.1, 0.0))).skill is None, "nothing changed"
+    assert score("x", ledger_with(("a", 0.1, 0.0))).skill is None, "nothing changed"
 
 
-def test_a_constant_promise_has_no_skill_where_little_changes() -> None:
+def test_a_constant_prediction_has_no_skill_if_little_changes() -> None:
     """As the rules': +5 points whatever comes, which a wide interval around the next rate would mostly call a hit."""
     rng = np.random.default_rng(0)
-    ledger = told(*[(f"s{i % 6}", 0.05, float(change)) for i, change in enumerate(rng.normal(0.007, 0.03, 60))])
+    ledger = ledger_with(*[(f"s{i % 6}", 0.05, float(change)) for i, change in enumerate(rng.normal(0.007, 0.03, 60))])
     one = score("rules", ledger)
     assert one.skill is not None and one.skill < 0 and one.high is not None and one.high < 0
     assert (one.predicted, one.clusters, one.n) == (pytest.approx(0.05), 6, 60)
@@ -81,7 +81,7 @@ def test_a_constant_promise_has_no_skill_where_little_changes() -> None:
 
 def test_the_interval_draws_whole_clusters() -> None:
     rng = np.random.default_rng(1)
-    alone = told(*[(f"s{i}", *rng.normal(0.02, 0.05, 2)) for i in range(8)])
+    alone = ledger_with(*[(f"s{i}", *rng.normal(0.02, 0.05, 2)) for i in range(8)])
     copies = pd.concat([alone] * 5)
     assert (score("x", alone).low, score("x", alone).high) == pytest.approx((score("x", copies).low, score("x", copies).high))
     few = score("x", alone.head(FEWEST - 1))
@@ -89,7 +89,7 @@ def test_the_interval_draws_whole_clusters() -> None:
 
 
 def test_engineers_are_scored_apart_and_every_prediction_is_drawn() -> None:
-    ledger = pd.concat([told(("a", 0.1, 0.1)), told(("a", 0.1, 0.0), ("b", 0.2, 0.1)).assign(engineer="policy")])
+    ledger = pd.concat([ledger_with(("a", 0.1, 0.1)), ledger_with(("a", 0.1, 0.0), ("b", 0.2, 0.1)).assign(engineer="policy")])
     assert [(one.engineer, one.n) for one in scores(ledger)] == [("rules", 1), ("policy", 2)]
     assert [(row.arm, row.predicted) for row in changes(ledger)] == [("rules", 0.1), ("policy", 0.1), ("policy", 0.2)]
 
@@ -100,7 +100,7 @@ def test_a_fork_counts_with_the_session_that_it_was_forked_from() -> None:
     assert set(ledger["session"]) == {"example-quick", "example-quick-kept"} and set(ledger["cluster"]) == {"example-quick"}
 
 
-def test_the_recorded_session_promised_more_than_came(session: Session) -> None:
+def test_the_recorded_session_predicted_more_than_it_gained(session: Session) -> None:
     one = score("policy", predictions(SessionStore().open("example-long")))
     assert one.n > 10 and one.predicted > 0.05 > 0.02 > one.measured, "+5.5 points against +0.7: inside of most intervals of 40 boards"
     assert "p + 0.3 p(1-p)" in source(session.spec)

@@ -36,7 +36,7 @@ def victim(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", [".worker.lock", "events.jsonl", "worker.log", "stages/00/metrics.jsonl", "baseline/.x.parquet.tmp"])
-def test_a_folder_with_a_link_is_not_worked_in(session: Session, victim: Path, name: str) -> None:
+def test_no_worker_runs_in_a_folder_with_a_link(session: Session, victim: Path, name: str) -> None:
     (session.dir / name).unlink(missing_ok=True)
     (session.dir / name).symlink_to(victim)
     before = sorted(path.name for path in session.dir.rglob("*"))
@@ -50,7 +50,7 @@ def test_a_folder_with_a_link_is_not_worked_in(session: Session, victim: Path, n
     assert sorted(path.name for path in session.dir.rglob("*")) == before
 
 
-def test_a_folder_of_stages_elsewhere_is_not_written_to(session: Session, tmp_path: Path) -> None:
+def test_a_linked_stages_folder_is_not_written_to(session: Session, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     (session.dir / "stages").rename(elsewhere)
     (session.dir / "stages").symlink_to(elsewhere)
@@ -68,7 +68,7 @@ def test_a_link_among_the_sessions_is_read_and_never_changed(session: Session) -
 
 
 @pytest.mark.parametrize("write", [lambda path: append_line(path, {}), lambda path: sole_worker(Session(path.parent)).__enter__()])
-def test_what_is_opened_to_be_written_to_is_no_link(session: Session, victim: Path, write: Callable[[Path], None]) -> None:
+def test_a_link_is_never_opened_for_writing(session: Session, victim: Path, write: Callable[[Path], None]) -> None:
     (session.dir / ".worker.lock").symlink_to(victim)
     with pytest.raises(OSError, match="symbolic links"):
         write(session.dir / ".worker.lock")
@@ -81,7 +81,7 @@ def test_the_lock_is_not_emptied(session: Session) -> None:
         assert (session.dir / ".worker.lock").read_text() == "something"
 
 
-def test_a_table_is_not_written_through_a_name_that_can_be_foreseen(victim: Path) -> None:
+def test_the_temporary_name_of_a_table_is_unpredictable(victim: Path) -> None:
     (victim.parent / ".t.parquet.tmp").symlink_to(victim)
     write_parquet(victim.parent / "t.parquet", pd.DataFrame({"n": [1]}))
     assert victim.read_text() == "mine"

@@ -85,7 +85,7 @@ def test_the_folder_holds_everything(whole: Session) -> None:
     assert whole.problems == []
 
 
-def test_the_state_tells_the_end_and_the_rates(whole: Session) -> None:
+def test_the_state_holds_the_end_and_the_rates(whole: Session) -> None:
     state = whole.state()
     assert (state.status, state.phase, state.progress) == ("done", "done", 1.0)
     assert [(rate.stage, rate.n) for rate in state.rates] == [(None, 12), (0, 12), (1, 12)], "told from the test boards"
@@ -131,7 +131,7 @@ def test_test_boards_are_other_boards_than_those_of_validation_and_training(whol
     assert not sealed & read and not any(sealed & boards for boards in trained)
 
 
-def test_nothing_that_happens_on_the_test_boards_reaches_the_engineer(whole: Session, tmp_path: Path) -> None:
+def test_the_engineer_sees_nothing_of_the_test_boards(whole: Session, tmp_path: Path) -> None:
     session = Session(shutil.copytree(whole.dir, tmp_path / "turned"))
     for stage in (None, 0, 1):
         rows = session.test(stage)

@@ -1,4 +1,4 @@
-"""The planning process is started ahead of the first request, once, and never while somebody plans."""
+"""The planning process starts once, ahead of the first request, and never during a request."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def test_the_process_is_started_once_and_loads_the_model(commands: list[list[str
     assert [command[-2:] for command in commands] == [["frozenlab.policy.serve", str(MODEL)]]
 
 
-def test_nothing_waits_for_somebody_who_plans(commands: list[list[str]]) -> None:
+def test_a_warm_up_does_not_wait_for_a_plan_in_progress(commands: list[list[str]]) -> None:
     planner = Planner()
     with planner._lock:
         planner.warm_up(MODEL)  # would wait for ever
     assert not commands
 
 
-def test_a_model_that_cannot_be_loaded_is_told_when_it_is_asked(tmp_path: Path) -> None:
+def test_a_model_that_cannot_be_loaded_is_reported_on_the_first_request(tmp_path: Path) -> None:
     from frozenlab.policy import serve
 
     serve.warm_up(str(tmp_path))

@@ -71,6 +71,6 @@ def test_each_method_has_a_learning_rate_of_its_own() -> None:
         assert TrainingSettings(method=method, learning_rate=2e-5).learning_rate == 2e-5
 
 
-def test_a_session_that_names_no_method_was_trained_by_grpo() -> None:
+def test_a_spec_without_a_method_means_grpo() -> None:
     """As sessions recorded before there were others."""
     assert TrainingSettings.model_validate_json('{"steps": 40, "learning_rate": 0.0001}').method == "grpo"

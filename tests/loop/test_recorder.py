@@ -1,4 +1,4 @@
-"""What a worker writes down while a stage trains, and what another one makes of it that takes the stage up again."""
+"""The files that a worker writes while a stage trains, and how another worker resumes from them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def taken_up(session: Session, step: int) -> Recorder:
 
 
 @pytest.mark.parametrize("checkpoint", [0, 2, 4])
-def test_steps_that_come_again_are_recorded_once(session: Session, checkpoint: int) -> None:
+def test_repeated_steps_are_recorded_once(session: Session, checkpoint: int) -> None:
     taken_up(session, checkpoint + 1)
     steps = range(1, checkpoint + 2)
     assert session.completions(0).groupby("training_step").size().to_dict() == dict.fromkeys(steps, 8)  # type: ignore[union-attr]
@@ -37,7 +37,7 @@ def test_steps_that_come_again_are_recorded_once(session: Session, checkpoint: i
     assert session.recorded_steps(0) == checkpoint + 1
 
 
-def test_completions_are_on_the_disk_before_a_checkpoint_that_goes_on_behind_them(session: Session) -> None:
+def test_completions_are_written_before_the_checkpoint_that_follows_them(session: Session) -> None:
     recorder = taken_up(session, 1)
     rows = session.completions(0).to_dict("records")  # type: ignore[union-attr]
     recorder.step(0, {"step": 2}, [row | {"training_step": 2} for row in rows], False)
@@ -46,7 +46,7 @@ def test_completions_are_on_the_disk_before_a_checkpoint_that_goes_on_behind_the
     assert session.recorded_steps(0) == 3
 
 
-def test_a_file_that_a_fork_shares_with_its_parent_is_not_written_to(session: Session, tmp_path: Path) -> None:
+def test_a_file_shared_with_the_parent_is_not_written_to(session: Session, tmp_path: Path) -> None:
     metrics = session.stage_dir(0) / "metrics.jsonl"
     os.link(metrics, tmp_path / "parents")
     before = metrics.read_bytes()
@@ -54,7 +54,7 @@ def test_a_file_that_a_fork_shares_with_its_parent_is_not_written_to(session: Se
     assert (tmp_path / "parents").read_bytes() == before != metrics.read_bytes()
 
 
-def test_rates_are_counted_from_the_tables_whatever_became_of_the_state(session: Session) -> None:
+def test_rates_are_counted_from_the_tables_not_the_state(session: Session) -> None:
     (session.dir / "state.json").unlink()
     recorder = Recorder(session)
     recorder.begin()

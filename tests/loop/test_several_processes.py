@@ -45,7 +45,7 @@ def whole(spec: SessionSpec, tmp_path_factory: pytest.TempPathFactory) -> Sessio
     return session
 
 
-def test_they_share_each_steps_boards(whole: Session, spec: SessionSpec) -> None:
+def test_the_processes_share_the_boards_of_each_step(whole: Session, spec: SessionSpec) -> None:
     for stage in range(2):
         metrics = whole.metrics(stage)
         assert metrics["step"].tolist() == list(range(1, STEPS + 1))

@@ -1,4 +1,4 @@
-"""What the draws of a stage hang on: seeds of its own for boards and proposal, and for boards that were drawn before, the one they had."""
+"""The seeds of a stage: its boards and its proposal have their own, and boards drawn by an older version keep theirs."""
 
 from __future__ import annotations
 

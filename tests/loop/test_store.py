@@ -31,14 +31,14 @@ def test_ids_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
         SessionStore(tmp_path).open(name)
 
 
-def test_an_id_is_given_once(tmp_path: Path) -> None:
+def test_an_id_is_used_once(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     store.create(preset_spec("quick"), "mine")
     with pytest.raises(SessionError, match="already exists"):
         store.create(preset_spec("quick"), "mine")
 
 
-def test_what_a_killed_process_began_to_make_is_cleared_a_day_later(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_process_are_deleted_after_a_day(tmp_path: Path) -> None:
     for name, age in ((".new-old", 2 * SCRATCH_AGE), (".new-now", 0.0)):
         (tmp_path / name / "half").mkdir(parents=True)
         os.utime(tmp_path / name, (time.time() - age,) * 2)

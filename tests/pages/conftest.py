@@ -1,4 +1,4 @@
-"""What tests of pages share: a sessions folder of their own, and a launcher that starts nothing."""
+"""Fixtures of the page tests: an own sessions folder, and a launcher that starts no worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder full of damaged sessions takes no page down; what is wrong is said, and the rest is shown."""
+"""Damaged sessions break no page: the damage is named and the rest is shown."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def test_every_page_opens(page: str, session: str) -> None:
 
 
 @pytest.mark.parametrize("page", ["home", "train", "story"])
-def test_what_cannot_be_read_is_said(page: str) -> None:
+def test_unreadable_folders_are_reported(page: str) -> None:
     said = words(open_page(page))
     assert "Session 'folder': session.json cannot be read" in said
     assert "Session 'brackets'" in said
 
 
-def test_the_others_are_shown_and_their_damage_is_said() -> None:
+def test_damaged_sessions_are_shown_with_their_damage() -> None:
     assert "**Built session**" in words(open_page("home"))
     assert "size" in words(open_page("story", session="column"))

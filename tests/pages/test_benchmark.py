@@ -88,7 +88,7 @@ def asked(app: AppTest, name: str) -> list[str]:
 # --- the figures -----------------------------------------------------------------------------------------------------
 
 
-def test_results_stand_beside_the_paper_and_the_difference_is_told() -> None:
+def test_results_are_shown_next_to_the_paper_with_the_difference() -> None:
     app = open_page("benchmark")
     assert not app.exception
     said = words(app)
@@ -112,7 +112,7 @@ def test_another_suite_has_no_rows_of_the_paper() -> None:
     assert asked(app, "result") == ["base", "stage-1", "stage-2"]
 
 
-def test_choices_stand_in_the_address() -> None:
+def test_choices_are_kept_in_the_address() -> None:
     app = open_page("benchmark")
     app.multiselect(key="bench-results").set_value(["base", "stage-1"]).run()
     app.multiselect(key="bench-paper").set_value([]).run()
@@ -177,8 +177,8 @@ def test_every_number_of_ours_leads_to_the_boards_it_counts(folder: Path) -> Non
         for trace in outcomes_figure(lines, agents, "valid").figure.data:
             for code, count, _ in trace.customdata:
                 assert len(boards(code)) == count
-    told = changes(tables["base"], tables["stage-2"], "valid")
-    for change, row in zip(told, changes_table(told, lines[0], lines[2]).rows, strict=True):
+    paired = changes(tables["base"], tables["stage-2"], "valid")
+    for change, row in zip(paired, changes_table(paired, lines[0], lines[2]).rows, strict=True):
         assert [len(boards(row.cells[i].leads)) for i in (3, 4)] == [change.gained, change.lost]
 
 
@@ -258,7 +258,7 @@ def test_a_link_opens_the_boards_of_a_cell(folder: Path) -> None:
     assert f"<b>{first['optimal_makespan']}</b><span>best makespan</span>" in said
 
 
-def test_filters_narrow_the_boards_and_stand_in_the_address(folder: Path) -> None:
+def test_filters_narrow_the_boards_and_are_kept_in_the_address(folder: Path) -> None:
     app = open_page("benchmark", boards="base~3~3~all~~~")
     app.selectbox(key="bench-boards-size").set_value("all").run()
     app.selectbox(key="bench-boards-outcome").set_value("valid").run()
@@ -302,8 +302,10 @@ def test_each_outcome_finds_its_own_boards(folder: Path) -> None:
     assert boards["gained"] == own & right - right_before and boards["lost"] == own & right_before - right
     assert boards["gained"] and boards["valid"] == own & right and boards["optimal"] == set(rows.loc[rows["optimal"], "board_id"]) & own
     faults = [outcome for outcome in FILTERS if outcome not in (ALL, "valid", "optimal", "failed", "gained", "lost")]
-    told = rows[rows["board_id"].isin(own)].groupby("outcome")["board_id"].agg(set).to_dict()
-    assert {outcome: boards[outcome] for outcome in faults if boards[outcome]} == {name: of for name, of in told.items() if name in faults}
+    of_outcome = rows[rows["board_id"].isin(own)].groupby("outcome")["board_id"].agg(set).to_dict()
+    assert {outcome: boards[outcome] for outcome in faults if boards[outcome]} == {
+        name: of for name, of in of_outcome.items() if name in faults
+    }
     assert any(boards[outcome] for outcome in faults)
 
 
@@ -336,7 +338,7 @@ def test_damaged_results_are_named_and_the_rest_is_shown(suite: list[Instance], 
     assert "cannot be read" in app.error[0].value
 
 
-def test_a_result_that_the_address_names_and_that_is_not_here_is_said() -> None:
+def test_a_missing_result_in_the_address_is_reported() -> None:
     app = open_page("benchmark", result="![x](http://example.com/x)")
     assert not app.exception
     assert any("Not on this machine" in warning.value and "![x](" not in warning.value for warning in app.warning)
@@ -376,7 +378,7 @@ def test_a_checkpoint_of_a_session_can_be_measured(lab: SessionStore, monkeypatc
     assert [(task.session, task.stage, task.suite, task.method) for task in started] == [("told", 1, "quick", "grpo")]
 
 
-def test_a_refusal_is_said(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_shown(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(task: Task, store: SessionStore) -> Evaluation:
         raise launcher.LaunchError("a session is running")
 

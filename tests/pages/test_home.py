@@ -28,7 +28,7 @@ def test_an_empty_lab_offers_the_quick_session(launched: list[SessionSpec]) -> N
     assert app.query_params["session"] == "started-1"
 
 
-def test_a_launch_that_is_refused_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_launch_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(spec: SessionSpec, store: SessionStore) -> Session:
         raise launcher.LaunchError("another session is running")
 
@@ -52,7 +52,7 @@ def test_a_finished_session_is_shown_with_interval_and_n(sessions_folder: Path) 
     assert any(key.endswith("loop") for key in keys)
 
 
-def test_the_finished_one_is_told_even_if_a_newer_one_is_half_way(sessions_folder: Path) -> None:
+def test_the_finished_session_is_shown_even_if_a_newer_one_is_half_way(sessions_folder: Path) -> None:
     build_session(sessions_folder, session_id="finished")
     build_session(sessions_folder, small_spec(title="Half"), "half", status="stopped", finished_stages=1)
     said = words(open_page("home"))

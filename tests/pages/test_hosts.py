@@ -1,4 +1,4 @@
-"""Before anything asks a server that was not allowed on this machine, its page asks whether it may."""
+"""Before a server that is not allowed on this machine is asked, the page asks for permission."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_server_that_is_new_here_is_asked_about(place: str) -> None:
     assert "be asked?" not in words(app) and not app.button(key=start).disabled
 
 
-def test_whatever_the_page_does_nothing_starts(folder: Path) -> None:
+def test_nothing_starts_whatever_the_page_does(folder: Path) -> None:
     store = SessionStore(folder)
     session, study, replay = store.open("built"), studies(store)[0], replays(store)[0]
     before = sorted(folder.rglob("*"))

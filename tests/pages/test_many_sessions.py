@@ -1,4 +1,4 @@
-"""What a page costs does not grow with the sessions that it does not show: files that are opened are counted, not seconds."""
+"""The cost of a page, in files opened, does not grow with the number of sessions that it does not show."""
 
 from __future__ import annotations
 

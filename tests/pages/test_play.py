@@ -57,7 +57,7 @@ def test_an_address_opens_its_board(page: AppTest) -> None:
     assert board(page) == SMALL and not page.warning
 
 
-def test_an_address_that_is_no_board_is_said_and_not_fatal(page: AppTest) -> None:
+def test_an_address_without_a_board_is_reported_and_not_fatal(page: AppTest) -> None:
     page.query_params["board"] = "<script>"
     page.run()
     assert not page.exception and "holds no board" in page.warning[0].value
@@ -170,7 +170,7 @@ def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(pag
     assert [track["outcome"] for track in player["tracks"]] == ["valid"]
 
 
-def test_your_plan_is_judged_beside_the_optimum(page: AppTest) -> None:
+def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:
     page.query_params["board"] = encode(SMALL)
     page.run()
     page.segmented_control(key="play_planner").set_value("You").run()

@@ -1,4 +1,4 @@
-"""A new machine, on which the kernels are still being compiled: most pages do without, the others say how far it is and go on."""
+"""While kernels are being compiled on a new machine, most pages work, and the others show progress and continue."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Every number that the pages showed of the recorded sessions, studies, replays and results on the day it was noted is still shown.
 
-``python -m tests.pages.test_recorded_numbers`` notes them anew, which only new recordings are a reason for.
+``python -m tests.pages.test_recorded_numbers`` notes them again, for new recordings only.
 """
 
 from __future__ import annotations

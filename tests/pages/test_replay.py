@@ -61,8 +61,8 @@ def asked(folder: Path, answers: int | None = None) -> Replay:
 def test_a_recorded_replay_opens_by_its_address(replay: Replay) -> None:
     app = open_page("replay", replay=f"recorded-{replay.id}")
     assert not app.exception and not app.warning
-    told = sentences(proposals(replay.answers()), replay.task)
-    assert told[1][:60] in words(app)
+    lines = sentences(proposals(replay.answers()), replay.task)
+    assert lines[1][:60] in words(app)
     assert len(app.get("plotly_chart")) == 1
     [table] = (frame.value for frame in app.dataframe)
     assert table["arm"].tolist() == [arm.name for arm in replay.task.arms] and (table["answers"] == replay.task.samples).all()
@@ -101,7 +101,7 @@ def test_a_stopped_replay_shows_what_it_has_and_can_go_on(alone: Path, monkeypat
     assert [replay.id for replay in resumed] == ["mine"]
 
 
-def test_a_running_replay_tells_how_far_it_is_and_can_be_stopped(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_replay_shows_its_progress_and_can_be_stopped(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replay = asked(alone, answers=6)
     mine = {"status": "running", "pid": os.getpid(), "create_time": psutil.Process().create_time(), "heartbeat": time.time()}
     running = WorkerState.model_validate(mine | {"progress": 0.5, "seconds_left": 40.0})
@@ -181,7 +181,7 @@ def test_before_training_there_is_nothing_to_ask_about(alone: Path) -> None:
     assert "Nothing has been validated here" in app.info[0].value and not app.get("button_group")
 
 
-def test_a_refusal_is_said(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_shown(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 
@@ -203,7 +203,7 @@ def test_the_empty_page_offers_the_newest_stage_that_can_be_asked_about(started:
     assert (task.session, task.stage, len(task.arms)) == ("built", 2, 8)
 
 
-def test_the_figure_tells_where_answers_agree_and_which_way_an_arm_goes(alone: Path) -> None:
+def test_the_figure_shows_agreement_and_the_direction_of_each_arm(alone: Path) -> None:
     replay = asked(alone)
     answers, arms = replay.answers(), [arm.name for arm in replay.task.arms]
     before, table = answers[0].record.config_before, proposals(answers)

@@ -39,7 +39,7 @@ def answer(app: AppTest) -> str:
     return next(text for element in app.get("html") if 'class="fl-answer"' in (text := element.proto.body))
 
 
-def test_a_stage_tells_its_results_the_change_and_whether_it_was_right(folder: Path) -> None:
+def test_a_stage_shows_its_results_the_change_and_whether_it_was_right(folder: Path) -> None:
     app = open_page("story", session="whole", stage="1")
     assert not app.exception
     before, after = (100 * whole(folder).validation(stage)["valid"].mean() for stage in (None, 0))
@@ -105,7 +105,7 @@ def test_before_training_there_is_only_the_base(folder: Path) -> None:
     assert "What it said" not in [head.value for head in app.subheader]
 
 
-def test_an_unusable_answer_is_told_and_shown_as_text() -> None:
+def test_an_unusable_answer_is_named_and_shown_as_text() -> None:
     app = open_page("story", session="broken", stage="1")
     assert not app.exception
     assert any("The previous config was kept." in warning.value for warning in app.warning)
@@ -139,9 +139,9 @@ def test_every_section_is_in_the_contents_with_the_stages_around(folder: Path) -
 
     app = open_page("story", session="whole", stage="2")
     anchors = [head.proto.anchor for head in app.subheader if head.proto.anchor]
-    told = contents("2")
-    assert [section["anchor"] for section in told["sections"]] == anchors and len(anchors) == len(set(anchors)) == 9
-    assert [mark["id"] for mark in told["stages"]] == [1, 2, 3]
+    listed = contents("2")
+    assert [section["anchor"] for section in listed["sections"]] == anchors and len(anchors) == len(set(anchors)) == 9
+    assert [mark["id"] for mark in listed["stages"]] == [1, 2, 3]
     assert contents("0")["stages"][0] is None and contents("3")["stages"][2] is None
 
 
@@ -152,7 +152,7 @@ def test_a_stage_that_does_not_exist_falls_back_to_where_the_page_opens(stage: s
     assert "Stage 1 took" in answer(app)
 
 
-def test_a_session_that_does_not_exist_is_said() -> None:
+def test_a_missing_session_is_reported() -> None:
     app = open_page("story", session="../../etc")
     assert not app.exception
     assert any("There is no session of that name here" in warning.value for warning in app.warning)
@@ -209,17 +209,20 @@ def test_a_line_of_evidence_is_followed_by_its_link_to_its_boards(folder: Path) 
     assert f"**{line.boards[0]}**" in words(app)
 
 
-def test_a_line_that_is_not_there_is_said_and_forgotten() -> None:
+def test_a_missing_line_of_evidence_is_reported_and_dropped_from_the_address() -> None:
     app = open_page("story", session="whole", stage="1", evidence="F99")
     assert not app.exception
     assert any("saw no line F99" in toast.value for toast in app.toast)
     assert "evidence" not in app.query_params
 
 
-def test_the_ledger_holds_predicted_against_measured_changes_and_says_whose_numbers_they_are(folder: Path) -> None:
-    told = score("policy", predictions(whole(folder)))
+def test_the_ledger_compares_predicted_with_measured_changes_and_names_their_source(folder: Path) -> None:
+    scored = score("policy", predictions(whole(folder)))
     said = words(open_page("story", session="whole", stage="1"))
-    assert f"It predicted {points(told.predicted)} points on average, and {points(told.measured)} came** (n = {told.n} predictions)" in said
+    assert (
+        f"It predicted {points(scored.predicted)} points on average, and {points(scored.measured)} came** (n = {scored.n} predictions)"
+        in said
+    )
     assert "p + 0.3 p(1-p)" in said and "Measured on validation boards, which the engineer saw too" in said
 
 

@@ -45,11 +45,11 @@ def recorded(folder: Path) -> StudyReport:
 @pytest.mark.parametrize("view", ["effects", "arms", "sizes"])
 def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view: str) -> None:
     report = recorded(folder)
-    told = getattr(report, measure)
+    rates = getattr(report, measure)
     app = open_page("studies", study=f"recorded-{folder.name}", measure=measure, view=view, image="svg")
     assert not app.exception and not app.warning
     said = words(app)
-    assert f"{report.cells} of {report.cells} sessions" in said and escape(told.verdict) in said
+    assert f"{report.cells} of {report.cells} sessions" in said and escape(rates.verdict) in said
     charts = app.get("plotly_chart")
     assert len(charts) == CHARTS[view]
     assert all(json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg" for chart in charts)
@@ -60,12 +60,12 @@ def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view:
     }
     tables = [frame.value for frame in app.dataframe]
     if view == "effects":
-        assert tables[0]["comparison"].tolist() == [row.name for row in told.effects]
-        assert all(sentence in said for sentence in told.sentences)
+        assert tables[0]["comparison"].tolist() == [row.name for row in rates.effects]
+        assert all(sentence in said for sentence in rates.sentences)
     elif view == "arms":
-        assert tables[0]["arm"].tolist() == [arm.arm for arm in told.arms] and "95 % t interval" in said
+        assert tables[0]["arm"].tolist() == [arm.arm for arm in rates.arms] and "95 % t interval" in said
     else:
-        assert f"These are {len(told.sizes)} comparisons; after Holm's correction for all of them" in said
+        assert f"These are {len(rates.sizes)} comparisons; after Holm's correction for all of them" in said
     if report.spec.suite_by_seed:
         assert escape(report.beforehand) in said and "test boards, which no engineer saw" in said
     else:
@@ -82,7 +82,7 @@ def test_a_choice_changes_the_address_and_the_figure() -> None:
     assert "18 comparisons" in words(app) and "optimal plans" in words(app)
 
 
-def test_what_an_address_asks_for_in_vain_is_replaced() -> None:
+def test_an_impossible_choice_in_the_address_is_replaced() -> None:
     app = open_page("studies", study="recorded-sections", view="<b>", measure="best", image="exe")
     assert not app.exception
     assert [str(app.query_params[name]) for name in ("view", "measure", "image")] == ["effects", "valid", "png"]
@@ -125,7 +125,7 @@ def test_every_arm_has_a_panel_with_the_first_arm_in_grey(folder: Path) -> None:
     assert all(f"{curve.arm}: " in drawn.alt for curve in curves)
 
 
-def test_a_curve_tells_on_hover_how_far_it_is_from_the_first_arm_in_the_same_seeds() -> None:
+def test_hovering_a_curve_shows_its_distance_from_the_first_arm_in_the_same_seeds() -> None:
     engineers = recorded(next(folder for folder in shipped() if folder.name == "engineers"))
     drawn = curves_figure(engineers.valid.curves, "valid", INK)
     uniform = next(trace for trace in drawn.figure.data if trace.hovertext and trace.hovertext[-1].startswith("uniform"))
@@ -149,7 +149,7 @@ def test_every_difference_by_size_is_a_number_with_its_interval_and_only_clear_o
 # --- starting and watching -------------------------------------------------------------------------------------------
 
 
-def test_an_unknown_study_is_said_and_another_is_shown() -> None:
+def test_an_unknown_study_is_reported_and_another_is_shown() -> None:
     app = open_page("studies", study="<script>")
     assert not app.exception and "no such study" in app.warning[0].value
     assert str(app.query_params["study"]).startswith("recorded-")
@@ -167,7 +167,7 @@ def test_ones_own_study_that_waits_says_so_and_can_go_on(sessions_folder: Path, 
     assert [study.id for study in resumed] == ["mine"]
 
 
-def test_a_running_study_tells_how_far_it_is_and_can_be_stopped(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_running_study_shows_its_progress_and_can_be_stopped(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     study = create_study(engineers_study(2), SessionStore(sessions_folder), "mine")
     mine = {
         "status": "running",
@@ -263,7 +263,7 @@ def test_what_cells_run_can_be_chosen_of_what_runs_here() -> None:
     assert any("preset paper" in words for words in offered) == bool(gpus())
 
 
-def test_an_engineer_behind_an_api_is_asked_for_and_its_cost_is_told_before(started: list[tuple[StudySpec, int]]) -> None:
+def test_the_cost_of_an_api_engineer_is_shown_before_the_start(started: list[tuple[StudySpec, int]]) -> None:
     chosen = {"kind": "engineers", "engineers": ["policy", "api", "bandit"]}
     assert "Which model is the engineer?" in form(**chosen).info[0].value
     app = form(**chosen, api_model="some-model", api_input_price=2.0, api_output_price=10.0)
@@ -290,13 +290,13 @@ def test_guidance_is_asked_of_an_api_where_a_lab_model_is_trained(started: list[
         ({"kind": "guidance", "api_model": "some", "api_base_url": "nowhere"}, "This cannot run: base"),
     ],
 )
-def test_what_cannot_run_is_said_in_the_form(chosen: dict[str, Any], message: str) -> None:
+def test_the_form_says_why_a_study_cannot_run(chosen: dict[str, Any], message: str) -> None:
     app = form(**chosen)
     assert not app.exception and message in words(app)
     assert all(button.key != "study-start" for button in app.button)
 
 
-def test_a_refusal_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any) -> Any:
         raise launcher.LaunchError("a session is running")
 

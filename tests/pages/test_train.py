@@ -57,7 +57,7 @@ def test_the_form_sets_every_part_of_the_spec(launched: list[SessionSpec]) -> No
     assert spec.suite.boards_per_cell == 9
 
 
-def test_an_engineer_behind_an_api_is_told_where_and_with_which_key(launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_api_engineer_has_a_server_and_a_key(launched: list[SessionSpec], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MY_API_KEY", raising=False)
     app = open_page("train")
     app.selectbox(key="form_engineer").set_value("api").run()
@@ -117,7 +117,7 @@ def test_back_from_a_language_model_to_the_lab_model(launched: list[SessionSpec]
     assert launched == [preset_spec("study")]
 
 
-def test_what_this_machine_lacks_is_said_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shortfalls_of_this_machine_are_shown_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.loop.page.obstacles.shortfalls", lambda spec: ["it needs a GPU, and there is none"])
     app = open_page("train")
     app.selectbox(key="form_preset").set_value("qwen3-0.6b").run()
@@ -166,7 +166,7 @@ def test_the_form_says_that_another_session_is_running(sessions_folder: Path, mo
     assert app.title[0].value == "What should run?"
 
 
-def test_what_will_run_says_by_which_method() -> None:
+def test_the_preview_names_the_method() -> None:
     app = open_page("train")
     app.selectbox(key="form_method").set_value("imitation").run()
     said = words(app)
@@ -352,7 +352,7 @@ def test_stopping_asks_first(sessions_folder: Path, monkeypatch: pytest.MonkeyPa
     assert stopped == ["built"]
 
 
-def test_a_worker_that_is_gone_is_said(sessions_folder: Path) -> None:
+def test_a_dead_worker_is_reported(sessions_folder: Path) -> None:
     build_session(sessions_folder, status="running", finished_stages=1)
     app = open_page("train", session="built")
     assert any("The worker is gone" in error.value for error in app.error)

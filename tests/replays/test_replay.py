@@ -1,5 +1,4 @@
-"""Asking anew: nothing is trained and nothing of the session touched, the same draws for every arm, answers that are there are kept, and
-distances that are what they say."""
+"""Replays: asking engineers again trains nothing, changes nothing in the session, gives all arms the same draws and keeps known answers."""
 
 from __future__ import annotations
 
@@ -60,7 +59,7 @@ def files_of(folder: Path) -> dict[str, float]:
 
 @pytest.mark.training
 @pytest.mark.xdist_group("replay")
-def test_the_recorded_session_is_asked_anew() -> None:
+def test_the_engineers_of_the_recorded_session_are_asked_again() -> None:
     session = SessionStore().open("example-quick")
     untouched = files_of(session.dir)
     arms = [section_arms()[0], Arm(name="blind", sections=()), Arm(name="rules", engineer="rules"), Arm(name="fixed", engineer="fixed")]
@@ -81,7 +80,7 @@ def test_the_recorded_session_is_asked_anew() -> None:
     assert files_of(session.dir) == untouched
 
 
-def test_what_cannot_be_asked_is_said(store: SessionStore) -> None:
+def test_an_impossible_question_is_refused_with_a_reason(store: SessionStore) -> None:
     session = build_session(store.root, finished_stages=1)
     rules = [Arm(name="rules", engineer="rules")]
     assert validated_stages(session) == [0]
@@ -119,7 +118,7 @@ def test_the_arms_of_every_kind() -> None:
 # --- the folder and the process --------------------------------------------------------------------------------------
 
 
-def test_what_was_answered_is_kept_and_not_asked_again(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_kept_and_not_asked_again(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
     session = scripted.session.dir
     untouched = files_of(session)
 
@@ -132,9 +131,9 @@ def test_what_was_answered_is_kept_and_not_asked_again(scripted: Replay, monkeyp
     first = scripted.answers()
     assert [answer.sample for answer in first] == [0, 0, 0, 0, 1]
     (scripted.dir / STOP_FILE).unlink()
-    told: list[int] = []
-    assert worker.main(scripted.dir, lambda done, of: told.append(done)) == 0
-    assert told == list(range(6, 13)), "those that were there are not asked again"
+    progress: list[int] = []
+    assert worker.main(scripted.dir, lambda done, of: progress.append(done)) == 0
+    assert progress == list(range(6, 13)), "those that were there are not asked again"
     assert (scripted.state().status, scripted.state().progress) == ("done", 1.0)
     assert scripted.answers()[:5] == first and len(scripted.answers()) == scripted.task.total
     assert worker.main(scripted.dir) == 0, "nothing is left to ask"
@@ -162,7 +161,7 @@ def test_a_replay_whose_weights_vanish_says_why(store: SessionStore) -> None:
 
 @pytest.mark.training
 @pytest.mark.xdist_group("replay")
-def test_a_killed_replay_in_the_background_goes_on(store: SessionStore) -> None:
+def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
     session = build_session(store.root)
     weights = SessionStore().open("example-quick").stage_dir(1) / "policy"
     (session.stage_dir(0) / "policy").symlink_to(weights)
@@ -203,7 +202,7 @@ def test_replays_are_found_by_name_and_damaged_ones_are_not(store: SessionStore,
         scripted.answers()
 
 
-def test_a_session_that_lies_elsewhere_is_found(store: SessionStore, tmp_path: Path) -> None:
+def test_a_session_in_another_folder_is_found(store: SessionStore, tmp_path: Path) -> None:
     session = build_session(tmp_path / "elsewhere")
     found = create_replay(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
     assert found.session.dir == session.dir and worker.main(found.dir) == 0
@@ -236,15 +235,15 @@ def table(**arms: list[float]) -> pd.DataFrame:
 def test_spread_and_distance_are_mean_absolute_differences_in_points() -> None:
     answers = table(a=[0.2, 0.4], b=[0.6, 0.6])
     answers.loc[3, "usable"] = False
-    told = compared(answers, "a")
-    assert told["spread"].to_dict() == pytest.approx({"a": 10 / 3, "b": 0})  # one knob of three, 10 points from the mean
-    assert told["distance"].to_dict() == pytest.approx({"a": 0, "b": 10})
-    assert told["unusable"].to_dict() == {"a": 0, "b": 1}
+    table_of_arms = compared(answers, "a")
+    assert table_of_arms["spread"].to_dict() == pytest.approx({"a": 10 / 3, "b": 0})  # one knob of three, 10 points from the mean
+    assert table_of_arms["distance"].to_dict() == pytest.approx({"a": 0, "b": 10})
+    assert table_of_arms["unusable"].to_dict() == {"a": 0, "b": 1}
     with pytest.raises(ValueError, match="the reference arm c has no answer"):
         compared(answers, "c")
 
 
-def test_chance_is_told_from_a_difference() -> None:
+def test_a_difference_is_distinguished_from_chance() -> None:
     rng = np.random.default_rng(1)
     noise = list(rng.normal(0.3, 0.05, 16))
     answers = table(a=noise, same=noise, like=list(rng.permutation(noise)), far=[hole + 0.05 for hole in noise])
@@ -268,8 +267,8 @@ def task(*arms: Arm, samples: int = 8) -> ReplayTask:
 def test_sentences_about_engineers() -> None:
     answers = table(policy=[0.30, 0.32] * 4, base=[0.30, 0.32] * 4, uniform=[0.6] * 8)
     answers.loc[answers["arm"] == "base", "usable"] = [False, *[True] * 7]
-    told = sentences(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
-    assert told == [
+    said = sentences(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
+    assert said == [
         "Furthest from policy is uniform, 9.7 points per knob away; base proposes the same.",
         "1 of 2 arms differ from policy by more than chance explains (p < 0.05 after Holm's correction); not base.",
         "Asked again, the answers of policy vary most: 0.3 points per knob around their mean; always the same: uniform.",
@@ -280,13 +279,13 @@ def test_sentences_about_engineers() -> None:
 def test_sentences_about_sections_name_the_one_that_matters() -> None:
     arms = arms_of_sections("sections", ("failures", "statistics"))
     values = {"failures-statistics": 0.3, "failures": 0.6, "statistics": 0.33, "none": 0.6}
-    told = sentences(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
-    assert told[0] == (
+    said = sentences(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
+    assert said[0] == (
         "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points per knob from the full context, the 1 "
         "arm with it 1.0. They state the current config: without it an engineer can only write a new one."
     )
-    assert told[1].startswith("All other arms differ from failures-statistics by more than chance explains")
-    assert told[2] == "Asked again, every arm answers the same."
+    assert said[1].startswith("All other arms differ from failures-statistics by more than chance explains")
+    assert said[2] == "Asked again, every arm answers the same."
     early = sentences(table(**{name: [value] for name, value in values.items()}), task(*arms))
     assert early[1].startswith("Chance could explain how far the other arms are from failures-statistics")
     assert len(early) == 3, "one answer each has no spread"
@@ -314,8 +313,8 @@ def test_an_unusable_answer_counts_as_the_config_before(store: SessionStore) -> 
 def with_api_answers(session: Session, tokens: int) -> None:
     record = session.proposal(0)
     assert record is not None
-    told = record.model_copy(update={"engineer": "api", "attempts": (Attempt(raw="{}", tokens=tokens, seconds=1),)})
-    (session.stage_dir(0) / "proposal.json").write_text(told.model_dump_json())
+    answered = record.model_copy(update={"engineer": "api", "attempts": (Attempt(raw="{}", tokens=tokens, seconds=1),)})
+    (session.stage_dir(0) / "proposal.json").write_text(answered.model_dump_json())
 
 
 def test_only_answers_that_an_api_still_has_to_give_are_estimated(store: SessionStore) -> None:
@@ -324,14 +323,14 @@ def test_only_answers_that_an_api_still_has_to_give_are_estimated(store: Session
     assert estimate(free, session) is None
     arms: Any = (*arms_of_engineers((RulesEngineer(), API), "policy"), Arm(name="blind", engineer=API, sections=()))
     paid = task_for(session, 0, arms, "x", samples=4)
-    told = estimate(paid, session)
-    assert told is not None and (told.requests, told.answer_tokens, told.judged) == (8, 8000, False)
-    assert told.cost == pytest.approx((told.prompt_tokens + 10 * 8000) / 1e6)
-    assert "8 requests" in told.sentence and "at most 8,000 written, which cost at most" in told.sentence
+    expected = estimate(paid, session)
+    assert expected is not None and (expected.requests, expected.answer_tokens, expected.judged) == (8, 8000, False)
+    assert expected.cost == pytest.approx((expected.prompt_tokens + 10 * 8000) / 1e6)
+    assert "8 requests" in expected.sentence and "at most 8,000 written, which cost at most" in expected.sentence
     rest = estimate(paid, session, known={("api", n) for n in range(4)} | {("blind", 0)})
     assert rest is not None and rest.requests == 3
     blind_only = rest.prompt_tokens / 3
-    assert blind_only < told.prompt_tokens / 8, "who is shown less costs less"
+    assert blind_only < expected.prompt_tokens / 8, "who is shown less costs less"
     with_api_answers(session, tokens=300)
     judged = estimate(paid, session)
     assert judged is not None and (judged.answer_tokens, judged.judged) == (2400, True)

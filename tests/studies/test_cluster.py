@@ -1,4 +1,4 @@
-"""A study on a Ray cluster of two nodes: nodes may die, and every cell is still run to its end once, by one worker at a time."""
+"""A study on a Ray cluster of two nodes: nodes may die, and every cell still runs to its end once, in one worker at a time."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def family(process: psutil.Process) -> list[psutil.Process]:
 
 
 def trained_on(node: Any, study: Study) -> tuple[Session, State] | None:
-    """The session that trains on a node, by now: a step of it has been told."""
+    """The session that trains on a node, once it has recorded a step."""
     for cell in study.cells:
         session = study.session(cell)
         if session is not None:
@@ -100,19 +100,19 @@ def trained_on(node: Any, study: Study) -> tuple[Session, State] | None:
 
 
 def steps_of_workers(session: Session) -> list[list[tuple[int, int]]]:
-    """The steps (stage, step) that each worker of the session has told, one worker after the other."""
-    told: list[list[tuple[int, int]]] = []
+    """The steps (stage, step) that each worker of the session recorded, one worker after the other."""
+    steps: list[list[tuple[int, int]]] = []
     for event in session.events()[0]:
         if event["kind"] in ("started", "resumed"):
-            told.append([])
+            steps.append([])
         elif event["kind"] == "step":
-            told[-1].append((event["stage"], event["step"]))
-    return told
+            steps[-1].append((event["stage"], event["step"]))
+    return steps
 
 
 @pytest.mark.training
 @pytest.mark.xdist_group("cluster")
-def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp_path: Path) -> None:
+def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
     study = create_study(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
     runner = spawn_with(RunSettings(cluster=cluster.address), study)
     doomed = cluster.worker_nodes.copy().pop()
@@ -154,7 +154,7 @@ def test_a_node_dies_and_every_cell_is_run_to_its_end_once(cluster: Cluster, tmp
 
 @pytest.mark.training
 @pytest.mark.xdist_group("cluster")
-def test_a_stopped_study_stops_its_tasks_those_too_that_wait_for_a_node(cluster: Cluster, tmp_path: Path) -> None:
+def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_path: Path) -> None:
     study = create_study(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
     runner = spawn_with(RunSettings(jobs=3, cluster=cluster.address), study)
     begun = partial(events, study, "started")
@@ -166,7 +166,7 @@ def test_a_stopped_study_stops_its_tasks_those_too_that_wait_for_a_node(cluster:
     assert sorted(session.events()[0][-1]["kind"] if session.events()[0] else "" for session in sessions) == ["", "stopped", "stopped"]
 
 
-def test_a_cluster_that_is_not_there_fails_the_study_with_the_reason(tmp_path: Path) -> None:
+def test_an_unreachable_cluster_fails_the_study_with_the_reason(tmp_path: Path) -> None:
     study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "lonely")
     workers = RayWorkers(study, "127.0.0.1:1", tmp_path / "lock")
     assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=workers).run()) == 1
@@ -188,7 +188,7 @@ def test_without_ray_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest
     assert not (tmp_path / "studies").exists()
 
 
-def test_how_a_study_runs_lies_in_its_folder(tmp_path: Path) -> None:
+def test_the_study_folder_holds_its_run_settings(tmp_path: Path) -> None:
     study = create_study(small_study("uniform", "fixed"), SessionStore(tmp_path), "told")
     assert study.run == RunSettings(jobs=None, cluster=None)
     write_text(study.dir / "run.json", RunSettings(jobs=3, cluster="auto").model_dump_json())
@@ -212,7 +212,7 @@ def test_room_is_for_whole_cells(tmp_path: Path) -> None:
     assert [heavy.room(node) for node in ({"CPU": 16.0}, {"CPU": 16.0, "GPU": 5.0}, {"CPU": 1.0, "GPU": 8.0})] == [0, 2, 1]
 
 
-def test_a_node_that_does_not_share_the_folder_is_found_out(tmp_path: Path) -> None:
+def test_a_node_without_the_shared_folder_is_detected(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     assert "does not see" in (trouble_with(str(lock)) or "")
     assert not lock.exists()

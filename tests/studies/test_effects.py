@@ -65,7 +65,7 @@ def test_a_contrast_of_several_arms_compares_their_means() -> None:
     assert (effect.mean, effect.p) == pytest.approx((0.7 / 3, test.pvalue))
 
 
-def test_order_of_rows_is_of_no_matter_and_incomplete_seeds_are_left_out() -> None:
+def test_the_order_of_rows_does_not_matter_and_incomplete_seeds_are_dropped() -> None:
     whole = table(a=[0.5, 0.6, 0.4], b=[0.3, 0.5, 0.5])
     effect = contrast(whole, ["a"], ["b"])
     more = pd.DataFrame([("a", 7, 0.9), ("b", 8, 0.1), ("a", 9, 0.9), ("b", 9, nan)], columns=whole.columns)
@@ -163,7 +163,7 @@ def test_leaving_one_out_compares_with_the_full_set() -> None:
         leave_one_out(outcomes, {arm: shown for arm, shown in arms.items() if arm != "all"})
 
 
-def test_every_other_arm_is_held_against_the_reference() -> None:
+def test_every_other_arm_is_compared_with_the_reference() -> None:
     outcomes = drawn(["policy", "rules", "fixed"], seeds=5)
     effects = against(outcomes, "rules")
     assert list(effects) == ["policy", "fixed"]
@@ -183,7 +183,7 @@ def test_holm_by_hand() -> None:
     assert holm([]) == []
 
 
-def test_what_has_no_p_value_does_not_count() -> None:
+def test_comparisons_without_a_p_value_do_not_count() -> None:
     corrected = holm([nan, 0.02, nan, 0.5])
     assert isnan(corrected[0]) and isnan(corrected[2])
     assert corrected[1::2] == pytest.approx([0.04, 0.5])
@@ -218,7 +218,7 @@ def test_one_seed_sees_nothing() -> None:
 
 
 @pytest.mark.parametrize(("mean", "deviation", "n"), [(0.001, 0.004, 5), (-0.006, 0.003, 8), (0.02, 0.01, 4)])
-def test_an_effect_is_smaller_where_both_one_sided_t_tests_say_so(mean: float, deviation: float, n: int) -> None:
+def test_an_effect_is_smaller_if_both_one_sided_t_tests_say_so(mean: float, deviation: float, n: int) -> None:
     effect = known(mean, deviation, n)
     error = deviation / np.sqrt(n)
     above, below = stats.t.sf((mean + 0.01) / error, n - 1), stats.t.cdf((mean - 0.01) / error, n - 1)
@@ -241,10 +241,10 @@ def test_without_spread_nothing_is_shown_to_be_small() -> None:
 def test_arms_that_trained_alike_are_no_comparison_and_leave_the_family() -> None:
     outcomes = table(a=[0.5, 0.6, 0.7], b=[0.5, 0.6, 0.7], c=[0.52, 0.65, 0.71], d=[0.6, 0.69, 0.85])
     found = against(outcomes, "a")
-    told = without_contrast(found, {"b"})
-    assert isnan(told["b"].p) and isnan(told["b"].low) and isnan(told["b"].p_holm)
-    assert [told[key].p_holm for key in "cd"] == holm([found[key].p for key in "cd"])
-    assert told["d"].p_holm == 2 * told["d"].p < found["d"].p_holm, "three would have cost more"
+    kept = without_contrast(found, {"b"})
+    assert isnan(kept["b"].p) and isnan(kept["b"].low) and isnan(kept["b"].p_holm)
+    assert [kept[key].p_holm for key in "cd"] == holm([found[key].p for key in "cd"])
+    assert kept["d"].p_holm == 2 * kept["d"].p < found["d"].p_holm, "three would have cost more"
 
 
 # --- other boards ----------------------------------------------------------------------------------------------------
@@ -340,7 +340,7 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
 
 
 @pytest.mark.parametrize(
-    ("effect", "told"),
+    ("effect", "words"),
     [
         (
             Effect(0.018, -0.004, 0.04, 0.08, 3, 0.08),
@@ -364,8 +364,8 @@ def test_after_holm_any_false_alarm_of_a_study_is_that_rare() -> None:
         ),
     ],
 )
-def test_a_sentence_carries_its_numbers_and_claims_no_more(effect: Effect, told: str) -> None:
-    assert sentence("Showing failures", effect) == f"Showing failures changed the final valid rate by {told}"
+def test_a_sentence_carries_its_numbers_and_claims_no_more(effect: Effect, words: str) -> None:
+    assert sentence("Showing failures", effect) == f"Showing failures changed the final valid rate by {words}"
 
 
 def test_a_small_effect_is_a_finding_and_identical_configs_are_none() -> None:
@@ -374,8 +374,8 @@ def test_a_small_effect_is_a_finding_and_identical_configs_are_none() -> None:
     assert "smaller than 2.5 points" in sentence("It", small, margin=0.025, smaller=0.004)
     both = sentence("It", Effect(0.004, 0.002, 0.006, 0.001, 8, 0.001), smaller=0.01)
     assert both.endswith("more than chance explains (p = 0.001), yet smaller than 1 point (p = 0.01).")
-    told = sentence("It", Effect(0.0, nan, nan, nan, 5, nan), alike=True)
-    assert told == "It: no contrast, the two sides trained on identical configs in all 5 seeds."
+    words = sentence("It", Effect(0.0, nan, nan, nan, 5, nan), alike=True)
+    assert words == "It: no contrast, the two sides trained on identical configs in all 5 seeds."
 
 
 def test_the_rate_is_named() -> None:
@@ -394,5 +394,5 @@ def test_the_interval_of_a_mean_is_that_of_a_table_of_t() -> None:
 @given(st.lists(st.tuples(RATES, RATES), min_size=1, max_size=4))
 def test_whatever_the_outcomes_there_is_a_sentence_without_nan(pairs: list[tuple[float, float]]) -> None:
     a, b = map(list, zip(*pairs, strict=True))
-    told = sentence("It", contrast(table(a=a, b=b), ["a"], ["b"]))
-    assert "nan" not in told and f"{len(pairs)} seed" in told
+    words = sentence("It", contrast(table(a=a, b=b), ["a"], ["b"]))
+    assert "nan" not in words and f"{len(pairs)} seed" in words

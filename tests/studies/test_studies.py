@@ -1,4 +1,4 @@
-"""Studies: every cell is run to its end exactly once, whatever is killed in between, and arms of a seed begin alike."""
+"""Studies: every cell runs to its end exactly once, whatever is killed in between, and the arms of a seed share their beginning."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
 
 
 def events(study: Study, kind: str) -> dict[str, int]:
-    """How often each cell told an event of this kind."""
-    told = {cell.id: study.session(cell) for cell in study.cells}
-    return {name: sum(event["kind"] == kind for event in session.events()[0]) for name, session in told.items() if session}
+    """How many events of this kind each cell has."""
+    sessions = {cell.id: study.session(cell) for cell in study.cells}
+    return {name: sum(event["kind"] == kind for event in session.events()[0]) for name, session in sessions.items() if session}
 
 
 def run(study: Study) -> int:
@@ -181,7 +181,7 @@ def test_arms_of_the_guard_differ_in_the_step_alone() -> None:
     assert len({cell.guard.min_share for cell in cells}) == 1
 
 
-def test_engineers_can_be_chosen_and_an_api_is_told_where_it_is_asked() -> None:
+def test_engineers_can_be_chosen_and_an_api_has_its_server() -> None:
     assert "human" not in UNATTENDED and {"bandit", "random", "api"} < set(UNATTENDED)
     spec = engineers_study(2, engineers=("bandit", "random", API))
     assert [spec.spec_of(arm, 1).engineer for arm in spec.arms] == [
@@ -202,16 +202,16 @@ def test_requests_are_counted_before_they_are_paid() -> None:
     assert sections_study().requests == 0
 
 
-def test_guidance_is_told_to_an_api() -> None:
+def test_the_guidance_study_works_for_an_api() -> None:
     spec = guidance_study(1, small_spec(), API)
-    told, untold = [spec.spec_of(arm, 0).engineer for arm in spec.arms]
-    assert (told.guidance, untold.guidance) == (True, False)  # type: ignore[attr-defined]
-    assert told.model_copy(update={"guidance": False}) == untold
+    guided, plain = [spec.spec_of(arm, 0).engineer for arm in spec.arms]
+    assert (guided.guidance, plain.guidance) == (True, False)  # type: ignore[attr-defined]
+    assert guided.model_copy(update={"guidance": False}) == plain
     again = StudySpec.model_validate_json(spec.model_dump_json())
     assert again == spec
 
 
-def test_guidance_is_told_to_a_language_model_where_forks_may_differ_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_guidance_study_works_for_a_language_model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.studies.spec.CHANGEABLE", {"engineer"})
     spec = guidance_study(1, LANGUAGE)
     cells = [spec.spec_of(arm, 0).engineer for arm in spec.arms]
@@ -265,17 +265,17 @@ def test_arms_of_a_seed_share_boards_that_other_seeds_do_not_have(make: Callable
     assert all(cell.ask_first and cell.training.schedule == "per-stage" for cell in cells.values())
 
 
-def test_a_study_of_another_session_has_test_boards_and_tells_no_lessons() -> None:
+def test_a_study_of_another_session_has_test_boards_and_no_guidance() -> None:
     spec = sections_study(1, LANGUAGE.changed(test=None))
     assert sections_study(1, preset_spec("paper")).session.training.schedule == "constant", "all its stages learn as much already"
     assert spec.session.test == LANGUAGE.suite and spec.session.language is not None and not spec.session.engineer.guidance
-    told = engineers_study(1, preset_spec("study", engineer="human"), engineers=("rules", "fixed"))
-    assert told.session.engineer.kind == "rules", "its arms say who is asked, so it does not matter that a person was"
+    study = engineers_study(1, preset_spec("study", engineer="human"), engineers=("rules", "fixed"))
+    assert study.session.engineer.kind == "rules", "its arms say who is asked, so it does not matter that a person was"
     with pytest.raises(ValueError, match="its engineer cannot be human"):
         sections_study(1, preset_spec("study", engineer="human"))
 
 
-def test_a_study_from_before_runs_as_it_did() -> None:
+def test_an_older_study_runs_as_before() -> None:
     """Without the fields that studies have had since."""
     spec = sections_study(2).model_dump()
     old = {name: value for name, value in spec.items() if name not in ("suite_by_seed", "smallest_effect", "prediction")}
@@ -346,13 +346,13 @@ def test_the_command_line_makes_every_kind_that_needs_no_settings() -> None:
     for former, kind in FORMER_NAMES.items():
         assert study_spec(parse(["study", former])) == STUDIES[kind]()
     words = ["study", "guard", "--smallest-effect", "2.5", "--prediction", "loose helps"]
-    told = study_spec(parse(words))
-    assert (told.smallest_effect, told.prediction) == (0.025, "loose helps")
+    spec = study_spec(parse(words))
+    assert (spec.smallest_effect, spec.prediction) == (0.025, "loose helps")
     options = parse(["study", "engineers", "--engineers", "bandit, random"])
     assert study_spec(options) == engineers_study(engineers=("bandit", "random"))
 
 
-def test_the_study_that_was_written_down_before_it_ran_is_one_of_today() -> None:
+def test_a_preregistered_study_equals_the_study_of_today() -> None:
     """Its boards are sealed and drawn by seed, its engineers are asked first, and it says what is expected and when it ends."""
     spec = StudySpec.model_validate_json((places.ROOT / "assets" / "studies" / "engineers-sealed" / "study.json").read_text())
     assert spec.suite_by_seed and spec.session.ask_first and spec.session.test is not None

@@ -1,4 +1,4 @@
-"""The report of a study: its figures can be counted again from its boards, and its page needs nothing else."""
+"""The report of a study: its figures can be recomputed from its boards, and its page is self-contained."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def imagined(spec: StudySpec, gain: float = 0.0, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def test_a_factorial_study_tells_main_effects_and_interactions() -> None:
+def test_a_factorial_study_reports_main_effects_and_interactions() -> None:
     spec = sections_study(4)
     boards = imagined(spec, gain=0.3)
     report = measured(boards, "valid", spec)
@@ -64,7 +64,7 @@ def test_a_factorial_study_tells_main_effects_and_interactions() -> None:
     assert {arm.arm: arm.mean for arm in report.arms} == pytest.approx(outcomes(boards).groupby("arm")["value"].mean().to_dict())
 
 
-def test_other_studies_are_told_by_what_they_are() -> None:
+def test_other_studies_report_their_own_comparisons() -> None:
     base = sections_study(3)
     for arms, kind, begin in (
         (without_one(), "leave-one-out", ["Showing behaviour changed", "Showing failures changed"]),
@@ -93,7 +93,7 @@ def test_the_reference_of_one_section_at_a_time_shows_none() -> None:
     assert (found["failures"].mean, found["failures"].p) == (expected.mean, expected.p) and found["failures"].mean > 0.1
 
 
-def test_sections_are_told_only_where_nothing_else_differs() -> None:
+def test_section_effects_are_reported_only_if_nothing_else_differs() -> None:
     """With another engineer in the same arm a difference could be the engineer's."""
     arms = (Arm(name="all"), Arm(name="none", sections=(), engineer="rules"))
     spec = sections_study(3).model_copy(update={"arms": arms})
@@ -114,7 +114,7 @@ def test_designs_are_known_by_their_sections() -> None:
     assert [is_one_at_a_time(design) for design in designs] == [False, False, False, True]
 
 
-def test_differences_by_size_are_those_of_the_boards_of_that_size_corrected_for_all_of_them() -> None:
+def test_differences_by_size_use_the_boards_of_that_size_and_are_corrected_for_all_sizes() -> None:
     for spec in (sections_study(4), engineers_study(3), sections_study(3).model_copy(update={"arms": only_one()})):
         boards = imagined(spec, gain=0.3)
         whole, rows = measured(boards, "valid", spec), measured(boards, "valid", spec).sizes
@@ -158,17 +158,17 @@ def configs_of(spec: StudySpec, holes: dict[str, float]) -> Configs:
     }
 
 
-def test_arms_that_trained_on_identical_configs_are_told_as_no_contrast() -> None:
+def test_arms_with_identical_configs_are_reported_as_no_contrast() -> None:
     spec = engineers_study(4, engineers=("policy", "base", "rules"))
     boards = imagined(spec)
-    told = measured(boards, "valid", spec, configs=configs_of(spec, {"policy": 0.2, "base": 0.2, "rules": 0.5}))
-    base, rules = told.effects
+    found = measured(boards, "valid", spec, configs=configs_of(spec, {"policy": 0.2, "base": 0.2, "rules": 0.5}))
+    base, rules = found.effects
     assert base.alike and base.dose == 0 and (base.p, base.p_holm, base.low) == (None, None, None) and not base.clear
     assert not rules.alike and rules.dose == pytest.approx(0.3 / 3 / 2), "one of three knobs, in one of two stages"
     assert rules.p_holm == rules.p, "the other is no comparison, so there is nothing to correct for"
-    assert "base instead of policy: no contrast" in told.sentences[0]
-    assert "No contrast, as both sides trained on identical configs: base instead of policy." in told.verdict
-    assert {row.name for row in told.sizes} == {"rules"}
+    assert "base instead of policy: no contrast" in found.sentences[0]
+    assert "No contrast, as both sides trained on identical configs: base instead of policy." in found.verdict
+    assert {row.name for row in found.sizes} == {"rules"}
     one = configs_of(spec, {"policy": 0.2, "base": 0.2, "rules": 0.5}) | {
         ("base", 0): configs_of(spec, dict.fromkeys(("policy", "base", "rules"), 0.21))["base", 0]
     }
@@ -178,22 +178,22 @@ def test_arms_that_trained_on_identical_configs_are_told_as_no_contrast() -> Non
 def test_a_section_is_no_contrast_only_if_all_its_pairs_of_arms_trained_alike() -> None:
     spec = sections_study(2)
     names = [arm.name for arm in spec.arms]
-    told = measured(imagined(spec), "valid", spec, configs=configs_of(spec, {name: 0.5 if "failures" in name else 0.2 for name in names}))
-    assert {row.name: row.alike for row in told.effects if row.kind == "main effect"} == {
+    found = measured(imagined(spec), "valid", spec, configs=configs_of(spec, {name: 0.5 if "failures" in name else 0.2 for name in names}))
+    assert {row.name: row.alike for row in found.effects if row.kind == "main effect"} == {
         "failures": False, "preserved": True, "statistics": True,
     }  # fmt: skip
 
 
 def test_an_effect_that_is_shown_to_be_small_is_a_finding() -> None:
     spec = engineers_study(6, engineers=("policy", "base")).model_copy(update={"smallest_effect": 0.2})
-    told = measured(imagined(spec, seed=1), "valid", spec)
-    [row] = told.effects
+    found = measured(imagined(spec, seed=1), "valid", spec)
+    [row] = found.effects
     assert row.p_smaller == pytest.approx(smaller_than(row.effect, 0.2)) and row.smaller and not row.clear
-    assert "Smaller than 20 points: base instead of policy." in told.verdict and "smaller than 20 points (p" in told.sentences[0]
-    assert told.visible is not None and 0 < told.visible < 0.3
+    assert "Smaller than 20 points: base instead of policy." in found.verdict and "smaller than 20 points (p" in found.sentences[0]
+    assert found.visible is not None and 0 < found.visible < 0.3
 
 
-def test_with_boards_of_its_own_in_each_seed_no_interval_over_boards_is_told() -> None:
+def test_seeds_with_different_boards_have_no_interval_over_boards() -> None:
     spec = engineers_study(3, engineers=("policy", "base"))
     assert measured(imagined(spec), "valid", spec).effects[0].board_low is None
     shared = spec.model_copy(update={"suite_by_seed": False})
@@ -251,7 +251,7 @@ def test_curves_are_the_rates_before_training_and_after_each_stage(learnt: Study
         assert 0 <= low <= point.mean <= high <= 1
 
 
-def test_a_study_of_which_only_one_arm_is_finished_cannot_be_told(tmp_path: Path) -> None:
+def test_a_study_with_one_finished_arm_has_no_report(tmp_path: Path) -> None:
     spec = engineers_study(1, small_spec(stages=2, sizes=(3, 4), boards_per_size=4), engineers=("uniform", "fixed"))
     study = create_study(spec, SessionStore(tmp_path), "begun")
     build_session(study.store.root, spec.spec_of(spec.arms[0], 0), study.cells[0].id)
@@ -259,10 +259,10 @@ def test_a_study_of_which_only_one_arm_is_finished_cannot_be_told(tmp_path: Path
         report_of(study)
 
 
-def apart_from_draws(told: MeasureReport) -> MeasureReport:
+def apart_from_draws(found: MeasureReport) -> MeasureReport:
     """What hangs on the sessions alone."""
-    effects = tuple(row.model_copy(update={"board_low": 0.0, "board_high": 0.0}) for row in told.effects)
-    return told.model_copy(update={"effects": effects, "curves": ()})
+    effects = tuple(row.model_copy(update={"board_low": 0.0, "board_high": 0.0}) for row in found.effects)
+    return found.model_copy(update={"effects": effects, "curves": ()})
 
 
 def of_today(folder: Path) -> bool:
@@ -274,9 +274,9 @@ def of_today(folder: Path) -> bool:
 def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
     report = StudyReport.model_validate_json((folder / "report.json").read_text())
     boards = pd.read_parquet(folder / "boards.parquet")
-    for told, measure in ((report.valid, "valid"), (report.optimal, "optimal")):
+    for found, measure in ((report.valid, "valid"), (report.optimal, "optimal")):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
-        assert again.arms == told.arms and [row.mean for row in again.effects] == [row.mean for row in told.effects]
+        assert again.arms == found.arms and [row.mean for row in again.effects] == [row.mean for row in found.effects]
     assert report.beforehand and not report.missing and report.beforehand in unescape(html_page(report))
 
 
@@ -285,11 +285,11 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
     text = (folder / "report.json").read_text()
     report = StudyReport.model_validate_json(text)
     boards = pd.read_parquet(folder / "boards.parquet")
-    for measure, told in (("valid", report.valid), ("optimal", report.optimal)):
+    for measure, found in (("valid", report.valid), ("optimal", report.optimal)):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
-        assert told.curves and told.sizes and apart_from_draws(again) == apart_from_draws(told)
+        assert found.curves and found.sizes and apart_from_draws(again) == apart_from_draws(found)
         for bound in ("board_low", "board_high"):  # a bootstrap, with other draws than when this was recorded
-            ours, theirs = ([getattr(row, bound) for row in each.effects] for each in (again, told))
+            ours, theirs = ([getattr(row, bound) for row in each.effects] for each in (again, found))
             assert ours == pytest.approx(theirs, abs=0.005)
     old = json.loads(text)
     for measure in ("valid", "optimal"):
@@ -327,22 +327,22 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_is_saved_is_whole_and_the_page_needs_nothing_else(learnt: Study, tmp_path: Path) -> None:
+def test_the_saved_report_is_complete_and_its_page_self_contained(learnt: Study, tmp_path: Path) -> None:
     boards = learnt.boards()
     report = report_of(learnt)
-    told = report.model_copy(update={"spec": report.spec.model_copy(update={"title": "<script>alert(1)</script>"})})
-    save_report(tmp_path, told, boards)
-    assert StudyReport.model_validate_json((tmp_path / "report.json").read_text()) == told
+    found = report.model_copy(update={"spec": report.spec.model_copy(update={"title": "<script>alert(1)</script>"})})
+    save_report(tmp_path, found, boards)
+    assert StudyReport.model_validate_json((tmp_path / "report.json").read_text()) == found
     again = measured(pd.read_parquet(tmp_path / "boards.parquet"), "valid", learnt.spec, configs=learnt.configs())
-    assert again == told.valid.model_copy(update={"curves": ()})
-    assert told.beforehand == detectable_effect(learnt.spec) and not told.missing
+    assert again == found.valid.model_copy(update={"curves": ()})
+    assert found.beforehand == detectable_effect(learnt.spec) and not found.missing
     assert len(pd.read_csv(tmp_path / "arms.csv")) == 2 * 6 and len(pd.read_csv(tmp_path / "effects.csv")) == 4
     page = (tmp_path / "report.html").read_text()
     tags = Tags()
     tags.feed(page)
     assert not tags.open and not tags.asked and "<script>" not in page
-    assert page.index(told.beforehand[:40]) < page.index(told.valid.sentences[0][:30]), "what it can see comes first"
-    assert all(sentence.split(":")[0] in page for sentence in (*told.valid.sentences, told.optimal.verdict))
+    assert page.index(found.beforehand[:40]) < page.index(found.valid.sentences[0][:30]), "what it can see comes first"
+    assert all(sentence.split(":")[0] in page for sentence in (*found.valid.sentences, found.optimal.verdict))
     pictures = re.findall(r"<svg.*?</svg>", page)
     assert len(pictures) == 2 * 3, "effects, curves and map sizes, for both measures"
     for picture in pictures:

@@ -55,7 +55,7 @@ def test_an_agent_without_a_path_stands_on_its_start() -> None:
     assert tracks.fault_sentence(Verdict("missing_agent")) == "The answer does not give every agent a path.", "a reader does not say which"
 
 
-def test_a_path_far_off_the_board_is_held_beside_it() -> None:
+def test_a_path_far_off_the_board_is_drawn_at_its_edge() -> None:
     paths = tracks.complete(BOARD, (((0, 0), (-1, 0), (-7, 0)), ((2, 1),)))
     assert paths is not None and paths[0] == ((0, 0), (-1, 0), (-1, 0))
 

@@ -1,4 +1,4 @@
-"""Forks beside what they were forked from."""
+"""Forks next to their parents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_fork_whose_parent_is_gone_is_a_trunk_of_its_own(tmp_path: Path) -> No
     assert [(branch.session.id, branch.stage) for branch in family(child, store)] == [("child", None)]
 
 
-def test_the_figure_tells_every_branch_and_its_rates(tmp_path: Path) -> None:
+def test_the_figure_shows_every_branch_with_its_rates(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     trunk = build_session(tmp_path, session_id="trunk")
     fork(trunk, 1, store, "child", title="What if")

@@ -1,4 +1,4 @@
-"""Files that people bring to the Play page, and take from it."""
+"""Uploads to the Play page, and downloads from it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_plan_of_a_file_is_one_to_watch() -> None:
         ({"a.json": b"{}"}, 'a.json: "map" must be a list of strings, one a row, like "S F H"'),
     ],
 )
-def test_what_is_wrong_with_files_is_said_in_a_line(brought: dict[str, bytes], reason: str) -> None:
+def test_a_bad_file_is_refused_in_a_line(brought: dict[str, bytes], reason: str) -> None:
     with pytest.raises(BoardError) as refused:
         choices.bring(brought)
     assert str(refused.value) == reason

@@ -55,14 +55,14 @@ def test_letters_can_be_read(mode: str, colors: Palette) -> None:
 
 @both
 def test_streamlit_has_the_same_colours(mode: str, colors: Palette) -> None:
-    told = THEME[mode]
-    assert told["primaryColor"].upper() == colors.accent
-    assert told["backgroundColor"].upper() == colors.ground
-    assert told["secondaryBackgroundColor"].upper() == colors.surface
-    assert told["textColor"].upper() == colors.text
+    theme_settings = THEME[mode]
+    assert theme_settings["primaryColor"].upper() == colors.accent
+    assert theme_settings["backgroundColor"].upper() == colors.ground
+    assert theme_settings["secondaryBackgroundColor"].upper() == colors.surface
+    assert theme_settings["textColor"].upper() == colors.text
     for name in ("linkColor", "codeTextColor"):
-        assert contrast(told[name], colors.ground) >= LETTERS
-    assert contrast(told["codeTextColor"], told["codeBackgroundColor"]) >= LETTERS
+        assert contrast(theme_settings[name], colors.ground) >= LETTERS
+    assert contrast(theme_settings["codeTextColor"], theme_settings["codeBackgroundColor"]) >= LETTERS
 
 
 @both

@@ -1,4 +1,4 @@
-"""Configs on the desk and on the shelf."""
+"""Configs being edited on the Design page, and saved ones."""
 
 from pathlib import Path
 

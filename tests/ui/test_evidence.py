@@ -54,9 +54,9 @@ def test_tokens_of_the_lab_dialect_are_counted_word_by_word(session: Session) ->
     context = session.context(1)
     assert context is not None and context.prompt == render_context(context)
     counts = section_tokens(context, None)
-    told = sum(int(words.split()[0]) for words in counts.values())
+    in_sections = sum(int(words.split()[0]) for words in counts.values())
     others = 2 + 1 + len(context.sizes) + 1  # task and team, "sizes" and each of them, "rationale"
-    assert told + others == len(context.prompt.split()) and set(counts) == set(context.sections)
+    assert in_sections + others == len(context.prompt.split()) and set(counts) == set(context.sections)
 
 
 def test_tokens_of_another_model_are_its_own_count_shared_out(session: Session) -> None:

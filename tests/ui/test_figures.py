@@ -30,7 +30,7 @@ def test_every_outcome_of_the_rules_can_be_drawn_and_named() -> None:
         assert outcome in OUTCOMES
 
 
-def test_a_rate_of_nothing_may_be_anything() -> None:
+def test_a_rate_of_no_boards_may_be_anything() -> None:
     assert Rate.of(0, 0) == Rate(0.0, 0.0, 1.0, 0)
 
 

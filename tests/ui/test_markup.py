@@ -55,7 +55,7 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
     assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table
 
 
-def test_no_claim_earns_a_tick_and_the_measured_change_stands_beside_the_predicted_one() -> None:
+def test_claims_show_measured_next_to_predicted_changes_and_no_tick() -> None:
     claim = Claim(size=4, knob=None, before=None, after=None, expected=0.9)
     untested, tested = (claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Change(0.025, -0.06, 0.11, 40)))
     assert "+5.0" in untested and "measured" not in untested

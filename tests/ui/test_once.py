@@ -1,4 +1,4 @@
-"""What is drawn once for all who look."""
+"""Figures that are drawn once for all viewers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from frozenlab.ui.once import once
 from tests.builders import build_session
 
 
-def test_it_is_made_anew_only_where_what_it_hangs_on_has_changed() -> None:
+def test_it_is_drawn_again_only_if_its_inputs_have_changed() -> None:
     made: list[int] = []
 
     def make() -> int:

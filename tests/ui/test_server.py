@@ -64,7 +64,7 @@ def test_no_other_page_may(client: TestClient, origin: str | None) -> None:
     assert refused.value.status_code == 403
 
 
-def test_the_address_of_the_machine_is_looked_up_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_servers_address_is_never_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     reached: list[object] = []
     monkeypatch.setattr(socket.socket, "connect", lambda self, address: reached.append(address))
     monkeypatch.setattr(socket, "getaddrinfo", lambda *place, **options: reached.append(place) or [])

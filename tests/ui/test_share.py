@@ -1,4 +1,4 @@
-"""A board survives its code, and codes from an address are not trusted."""
+"""A board survives encoding and decoding, and codes from an address are not trusted."""
 
 from contextlib import suppress
 

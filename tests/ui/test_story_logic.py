@@ -50,7 +50,7 @@ def test_the_sign_test_is_exact(wins: int, losses: int, p: float) -> None:
     assert sign_test(losses, wins) == pytest.approx(p)
 
 
-def test_a_change_is_told_with_sign_and_word() -> None:
+def test_a_change_has_a_sign_and_a_word() -> None:
     rows = {row.knob: row for row in config_rows(config(s4=0.2), config(s4=0.25)) if row.size == 4}
     assert rows["hole_ratio"].words == "+5 up"
     assert rows["share"].words == "same"
@@ -70,11 +70,11 @@ def test_the_guards_repair_stands_with_its_knob() -> None:
 
 
 def test_what_changed_names_sizes() -> None:
-    told = what_changed(record(config(s4=0.2, s5=0.2, s6=0.3), config(s4=0.3, s5=0.3, s6=0.2)))
-    assert told == "raised the hole ratio of 4×4 and 5×5 and lowered the hole ratio of 6×6"
+    words = what_changed(record(config(s4=0.2, s5=0.2, s6=0.3), config(s4=0.3, s5=0.3, s6=0.2)))
+    assert words == "raised the hole ratio of 4×4 and 5×5 and lowered the hole ratio of 6×6"
 
 
-def test_an_unchanged_config_is_told_apart_from_an_unusable_answer() -> None:
+def test_an_unchanged_config_differs_from_an_unusable_answer() -> None:
     same = config(s4=0.2)
     assert what_changed(record(same, same)) == "kept the config as it was"
     assert "no answer that could be used" in what_changed(record(same, same, kept_because="broken"))
@@ -102,12 +102,12 @@ def test_a_claim_waits_for_its_stage() -> None:
     assert was_it_right(claim_outcomes([claim(None)], now, None)) == "It predicted no numbers."
 
 
-def test_a_proposal_is_judged_by_its_changes_once_a_size_and_beside_no_change() -> None:
+def test_a_proposal_is_judged_once_per_size_against_no_change() -> None:
     now, following = table([True] * 20 + [False] * 20), table([True] * 24 + [False] * 16)
     outcomes = claim_outcomes([claim(0.9), claim(0.7), claim(0.7, size=9)], now, following)
-    told = judgement(outcomes)
-    assert told is not None and told.predicted == pytest.approx(0.2), "the last claim about a size counts"
-    assert (told.error, told.naive_error, told.skill) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.0))
+    judged = judgement(outcomes)
+    assert judged is not None and judged.predicted == pytest.approx(0.2), "the last claim about a size counts"
+    assert (judged.error, judged.naive_error, judged.skill) == (pytest.approx(0.1), pytest.approx(0.1), pytest.approx(0.0))
     assert was_it_right(outcomes) == "It predicted +20.0 points of valid plans; +10.0 came."
     perfect, worse = (judgement(claim_outcomes([claim(rate)], now, following)) for rate in (0.6, 0.9))
     assert perfect is not None and perfect.skill == pytest.approx(1) and worse is not None and worse.skill == pytest.approx(-8)
@@ -132,16 +132,16 @@ def test_the_showcase_is_a_board_that_turned_from_a_visible_fault_to_optimal() -
     assert showcase(after, after) is None
 
 
-def test_layouts_are_told_where_they_are_not_scatter() -> None:
+def test_layouts_are_named_if_they_are_not_scatter() -> None:
     before = EnvironmentConfig(sizes={4: SizeConfig(share=0.5), 6: SizeConfig(share=0.5)})
     after = EnvironmentConfig(sizes={4: SizeConfig(share=0.5), 6: SizeConfig(share=0.5, layouts={"scatter": 0.8, "maze": 0.2})})
-    told = {(row.size, row.knob): row.words for row in config_rows(before, after)}
-    assert told[6, "maze"] == "+20 up" and told[6, "scatter"] == "−20 down"
-    assert (4, "scatter") not in told
+    words = {(row.size, row.knob): row.words for row in config_rows(before, after)}
+    assert words[6, "maze"] == "+20 up" and words[6, "scatter"] == "−20 down"
+    assert (4, "scatter") not in words
     assert what_changed(record(before, after)) == "put more boards of 6×6 in the layout maze"
 
 
-def test_a_layout_that_the_guard_took_back_is_told() -> None:
+def test_a_layout_that_the_guard_undid_is_named() -> None:
     plain = config(s4=0.2)
     repair = Repair(size=4, knob="maze", proposed=1.0, used=0.0, reason="not allowed")
     rows = {row.knob: row for row in config_rows(plain, plain, [repair])}

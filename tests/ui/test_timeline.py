@@ -18,7 +18,7 @@ def test_a_finished_session_is_a_thread_of_done_stages(tmp_path: Path) -> None:
     assert thread[2].link == f"{len(session.proposal(0).changes)} changes"
 
 
-def test_an_unfinished_one_shows_where_it_stands(tmp_path: Path) -> None:
+def test_an_unfinished_session_shows_its_stage(tmp_path: Path) -> None:
     session = build_session(tmp_path, status="stopped", finished_stages=1, broken_stage=0)
     thread = marks(session, session.state())
     assert [mark.state for mark in thread] == ["done", "done", "stopped", "waiting"]

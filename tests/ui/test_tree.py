@@ -1,4 +1,4 @@
-"""What the Play page says and draws of a search, without the page."""
+"""The words and the tree that the Play page shows of a search."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_the_whole_tree_has_room(found: Search) -> None:
         assert not children or (x == sum(x for x, _ in children) / 2 and {y for _, y in children} == {depth + 1})
 
 
-def test_every_step_is_told_in_words(found: Search) -> None:
+def test_every_step_is_described_in_words(found: Search) -> None:
     texts = [explained(found, now) for now in range(len(found.steps))]
     assert "its own shortest path" in texts[0] and "Step 2: agents 0 and 1 are both on (0, 2)." in texts[0]
     assert texts[1].startswith("Node 0 is the cheapest that is open.")

@@ -1,4 +1,4 @@
-"""vLLM on the CPU: ``make test-vllm``. What is changed here is changed for tests alone; on a GPU nothing of it is needed."""
+"""vLLM on the CPU: ``make test-vllm``. These changes are for tests only; a GPU needs none of them."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         server.terminate()
 
 
-def test_trls_client_writes_at_it_under_a_schema_too(url: str, tiny_model: Path) -> None:
+def test_trls_client_writes_under_a_schema(url: str, tiny_model: Path) -> None:
     """As where the policy's engine is a server; its weights are not exchanged here, for which NCCL and a GPU are needed."""
     client = VLLMClient(base_url=url.removesuffix("/v1"))
     writer = VllmWriter(SimpleNamespace(mode="server", vllm_client=client, sync_weights=lambda: None))  # type: ignore[arg-type]

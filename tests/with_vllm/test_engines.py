@@ -1,4 +1,4 @@
-"""vLLM outside a session: an engine beside a model that is only measured, and the benchmark that wants a GPU."""
+"""vLLM outside a session: the engine of a model that is only measured, and the GPU benchmark."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from frozenlab.policy.settings import LanguageSettings
 from tests.tiny_models import boards
 
 
-def test_a_model_that_nobody_trains_is_written_for_by_an_engine_of_its_own(tiny_model: Path) -> None:
+def test_a_model_that_is_only_measured_has_its_own_engine(tiny_model: Path) -> None:
     settings = LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=2000)
     policy, tasks = HFPolicy.load(str(tiny_model), settings), [Instance.unsolved(board) for board in boards()[:8]]
     by_transformers = policy.answer(tasks)
