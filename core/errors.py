@@ -1,4 +1,4 @@
-"""The errors that people can mend, the signals that end a job early, and any error in one line."""
+"""Errors that users can fix, signals that end a job early, and any error in one line."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class LabError(Exception):
-    """Something that the person at the lab can mend. The message says what was wrong, where, and what would be right.
+    """An error that the user can fix. The message says what was wrong, where, and what would be right.
 
     Pages and the command line show the message. Any other exception is a fault of FrozenLab and is shown as one.
     """
@@ -20,15 +20,15 @@ class GenerationError(LabError, ValueError):
 
 
 class Stopped(Exception):
-    """A signal, no error: somebody asked the job to stop."""
+    """Not an error but a signal: the job was asked to stop."""
 
 
 class AwaitsProposal(Exception):
-    """A signal, no error: the session can only go on with a person's proposal."""
+    """Not an error but a signal: the session needs a person's proposal to continue."""
 
 
 def one_line(error: Exception) -> str:
-    """What an error says, in at most 300 characters: of pydantic's the first problem, of others the first line, else the error's name.
+    """The message of an error in at most 300 characters: pydantic's first problem, the first line of others, or the error's name.
 
     >>> one_line(ValueError("no such board\\nand a long explanation"))
     'no such board'

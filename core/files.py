@@ -1,4 +1,4 @@
-"""Writing that never leaves a torn or half-written file, and reading that forgives a torn last line."""
+"""Writing files atomically, and reading lines of which the last may be incomplete."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replaces ``path`` as a whole: temp file, fsync, rename. Its folder is made where it is missing."""
+    """Replace ``path`` atomically: temporary file, fsync, rename. Creates its folder if it is missing."""
     write_files(path.parent, {path.name: text})
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> None:
-    """Puts files that belong together (name -> text) into ``folder``: they are all complete before the first takes its name."""
+    """Write several files (name -> text) into ``folder``; all are complete before the first gets its name."""
     folder.mkdir(parents=True, exist_ok=True)
     ready: dict[Path, str] = {}
     try:
@@ -58,19 +58,19 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def sync(path: Path) -> None:
-    """Has a file's content, or what a folder's names stand for, on the disk before anything else happens."""
+    """Flush a file, or the names in a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError:
-        if not path.is_dir():  # some shared file systems know no fsync of folders
+        if not path.is_dir():  # some shared file systems cannot sync folders
             raise
     finally:
         os.close(handle)
 
 
 def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
-    """Makes ``folder`` with these files in it, all at once. Raises FileExistsError if it is there and holds anything."""
+    """Create ``folder`` with these files atomically. Raises FileExistsError if it exists and is not empty."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise FileExistsError(f"{folder} exists already: name a new folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -85,15 +85,15 @@ def write_folder(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def write_parquet(path: Path, table: pd.DataFrame) -> None:
-    """Replaces a table as a whole: temp file, fsync, rename."""
+    """Replace a table atomically: temporary file, fsync, rename."""
     with replacing(path) as temporary:
         table.to_parquet(temporary, index=False, compression="zstd")
 
 
 def append_line(path: Path, record: dict[str, Any]) -> None:
-    """Adds one JSON line in a single write, on a line of its own even if the last writer died half-way through one.
+    """Append one JSON line in a single write, on its own line even if the last writer was killed within one.
 
-    Raises OSError, also where ``path`` is a link: a session folder of somebody else may lead anywhere.
+    Raises OSError, also if ``path`` is a link, because a stranger's session folder may lead anywhere.
     """
     line = json_line(record)
     with open_to_append(path) as file:
@@ -110,24 +110,24 @@ def json_line(record: dict[str, Any]) -> str:
 
 
 def open_to_append(path: Path) -> BinaryIO:
-    """The file, made where it is missing, read and written at its end; never another one that a link leads to."""
+    """Open a file to read it and append to it, creating it if it is missing. Never follows a link."""
     handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o666)
     return os.fdopen(handle, "a+b")
 
 
 TEMPORARY = re.compile(r"\.[\w-]+\.(json|jsonl|parquet)\.\w+")
-"""What a file is called until it takes its place."""
+"""Names of files that have not replaced their target yet."""
 
 
 def sweep(folder: Path) -> None:
-    """Deletes what writers left in ``folder`` that were killed before their file took its place; nobody else may be writing there."""
+    """Delete the temporary files of killed writers in ``folder``. Nobody else may be writing there."""
     for path in folder.rglob(".*"):
         if TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink()
 
 
 def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
-    """The JSON objects after byte ``offset`` and the offset to go on from; half lines and lines that are not JSON objects are skipped."""
+    """The JSON objects after byte ``offset``, and the offset to continue from. Incomplete lines and other values are skipped."""
     if not path.exists():
         return [], offset
     with path.open("rb") as file:

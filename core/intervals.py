@@ -1,4 +1,4 @@
-"""Rates with their uncertainty. n is always part of the answer."""
+"""Rates with their uncertainty and their n."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ComparisonError(LabError, ValueError):
-    """Two things cannot be compared; the message says why."""
+    """Two tables cannot be compared; the message says why."""
 
 
 Z95 = 1.959963984540054

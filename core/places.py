@@ -11,9 +11,9 @@ ROOT = CHECKOUT or PACKAGE
 """Holds ``streamlit_app.py``, ``pages``, ``assets`` and the recorded ``sessions``."""
 ASSETS = ROOT / "assets"
 SESSIONS = ROOT / "sessions"
-"""The sessions that come with FrozenLab, to be read only."""
+"""The recorded sessions that come with FrozenLab, read-only."""
 
 
 def workplace() -> Path:
-    """Where processes run and new sessions go unless somebody says otherwise: the checkout, else the current folder."""
+    """The default folder for processes and new sessions: the checkout, else the current folder."""
     return CHECKOUT or Path.cwd()

@@ -16,12 +16,12 @@ import numpy as np
 
 
 def rng(seed: int, purpose: str, *place: int) -> np.random.Generator:
-    """The generator of one purpose at one place, such as a step and a row. Raises TypeError where seed or place are no whole numbers."""
+    """The generator of one purpose at one place, such as a step and a row. Raises TypeError if seed or place are not whole numbers."""
     return np.random.default_rng(mixed(purpose, index(seed), *map(index, place)))
 
 
 def derive(seed: int, purpose: str, *place: int) -> int:
-    """A seed of its own for one purpose at one place, 0..2^31 - 1: the range that every library and every API takes."""
+    """A separate seed for one purpose at one place, in 0..2^31 - 1, the range that all libraries and APIs accept."""
     return mixed("seed", purpose, index(seed), *map(index, place)) >> 33
 
 

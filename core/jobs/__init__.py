@@ -1,1 +1,1 @@
-"""Work that outlives the page that started it: a folder, its state, a worker process, and whoever launches it."""
+"""Background jobs, which outlive the page that started them: their folder, their state, their worker process and its launcher."""

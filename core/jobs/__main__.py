@@ -1,7 +1,6 @@
 """The one entry of all workers: ``python -m frozenlab.jobs KIND FOLDER``.
 
-A worker ignores Ctrl+C and a closed terminal in front of the server. It ends by itself, or soon after it is asked to: by the stop file, or
-by SIGTERM.
+A worker ignores Ctrl+C and a closed terminal. The stop file or SIGTERM stops it soon.
 """
 
 from __future__ import annotations
@@ -21,5 +20,5 @@ for nuisance in (signal.SIGINT, signal.SIGHUP):
     signal.signal(nuisance, signal.SIG_IGN)
 name, folder = sys.argv[1:]
 if name != "study":
-    os.nice(5)  # so that pages stay quick
+    os.nice(5)  # so that pages stay responsive
 sys.exit(import_module(next(kind.worker for kind in KINDS if kind.name == name)).main(Path(folder).resolve()))

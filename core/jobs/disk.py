@@ -10,15 +10,15 @@ from pathlib import Path
 from frozenlab.errors import LabError
 
 RESERVE = ".reserve"
-"""In the folder of a job that runs: space that is given back when the disk is full, so that this can be written down."""
+"""A file in the folder of a running job. If the disk becomes full it is deleted, which frees the space to record that."""
 RESERVED = 256 * 1024
 NOTHING = 2**20
-"""Bytes of free space with which nothing goes on."""
+"""Bytes of free space below which no job runs."""
 GO_ON = "Make room, then resume: what was done until now is kept."
 
 
 class DiskFullError(LabError, RuntimeError):
-    """There is no room for what comes next; the message says how much it takes, and where."""
+    """The disk has too little space for the next part of a job; the message says where, and how much is needed."""
 
 
 def reserve(folder: Path) -> None:
@@ -31,7 +31,7 @@ def free_reserve(folder: Path) -> None:
 
 
 def check_room(folder: Path, needed: int, what: str) -> None:
-    """Raises DiskFullError if fewer than ``needed`` bytes are free where ``folder`` lies; ``what`` needs them."""
+    """Raises DiskFullError if the disk of ``folder`` has fewer free bytes than ``what`` needs."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise DiskFullError(
@@ -40,12 +40,12 @@ def check_room(folder: Path, needed: int, what: str) -> None:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of all files in it."""
+    """Total size of the files in ``folder``, in bytes."""
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
 def in_words(error: Exception, folder: Path) -> str:
-    """Why a job in ``folder`` failed: a full disk by its name, whichever library met it, else what the error says."""
+    """Why a job in ``folder`` failed. A full disk is named as such, whichever library reported it."""
     if isinstance(error, LabError):
         return str(error)
     if disk_full(error) or shutil.disk_usage(folder).free < NOTHING:
@@ -54,7 +54,7 @@ def in_words(error: Exception, folder: Path) -> str:
 
 
 def disk_full(error: BaseException) -> bool:
-    """Whether an error, or one that it comes from, says that there is no space left."""
+    """Whether an error or one of its causes says that no space is left."""
     cause = error.__cause__ or error.__context__
     full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "No space left on device" in str(error)
     return full or (cause is not None and disk_full(cause))

@@ -1,4 +1,4 @@
-"""What worker processes that import torch run with."""
+"""The environment variables and threads of processes that import torch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ anything else running, a training step of 2.5 s took 30; with one thread it take
 
 
 def worker_environment(online: bool = False) -> dict[str, str]:
-    """The environment of processes that import torch: nothing is looked up on a hub (unless ``online``), nothing is reported, and TRL does
-    not warn of the extension point that sampling uses."""
+    """The environment of processes that import torch: no access to the Hugging Face hub (unless ``online``), no telemetry, and no TRL
+    warning about the extension point that sampling uses."""
     quiet = {"HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
     return os.environ | quiet | ({} if online else {"HF_HUB_OFFLINE": "1"})

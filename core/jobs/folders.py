@@ -1,4 +1,4 @@
-"""The folders of jobs: their ids, how one is made, found and listed, and why one with links in it is not worked in."""
+"""The folders of jobs: ids, creating, finding and listing them, and refusing those that contain links."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Task = TypeVar("Task", bound=BaseModel)
 
 
 class LinkError(LabError, ValueError):
-    """A folder that is to be worked in holds a link; the message says which."""
+    """A job folder contains a link; the message says which."""
 
 
 def make_folder(
@@ -31,11 +31,11 @@ def make_folder(
     """Make a folder in ``root`` with the ``task`` in ``file`` and a queued state.
 
     Args:
-        job_id: None: date and title.
-        kind: what a job of the sort is called.
+        job_id: the folder's name; None makes one from the date and the title.
+        kind: the kind of job, for messages.
 
     Raises:
-        error: the id is not valid or taken.
+        error: the id is invalid or taken.
     """
     root.mkdir(parents=True, exist_ok=True)
     job_id = job_id or fresh_name(root, title, otherwise=kind)
@@ -58,13 +58,13 @@ def read_task(path: Path, model: type[Task], *, kind: str, error: type[LabError]
 
 
 def check_id(job_id: str, kind: str, error: type[LabError]) -> None:
-    """Raises ``error`` if no job can have this id."""
+    """Raises ``error`` if the id is invalid."""
     if not JOB_ID.fullmatch(job_id):
         raise error(f"{job_id!r} is no {kind} id: lower-case letters, digits and hyphens, at most 63")
 
 
 def find_folder(root: Path, job_id: str, *, kind: str, error: type[LabError]) -> Path:
-    """The folder of a job by its id. Raises ``error`` where there is none."""
+    """The folder of a job by its id. Raises ``error`` if there is none."""
     folder = root / job_id
     if not JOB_ID.fullmatch(job_id) or not folder.is_dir():
         raise error(f"there is no {kind} {job_id!r} in {root}")
@@ -85,7 +85,7 @@ def readable(files: Iterable[Path], read: Callable[[Path], Opened], error: type[
 
 
 def fresh_name(folder: Path, title: str, otherwise: str) -> str:
-    """Date, time and the title's words (``otherwise`` if it has none); with a number, if anything in ``folder`` is called so."""
+    """A new id: date, time and the words of the title (or ``otherwise``), plus a number if ``folder`` already has that id."""
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:30].strip("-") or otherwise
     stem = f"{time.strftime('%Y%m%d-%H%M%S')}-{words}"
     taken = {path.name for path in folder.glob(f"{stem}*")}
@@ -93,7 +93,7 @@ def fresh_name(folder: Path, title: str, otherwise: str) -> str:
 
 
 def refuse_links(folder: Path) -> None:
-    """Raises LinkError if there is a symbolic link in ``folder``, which may be somebody else's: what is written there has to stay there."""
+    """Raises LinkError if ``folder`` contains a symbolic link. The folder may be a stranger's, and its worker must write nowhere else."""
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(parent) / name

@@ -1,4 +1,4 @@
-"""What a job is: work in a folder that a process of its own does, outliving the page or shell that started it."""
+"""What a job is: work in a folder, done by a separate process that outlives the page or shell that started it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import ClassVar, NamedTuple, Protocol
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 
 STOP_FILE = "stop"
-"""Put into a job's folder to ask its worker to stop: a session does after its step, others after an answer or a batch of boards."""
+"""A file in a job's folder that asks its worker to stop: a session stops after its step, others after an answer or a batch of boards."""
 
 
 class Job(Protocol):
-    """A session, an evaluation, a study or a replay. What its worker does is the function ``work`` of the kind's worker module."""
+    """A session, an evaluation, a study or a replay. Its work is the function ``work`` in the worker module of its kind."""
 
     kind: ClassVar[str]
-    """One of KINDS, by its name."""
+    """The name of one of KINDS."""
     dir: Path
     id: str
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its name for people."""
 
     @property
     def slow(self) -> bool:
@@ -30,33 +30,33 @@ class Job(Protocol):
 
     @property
     def patience(self) -> float:
-        """Seconds without a sign of life after which its worker counts as stalled."""
+        """Seconds without a heartbeat after which its worker counts as stalled."""
         return SLOW_STALLED_AFTER if self.slow else STALLED_AFTER
 
     @property
     def online(self) -> bool:
-        """Whether its worker may look things up on a hub."""
+        """Whether its worker may use the Hugging Face hub."""
         return False
 
     def state(self) -> WorkerState:
-        """What it is doing now."""
+        """Its current state."""
         return read_state(self.dir)
 
     def command(self) -> list[str]:
-        """What starts its worker."""
+        """The command that starts its worker."""
         return [sys.executable, "-m", "frozenlab.jobs", self.kind, str(self.dir)]
 
 
 class Kind(NamedTuple):
-    """One kind of job: where its folders lie, and which module has its work."""
+    """One kind of job: the place of its folders, and the module of its worker."""
 
     name: str
     place: str
     """The folder of its jobs, within the sessions folder."""
     task: str
-    """The file that says what is to be done; a folder without it is no job."""
+    """The file that describes the job; a folder without it is not a job."""
     worker: str
-    """The module whose ``main(folder)`` is the worker. Only worker processes import it: most import torch."""
+    """The module with the worker's ``main(folder)``. Only worker processes import it, because most import torch."""
 
 
 KINDS = (

@@ -1,4 +1,4 @@
-"""What was read from a file, kept until the file changes: many viewers of a session cost one reading, and a long list next to none."""
+"""A cache of what was read from files, valid until a file changes: many viewers of a session read it once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Signature = tuple[int, int, int] | None
 
 
 def signature(path: str | Path) -> Signature:
-    """What distinguishes a changed file from the one that was read."""
+    """The signature of a file, by which a change is noticed."""
     try:
         found = os.stat(path)
     except OSError:
@@ -24,12 +24,12 @@ def signature(path: str | Path) -> Signature:
 
 
 class Kept(Generic[Result]):
-    """``read`` for the whole process: a file that has not changed since is not opened again.
+    """``read`` with a cache for the whole process: an unchanged file is not opened again.
 
-    What it gives back is shared by all callers, who must not change it. An error is raised to whoever asked, and not kept.
+    All callers share a result and must not change it. Errors are raised, not cached.
 
     Args:
-        most: results that are kept; those that were not asked for longest go first.
+        most: number of results to keep; the least recently used go first.
     """
 
     def __init__(self, read: Callable[[Path], Result], most: int) -> None:
@@ -41,7 +41,7 @@ class Kept(Generic[Result]):
         name = str(path)
         found = self._find(name)
         if found is None:
-            with self._reading:  # whoever comes second finds what the first has read
+            with self._reading:  # a second caller finds the result of the first
                 found = self._find(name) or self._take(path, name)
         return found[0]
 
@@ -54,7 +54,7 @@ class Kept(Generic[Result]):
             return (known[1],)
 
     def _take(self, path: Path, name: str) -> tuple[Result]:
-        before = signature(name)  # a change while it is read makes the next caller read again
+        before = signature(name)  # after a change during reading, the next caller reads again
         result = self._read(path)
         with self._guard:
             self._known[name] = before, result

@@ -24,7 +24,7 @@ from frozenlab.jobs.job import KINDS, STOP_FILE, Job, Kind
 from frozenlab.jobs.state import WorkerState, read_state, says_live, worker_alive
 
 GRACE = 0.25
-"""How long a worker has to stop politely before it is ended by force: a part of its patience, that is 30 s for a lab model."""
+"""The part of its patience that a worker has to stop before it is killed: 30 s for a lab model."""
 
 
 class LaunchError(LabError, RuntimeError):
@@ -32,14 +32,14 @@ class LaunchError(LabError, RuntimeError):
 
 
 class Busy(NamedTuple):
-    """A job that a worker is on, or is about to be."""
+    """A job that a worker has or is about to have."""
 
     kind: Kind
     dir: Path
 
     @property
     def title(self) -> str:
-        """What people call it; its id where its folder does not say."""
+        """Its title, or its id if the folder has no title."""
         try:
             title = json.loads((self.dir / self.kind.task).read_bytes()).get("title")
         except (OSError, ValueError, AttributeError):
@@ -49,7 +49,7 @@ class Busy(NamedTuple):
 
 @contextmanager
 def launching(root: Path) -> Iterator[None]:
-    """One launch at a time over all pages and shells, and none while a job of the sessions folder ``root`` runs. Raises LaunchError."""
+    """Allow one launch at a time over all pages and shells. Raises LaunchError while a job of the sessions folder ``root`` runs."""
     root.mkdir(parents=True, exist_ok=True)
     try:
         check_room(root, NOTHING, "anything new")
@@ -64,7 +64,7 @@ def launching(root: Path) -> Iterator[None]:
 
 
 def running(root: Path) -> Busy | None:
-    """The job of the sessions folder ``root`` that this machine is busy with."""
+    """The running job of the sessions folder ``root``, if there is one."""
     for kind in KINDS:
         for path in (root / kind.place).glob("*/state.json"):
             folder = path.parent
@@ -75,14 +75,14 @@ def running(root: Path) -> Busy | None:
 
 
 def spawn(job: Job) -> subprocess.Popen[bytes]:
-    """Starts the job's worker in a process group of its own. The job counts as queued until the worker has written its first state.
+    """Start the job's worker in its own process group. The job is queued until the worker has written its first state.
 
     Raises LaunchError if there is a link in the job's folder.
     """
     check_folder(job)
     queue(job)
     process = launch(job)
-    threading.Thread(target=process.wait, daemon=True).start()  # reaps it, so that a dead worker is no zombie
+    threading.Thread(target=process.wait, daemon=True).start()  # so that a dead worker does not stay as a zombie
     return process
 
 
@@ -94,13 +94,13 @@ def check_folder(job: Job) -> None:
 
 
 def queue(job: Job) -> None:
-    """Has the job wait for its worker, which it does for a while before it counts as crashed. Nobody has asked that one to stop."""
+    """Mark the job as queued for a worker that is about to start, and remove an old request to stop."""
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     write_text(job.dir / "state.json", job.state().queued().model_dump_json(indent=2))
 
 
 def launch(job: Job, **variables: str) -> subprocess.Popen[bytes]:
-    """The worker's process, with these ``variables`` in its environment; what it prints is added to ``worker.log``."""
+    """Start the worker's process with these additional environment ``variables``. Its output is appended to ``worker.log``."""
     with open_to_append(job.dir / "worker.log") as log:
         return subprocess.Popen(
             job.command(),
@@ -114,9 +114,9 @@ def launch(job: Job, **variables: str) -> subprocess.Popen[bytes]:
 
 
 def stop(job: Job) -> None:
-    """Asks the worker to stop; what was done until then is kept. Ends it by force if it does not stop within its GRACE.
+    """Ask the worker to stop, keeping what it has done, and kill it if it has not stopped within its GRACE.
 
-    Raises LaunchError if the job does not run.
+    Raises LaunchError if the job is not running.
     """
     state = job.state()
     if not state.live:
@@ -130,6 +130,6 @@ def end_after_grace(state: WorkerState) -> None:
     while worker_alive(state) and time.monotonic() < deadline:
         time.sleep(0.5)
     if worker_alive(state) and not state.elsewhere and state.pid is not None:
-        # A detached worker leads a group of its own; a run in a terminal shares its shell's.
+        # A detached worker leads its own process group; a run in a terminal shares the group of its shell.
         end = os.killpg if os.getpgid(state.pid) == state.pid else os.kill
         end(state.pid, signal.SIGKILL)

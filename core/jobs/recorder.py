@@ -1,4 +1,4 @@
-"""The worker's pen: writes a job's ``state.json`` while the worker is on it."""
+"""Writes a job's ``state.json`` while its worker runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AnyJob = TypeVar("AnyJob", bound=Job)
 
 
 class JobRecorder(Generic[AnyJob]):
-    """Says how far a job is, how it ended, and whether somebody has asked it to stop."""
+    """Records the progress and the end of a job, and notices requests to stop it."""
 
     state: WorkerState
 
@@ -31,13 +31,13 @@ class JobRecorder(Generic[AnyJob]):
         return known.model_copy(update=fresh | own_process())
 
     def begin(self) -> None:
-        """The worker has the job to itself."""
+        """Prepare the folder, once the worker holds the job's lock."""
         reserve(self.job.dir)
         sweep(self.job.dir)
         self.write()
 
     def tell(self, progress: float, seconds_left: float | None = None) -> None:
-        """``progress`` is the part that is done, 0..1. Raises Stopped if the job was asked to stop."""
+        """Record the part of the work that is done, 0..1. Raises Stopped if the job was asked to stop."""
         self.stop_if_asked()
         self.state.progress, self.state.seconds_left = progress, seconds_left
         self.write()
@@ -57,7 +57,7 @@ class JobRecorder(Generic[AnyJob]):
         self.write()
 
     def failed(self, error: Exception) -> None:
-        """Written down as far as that is still possible."""
+        """Record a failure, as far as the disk still allows."""
         self.state.error = in_words(error, self.job.dir)
         try:
             self.end("failed")
@@ -65,6 +65,6 @@ class JobRecorder(Generic[AnyJob]):
             print(f"that it failed could not be written down: {unwritten}", file=sys.stderr)
 
     def write(self) -> None:
-        """Replaces ``state.json``; every write is a heartbeat."""
+        """Replace ``state.json``; every write is a heartbeat."""
         self.state.heartbeat = time.time()
         write_text(self.job.dir / "state.json", self.state.model_dump_json(indent=2))

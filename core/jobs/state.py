@@ -17,12 +17,12 @@ from frozenlab.jobs.kept import Kept
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
 STALLED_AFTER = 120.0
 """Seconds without a heartbeat after which a live worker counts as stalled; the slowest training step of a lab model takes a fraction of
-that."""
+this."""
 SLOW_STALLED_AFTER = 3600.0
-"""The same for a language model: it is fetched, an engine is built for it, and a step of long answers takes minutes."""
+"""The same for a language model, which may have to be downloaded and compiled, and whose steps can take minutes."""
 
 START_WITHIN = 60.0
-"""Seconds within which a worker that was started has written its first state."""
+"""Seconds that a new worker has to write its first state."""
 
 
 Count = Annotated[int, Field(ge=0, lt=2**31)]
@@ -33,7 +33,7 @@ Seconds = Annotated[float, Field(gt=-(2**40), lt=2**40)]
 
 
 class WorkerState(BaseModel):
-    """The part of ``state.json`` that is about the worker, whatever it works on; replaced as a whole by the worker."""
+    """The part of ``state.json`` that all jobs share. The worker replaces the file as a whole."""
 
     schema_version: Literal[1] = 1
     status: Status = "queued"
@@ -42,29 +42,29 @@ class WorkerState(BaseModel):
     seconds_left: Seconds | None = None
     pid: Count | None = None
     create_time: Moment | None = None
-    """Of the worker process, so that a recycled pid is not taken for it."""
+    """Create time of the worker process, so that a recycled pid is not mistaken for it."""
     host: str | None = None
-    """The machine that it runs on; None if a FrozenLab wrote the state that knew one machine only."""
+    """The worker's machine; None in states written by old versions of FrozenLab."""
     heartbeat: Moment | None = None
     patience: Seconds = STALLED_AFTER
-    """Seconds without a heartbeat that mean nothing."""
+    """Seconds without a heartbeat after which the worker counts as stalled."""
     started: Moment | None = None
     finished: Moment | None = None
     error: str | None = None
 
     @property
     def live(self) -> bool:
-        """Something will still happen by itself."""
+        """Whether the job will go on without anybody's help."""
         return self.status in ("queued", "running", "stalled")
 
     def queued(self) -> Self:
-        """The same for a job that now waits for a worker."""
+        """This state, but queued for a worker."""
         fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
         return self.model_copy(update=fresh)
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the worker runs on another machine, where this one cannot see processes."""
+        """Whether the worker runs on another machine, whose processes are not visible here."""
         return self.host is not None and self.host != socket.gethostname()
 
 
@@ -87,7 +87,7 @@ _live = Kept(_read_live, 100_000)
 
 
 def says_live(path: Path) -> bool:
-    """Whether a ``state.json`` says that a worker has the job, or will. Only :func:`as_observed` knows whether that worker lives.
+    """Whether a ``state.json`` says that a worker has the job or will have it. Only :func:`as_observed` checks whether the worker is alive.
 
     A file that has not changed is not opened again.
     """
@@ -98,13 +98,13 @@ def says_live(path: Path) -> bool:
 
 
 def own_process() -> dict[str, Any]:
-    """This process, as the state of a worker names it: ``pid``, ``create_time`` and ``host``."""
+    """The fields of a worker's state that identify this process: ``pid``, ``create_time`` and ``host``."""
     return {"pid": os.getpid(), "create_time": psutil.Process().create_time(), "host": socket.gethostname()}
 
 
 def worker_alive(state: WorkerState) -> bool:
-    """Whether the worker process that wrote the state still runs (zombies and recycled pids do not count). One on another machine is
-    believed to while its heartbeat is younger than its patience."""
+    """Whether the worker process that wrote the state still runs (zombies and recycled pids do not count). A worker on another machine
+    counts as alive while its heartbeat is younger than its patience."""
     if state.pid is None or state.create_time is None:
         return False
     if state.elsewhere:
@@ -117,7 +117,7 @@ def worker_alive(state: WorkerState) -> bool:
 
 
 def as_observed(state: AnyState) -> AnyState:
-    """The state as a reader should tell it: a running worker that is gone has ``crashed``, one without heartbeat is ``stalled``."""
+    """The state as readers should show it: ``crashed`` if the worker has vanished, ``stalled`` if it is silent."""
     if state.status not in ("queued", "running"):
         return state
     if state.pid is None and state.heartbeat and time.time() - state.heartbeat < START_WITHIN:

@@ -1,4 +1,4 @@
-"""The frame of every worker: one worker a job, its state kept, its end written down, however it ends."""
+"""The frame of every worker: it is alone on its job, keeps the job's state, and records how the job ended."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.recorder import AnyJob, JobRecorder
 
 DONE, FAILED, HELD, STOPPED, WAITING = 0, 1, 2, 3, 4
-"""Exit statuses. HELD: another worker is on the job. WAITING: a person is asked for a proposal."""
+"""Exit statuses. HELD: another worker has the job. WAITING: the session needs a person's proposal."""
 LOCK_FILE = ".worker.lock"
 LOCK_WAIT = 20.0
-"""Seconds that a worker waits for the lock of another one, which may have just been killed, with its machine perhaps."""
+"""Seconds to wait for the lock of another worker, which may just have been killed, perhaps with its machine."""
 KEEPER = "FROZENLAB_KEEPER"
-"""Environment variable: the pid of a process that a worker must not outlive. Without it a worker outlives whoever started it."""
+"""Environment variable with the pid of a process that the worker must not outlive. Without it a worker outlives its starter."""
 
 
 class JobHeldError(LabError, RuntimeError):
-    """Another worker is on the job; the message says which."""
+    """Another worker has the job; the message says which."""
 
 
 AnyRecorder = TypeVar("AnyRecorder", bound=JobRecorder[Any])
 
 
 def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Callable[[AnyJob], AnyRecorder], wait: float = LOCK_WAIT) -> int:
-    """Does the ``work`` of a job that no other worker is on, until SIGTERM or the stop file asks it to stop; returns the exit status.
+    """Do the ``work`` of a job, unless another worker has it, until it is done or stopped (SIGTERM, stop file); return the exit status.
 
     Args:
-        recorder: makes the one that the work is given, once the job's lock is held.
-        wait: seconds for which another worker of the job is given to end.
+        recorder: makes the recorder for the work, once the job's lock is held.
+        wait: seconds to wait for another worker of the job to end.
 
     Raises LinkError if there is a link in the job's folder.
     """
     refuse_links(job.dir)
     try:
         with sole_worker(job, wait):
-            if job.state().status == "done":  # the worker that this one has waited for came to the end
+            if job.state().status == "done":  # the other worker finished the job
                 return DONE
             signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())
             return run_job(recorder(job), work)
@@ -59,7 +59,7 @@ def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Calla
 
 
 def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:
-    """Does the ``work`` and writes down how it ends; returns the exit status."""
+    """Do the ``work``, record how it ended and return the exit status."""
     try:
         recorder.begin()
         try:
@@ -72,7 +72,7 @@ def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:
             return WAITING
         recorder.end("done")
         return DONE
-    except Exception as error:  # whatever it is belongs in the job's record
+    except Exception as error:  # every failure is recorded
         recorder.failed(error)
         with suppress(OSError):  # the log may lie on a full disk
             traceback.print_exc()
@@ -81,8 +81,8 @@ def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:
 
 @contextmanager
 def sole_worker(job: Job, wait: float = LOCK_WAIT) -> Iterator[None]:
-    """Keeps all other workers from the job, over all machines that see its folder. Raises JobHeldError if one is on it and does not end
-    within ``wait`` seconds."""
+    """Hold the job's lock, which keeps out all other workers on all machines that see its folder. Raises JobHeldError if another worker
+    does not release it within ``wait`` seconds."""
     deadline = time.monotonic() + wait
     with open_to_append(job.dir / LOCK_FILE) as lock:
         while True:
@@ -98,7 +98,7 @@ def sole_worker(job: Job, wait: float = LOCK_WAIT) -> Iterator[None]:
 
 
 def end_with(keeper: int) -> None:
-    """Ends this process and its whole group by force as soon as the process with the pid ``keeper`` is gone, in whatever way."""
+    """Kill this process and its group as soon as the process with the pid ``keeper`` has ended."""
 
     def watch() -> None:
         with suppress(psutil.NoSuchProcess):

@@ -24,7 +24,7 @@ Written = TypeVar("Written")
 
 
 def follow(session: Session) -> int:
-    """Takes part in every stage; returns the exit status, as the worker's: 0 done, 3 stopped."""
+    """Take part in every stage; return the exit status, as the worker does: 0 done, 3 stopped."""
     torch.set_num_threads(THREADS)
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)

@@ -19,9 +19,9 @@ from frozenlab.training.checkpoints import damage
 CHANGEABLE = {"title", "engineer", "sections", "layouts", "guard"}
 """The fields of a spec that affect nothing before a proposal."""
 DECIDED = ("context.json", "proposal.json", GIVEN_FILE)
-"""What a stage leaves that its engineer has a part in."""
+"""The files of a stage that depend on its engineer."""
 TRAINED = ("policy", "metrics.jsonl", "completions.parquet", "validation.parquet", "test.parquet")
-"""What a stage leaves by training."""
+"""The files of a stage that come from training."""
 
 
 def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
@@ -44,7 +44,7 @@ def forked_spec(parent: Session, stage: int, **changes: Any) -> SessionSpec:
 def fork(
     parent: Session, stage: int, store: SessionStore, session_id: str | None = None, *, given: Proposal | None = None, **changes: Any
 ) -> Session:
-    """Makes the folder of a fork, ready to be resumed: everything of the parent until its engineer was asked after ``stage``.
+    """Create the folder of a fork, ready to be resumed, with everything of the parent before its engineer was asked after ``stage``.
 
     ``given`` is what a person proposes there in the place of the engineer, who is asked again after the next stage. A parent from which
     training cannot go on (see :func:`trains_again`) leaves its boards, configs and proposals; the fork trains on them again, with the same
@@ -86,12 +86,12 @@ def sibling(other: Session, store: SessionStore, session_id: str, spec: SessionS
 
 
 def trains_again(parent: Session, stage: int) -> bool:
-    """Whether a fork has to train the parent's stages once more: this one is not the last, and the parent keeps no optimizer of it."""
+    """Whether a fork has to train the stages again: the stage is not the last, and the parent has no optimizer state of it."""
     return stage + 1 < parent.spec.stages and damage(parent.stage_dir(stage) / "policy", to_go_on=True) is not None
 
 
 def link_or_copy(source: str, target: str) -> None:
-    """What a finished stage left is never written to again, only replaced: two sessions can share it on disk."""
+    """Link or copy a file. Files of finished stages are replaced, never changed, so that two sessions can share them on disk."""
     try:
         os.link(source, target)
     except OSError:  # another disk, or one that knows no links

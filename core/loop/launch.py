@@ -1,4 +1,4 @@
-"""Starting, resuming and forking sessions: in a worker of their own, or by the caller in the foreground."""
+"""Starting, resuming and forking sessions, in a worker process or by the caller in the foreground."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from frozenlab.loop.store import SessionStore
 
 
 def start(spec: SessionSpec, store: SessionStore) -> Session:
-    """Creates a session and starts its worker. Raises LaunchError while another job runs, HostError if its engineer's server is not
+    """Create a session and start its worker. Raises LaunchError while another job runs, HostError if its engineer's server is not
     allowed on this machine."""
     hosts.check([spec.engineer.server])
     with launching(store.root):
@@ -26,8 +26,8 @@ def start(spec: SessionSpec, store: SessionStore) -> Session:
 
 
 def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None) -> Session:
-    """Creates a session that the caller runs itself, in the foreground; it counts as queued. Raises what :func:`start` raises, and
-    SessionError if the id is not valid or taken."""
+    """Create a session that the caller runs itself, in the foreground; it counts as queued. Raises what :func:`start` raises, and
+    SessionError if the id is invalid or taken."""
     hosts.check([spec.engineer.server])
     with launching(SessionStore().root):
         session = store.create(spec, session_id)
@@ -36,7 +36,7 @@ def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None)
 
 
 def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal | None = None, **changes: Any) -> Session:
-    """Forks a session after ``stage`` (0-based) and starts the fork's worker. Raises what :func:`start` and
+    """Fork a session after ``stage`` (0-based) and start the fork's worker. Raises what :func:`start` and
     :func:`frozenlab.loop.forks.fork` raise."""
     hosts.check([forked_spec(parent, stage, **changes).engineer.server])
     with launching(store.root):
@@ -55,7 +55,7 @@ def claim_fork(parent: Session, stage: int, store: SessionStore, session_id: str
 
 
 def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
-    """Gives a session the person's proposal that it waits for, and starts its worker again. Raises what :func:`start` raises, and
+    """Give a waiting session a person's proposal, and start its worker again. Raises what :func:`start` raises, and
     LaunchError if it waits for none."""
     hosts.check([session.spec.engineer.server])
     with launching(store.root):
@@ -68,7 +68,7 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
 
 
 def resume(session: Session, store: SessionStore) -> None:
-    """Starts a worker that takes the session up where it stands. Raises what :func:`start` raises, and LaunchError if it is running, done
+    """Start a worker that continues the session. Raises what :func:`start` raises, and LaunchError if it is running, done
     or read-only, or if it waits for a proposal."""
     hosts.check([session.spec.engineer.server])
     with launching(store.root):
@@ -77,8 +77,8 @@ def resume(session: Session, store: SessionStore) -> None:
 
 
 def reclaim(session: Session) -> None:
-    """Readies a session that the caller resumes itself, in the foreground; it counts as queued. Raises what :func:`resume` raises, and
-    JobHeldError if a worker is on it that its state does not name."""
+    """Prepare a session that the caller resumes itself, in the foreground; it counts as queued. Raises what :func:`resume` raises, and
+    JobHeldError if a worker that its state does not name holds it."""
     check_resumable(session)
     check_folder(session)
     hosts.check([session.spec.engineer.server])

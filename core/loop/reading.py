@@ -31,7 +31,7 @@ class Lines(NamedTuple):
 
 
 def sound_lines(path: Path, kind: type[BaseModel], offset: int = 0) -> Lines:
-    """The lines after byte ``offset`` that are of this ``kind``, and the reasons why others are not."""
+    """The lines after byte ``offset`` that fit the model ``kind``, and the reasons why others do not."""
     lines, end = read_lines(path, offset)
     sound: list[dict[str, Any]] = []
     problems: dict[str, None] = {}
@@ -50,12 +50,12 @@ def lines_at(kind: type[BaseModel]) -> Kept[Lines]:
 
 @cache
 def model_at(kind: type[Model]) -> Kept[Model]:
-    """A reader for JSON files of this ``kind``."""
+    """A cached reader for JSON files that hold a model of this ``kind``."""
     return Kept(lambda path: kind.model_validate_json(path.read_text(encoding="utf-8")), 1_000)
 
 
 def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
-    """A reader for tables with all of these ``columns``, in their types."""
+    """A cached reader for tables with these ``columns`` (name -> type)."""
     return Kept(lambda path: read_table(path, columns), 100)
 
 

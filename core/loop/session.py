@@ -1,4 +1,4 @@
-"""A session folder: the files of a run, and how they are read.
+"""A session folder, opened for reading.
 
 A session folder is portable and self-contained. Reading is tolerant: damaged files are listed in :attr:`Session.problems`, the rest is
 shown. Whatever a folder contains, reading it raises only SessionError, and only if there is no spec.
@@ -98,7 +98,7 @@ class Session(Job):
 
     @property
     def slow(self) -> bool:
-        """A language model is: it is fetched, an engine is built for it, and its answers are long."""
+        """A session with a language model is: the model may have to be downloaded, and its answers are long."""
         return self.spec.language is not None
 
     @property

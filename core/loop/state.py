@@ -46,9 +46,9 @@ class State(WorkerState):
 
     phase: Phase = "starting"
     phase_done: FiniteFloat = 0.0
-    """Of the present phase, 0..1."""
+    """Progress of the present phase, 0..1."""
     phase_since: Moment | None = None
-    """When it began; None if a FrozenLab wrote the state that did not note it."""
+    """Time when the phase began; None in states written by old versions of FrozenLab."""
     stage: Annotated[int, Field(ge=0, lt=50)] = 0
     step: Count = 0
     """Training steps done in this stage."""

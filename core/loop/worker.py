@@ -10,12 +10,12 @@ from frozenlab.loop.session import Session
 
 
 def main(folder: Path) -> int:
-    """Runs or resumes the session in ``folder``; returns the exit status."""
+    """Run or resume the session in ``folder``; return the exit status."""
     return work_alone(Session(folder), work, Recorder)
 
 
 def work(recorder: Recorder) -> None:
-    """The loop. Raises Stopped and AwaitsProposal as it does."""
+    """Run the loop. Raises Stopped and AwaitsProposal."""
     from frozenlab.loop.loop import run  # imports torch, which takes seconds: the session is seen running before
 
     run(recorder.job, recorder)

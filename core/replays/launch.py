@@ -1,4 +1,4 @@
-"""Starting and resuming replays, in a worker of their own."""
+"""Starting and resuming replays, in a worker process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from frozenlab.replays.task import ReplayTask, servers, session_of
 
 
 def start(task: ReplayTask, store: SessionStore) -> Replay:
-    """Starts to ask, as ``frozenlab replay`` does in the foreground. Raises LaunchError while another job runs, HostError if an engineer's
+    """Create a replay and start its worker. Raises LaunchError while another job runs, HostError if an engineer's
     server is not allowed on this machine."""
     hosts.check(servers(task, session_of(task, store)))
     with launching(store.root):
@@ -20,8 +20,8 @@ def start(task: ReplayTask, store: SessionStore) -> Replay:
 
 
 def resume(replay: Replay, store: SessionStore) -> None:
-    """Starts a worker that asks for the answers that a replay lacks. Raises what :func:`start` raises, and SessionError if the stage that
-    it asks about is gone."""
+    """Start a worker that asks for the missing answers of a replay. Raises what :func:`start` raises, and SessionError if the stage
+    is gone."""
     hosts.check(servers(replay.task, replay.session))
     with launching(store.root):
         replay.session.measurements(replay.task.stage)  # before the replay is called queued

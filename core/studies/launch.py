@@ -1,4 +1,4 @@
-"""Starting and resuming studies, in a worker of their own."""
+"""Starting and resuming studies, in a worker process."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from frozenlab.studies.store import RunSettings, Study, create_study
 
 
 def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Study:
-    """Creates a study and starts its worker. Raises LaunchError while another job runs, HostError if an engineer's server is not allowed
-    on this machine, StudyError if the id is not valid or taken."""
+    """Create a study and start its worker. Raises LaunchError while another job runs, HostError if an engineer's server is not allowed
+    on this machine, StudyError if the id is invalid or taken."""
     hosts.check(spec.servers)
     with launching(store.root):
         study = create_study(spec, store, study_id)
@@ -23,7 +23,7 @@ def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str 
 
 
 def resume(study: Study, store: SessionStore, run: RunSettings) -> None:
-    """Starts a study's worker again, which goes on where the study stands. Raises what :func:`start` raises."""
+    """Start a study's worker again, which continues the study. Raises what :func:`start` raises."""
     hosts.check(study.spec.servers)
     with launching(store.root):
         spawn_with(run, study)

@@ -1,4 +1,4 @@
-"""Forms about an engineer behind an API: its settings, and leave to ask its server."""
+"""Forms for an engineer behind an API: its settings, and permission to ask its server."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fields(key: str = "form_api", lessons: bool = True) -> dict[str, Any]:
 
 
 def may_ask(servers: Iterable[Server | None], key: str) -> bool:
-    """Whether what is about to start may ask these servers. Asks here about each one that nobody has allowed on this machine yet.
+    """Whether these servers may be asked. Shows a question for each one that is not allowed on this machine yet.
 
     Args:
         key: what the keys of the buttons begin with.

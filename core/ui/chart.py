@@ -1,4 +1,4 @@
-"""A figure and its words."""
+"""A figure and its text alternative."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure with the text that stands for it where it cannot be seen."""
+    """A figure with the text alternative for readers who cannot see it."""
 
     figure: go.Figure
     alt: str

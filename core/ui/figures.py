@@ -30,7 +30,7 @@ SEAM_COLOR = "rgba(255, 255, 255, 0.7)"
 
 """Best first, then the faults as the theme orders them: the stacking order everywhere."""
 OUTCOME_PATTERNS = {"edge_conflict": "/", "out_of_bounds": "/", "illegal_jump": "x", "truncated": "/", "missing_agent": ".", "valid": "."}
-"""Where a fault's colour is near another's, a pattern tells them apart."""
+"""Patterns that distinguish faults of similar colours."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Series:
 
 
 def percent(rate: float) -> str:
-    """A rate as people read it: whole percent."""
+    """A rate in whole percent."""
     return f"{100 * rate:.0f} %"
 
 
@@ -61,7 +61,7 @@ class Rate:
 
     @classmethod
     def of(cls, successes: int, n: int) -> Rate:
-        """Of no boards at all: 0, anywhere in 0..1."""
+        """The rate of no boards: 0, with the interval 0..1."""
         low, high = wilson(successes, n)
         return cls(successes / n if n else 0.0, low, high, n)
 
@@ -197,7 +197,7 @@ def percent_axis(figure: go.Figure, lowest: float = 0.0, **place: int) -> None:
 
 
 def common_layout(figure: go.Figure, height: int, top: int = 64) -> None:
-    """What all figures share: legend above, little margin, no toolbar clutter, stable zoom."""
+    """The common layout of figures: legend above, small margins, a bare toolbar, stable zoom."""
     figure.update_layout(
         height=height, margin=dict(l=8, r=8, t=top, b=8), hoverlabel=dict(align="left"), dragmode=False, uirevision="keep",
         legend=dict(orientation="h", yanchor="bottom", y=1.12, x=0, xanchor="left", traceorder="normal"),

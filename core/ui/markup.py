@@ -1,4 +1,4 @@
-"""Small pieces of HTML that pages put together. Every text that enters is escaped, so that model text stays text."""
+"""Small pieces of HTML for pages. Every text is escaped, so that model text stays text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def styles() -> None:
 
 
 def quote(text: str, speaker: str) -> str:
-    """Words of a model, visibly not the app's."""
+    """Text of a model, marked as not the app's own."""
     return f'<blockquote class="fl-quote"><p>{escape(text)}</p><footer>{escape(speaker)}</footer></blockquote>'
 
 
@@ -43,11 +43,11 @@ def _line(line: Evidence, cited: bool) -> str:
 
 
 Head = tuple[str, str]
-"""Name of a column and what it says on hover (empty: nothing)."""
+"""The name of a column, and its help on hover (empty: none)."""
 
 
 def table(caption: str, head: Sequence[Head], rows: Sequence[str], kind: str = "", numbers: Collection[str] = ()) -> str:
-    """A table of finished ``<tr>`` rows; columns named in ``numbers`` are set to the right."""
+    """A table of finished ``<tr>`` rows; columns named in ``numbers`` are right-aligned."""
     cells = "".join(
         f'<th scope="col" class="{"num" if name in numbers else ""}" title="{escape(hint)}">{escape(name)}</th>' for name, hint in head
     )
@@ -67,7 +67,7 @@ STEP_WORDS: dict[StepState, str] = {"done": "done", "now": "now", "next": "to co
 
 
 def steps(steps: Sequence[tuple[str, str, StepState, str]]) -> str:
-    """What happens one after the other: title, explanation, state and clock of each."""
+    """Steps in order: the title, explanation, state and clock of each."""
     lines = (
         f'<li class="is-{state}"><b>{escape(title)}</b> <span class="fl-clock">{escape(clock or STEP_WORDS[state])}</span>'
         f"<p>{escape(what)}</p></li>"

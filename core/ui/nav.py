@@ -27,12 +27,12 @@ PAGES = {
 
 
 def path(name: str) -> str:
-    """What ``st.page_link`` and ``st.switch_page`` take for the page ``name``."""
+    """The page ``name`` as ``st.page_link`` and ``st.switch_page`` expect it."""
     return f"pages/{name}.py"
 
 
 def build() -> StreamlitPage:
-    """Declares the navigation and returns the page that the address asks for."""
+    """Declare the navigation and return the page of the address."""
     st.session_state["_nav"] = True
     pages = [st.Page(path(name), title=title, help=hint, default=name == "home") for name, (title, hint) in PAGES.items()]
     page = st.navigation(pages, position="top")
@@ -42,7 +42,7 @@ def build() -> StreamlitPage:
 
 
 def show(page: StreamlitPage) -> None:
-    """Runs the page. What people can mend is shown as a message; anything else as a fault of ours, with its traceback in the log."""
+    """Run the page. Errors that users can fix are shown as messages, all others as faults of ours, with the traceback in the log."""
     try:
         page.run()
     except LabError as error:
@@ -53,7 +53,7 @@ def show(page: StreamlitPage) -> None:
 
 
 def arrived() -> bool:
-    """Whether the reader has just come to this page, so that its address is news. True once for each arrival.
+    """Whether the reader has just opened this page, so that its address has to be read. True once per visit.
 
     While somebody works on a page, a run may still bring an address that the page itself has replaced meanwhile.
     """
@@ -61,7 +61,7 @@ def arrived() -> bool:
 
 
 def ensure_nav() -> None:
-    """First line of every page: sends a run that came without the entry point through it."""
+    """The first line of every page: a run without the entry point is sent through it."""
     if not st.session_state.get("_nav"):
         build()
         st.rerun()

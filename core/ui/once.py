@@ -1,4 +1,4 @@
-"""Results that are computed once for all readers: a page runs again at every click of every reader."""
+"""Results that are computed once for all viewers, because a page runs again at every click of each viewer."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import streamlit as st
 
 Result = TypeVar("Result")
 MOST = 300
-"""Results that are kept."""
+"""Number of results to keep."""
 
 
 def once(make: Callable[[], Result], what: str, *of: Hashable) -> Result:
-    """The result of ``make``, from now or from an earlier call. All callers share it and must not change it.
+    """The result of ``make``, computed now or in an earlier call. All callers share it and must not change it.
 
     Args:
         what: its name, one for each place in the code that asks.

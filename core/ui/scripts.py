@@ -1,6 +1,6 @@
-"""The scripts that pages run by ``st.html``. The server lets a browser run these and no other ones that stand in a page."""
+"""The scripts that pages run by ``st.html``. Browsers run no other inline scripts of a page."""
 
 TO_THE_TOP = """document.querySelector('[data-testid="stMain"]')?.scrollTo(0, 0)"""
-"""Whoever comes from far down a page begins at its top."""
+"""Scrolls to the top, for readers who come from far down another page."""
 
 INLINE = (TO_THE_TOP,)

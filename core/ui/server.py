@@ -32,7 +32,7 @@ HEADERS = {
 
 
 def middleware() -> list[Middleware]:
-    """What stands between the network and Streamlit, outermost first; hosts are those of ``server.allowedHosts`` in its config."""
+    """The middleware in front of Streamlit, outermost first. The hosts are ``server.allowedHosts`` of its config."""
     hosts = config.get_option("server.allowedHosts") or ["*"]
     return [
         Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
@@ -66,7 +66,7 @@ def policy() -> str:
 
 
 def look_nothing_up() -> None:
-    """Keeps Streamlit from asking the internet for the address of this machine, which any foreign Origin makes it do."""
+    """Keep Streamlit from asking the internet for this machine's address, which a foreign Origin would cause."""
     net_util.get_external_ip = lambda: None
 
 
@@ -85,7 +85,7 @@ class OwnPagesOnly:
 
 
 def own_page(headers: Headers) -> bool:
-    """Whether a request says that a page of this server makes it; browsers always say where a page is from."""
+    """Whether a request comes from a page of this server; browsers always send the origin of a page."""
     origin = headers.get("origin", "")
     return urlsplit(origin).netloc == headers.get("host") or origin in config.get_option("server.corsAllowedOrigins")
 

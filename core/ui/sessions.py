@@ -1,4 +1,4 @@
-"""Choosing a session, the same way on every page; the choice stands in the address (``?session=``)."""
+"""Choosing a session, the same way on every page; the choice is kept in the address (``?session=``)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STATUS_COLORS = {
 
 
 def choose(session_id: str) -> None:
-    """Makes ``session_id`` the session that pages show; for callbacks and just before switching the page."""
+    """Make ``session_id`` the session that pages show; for callbacks, and before switching the page."""
     st.session_state[CHOSEN] = session_id
     st.query_params["session"] = session_id
     st.query_params.pop("stage", None)
@@ -84,7 +84,7 @@ def describe(session: Session) -> str:
 
 
 def set_up(spec: SessionSpec) -> str:
-    """How a session works, wherever its figures are shown: ``GRPO · policy engineer · 3 stages``; before it a language model's name."""
+    """How a session works, to be shown with its figures: ``GRPO · policy engineer · 3 stages``, after the name of a language model."""
     model = [Path(spec.policy).name] if spec.language else []
     stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
     return " · ".join([*model, title_of(spec.training.method), f"{spec.engineer.kind} engineer", stages])
@@ -103,13 +103,13 @@ def status_words(session: Session, state: State) -> str:
 
 
 def problems(session: Session) -> None:
-    """Says which files of the session could not be read; the page shows the rest."""
+    """Warn of the session's files that could not be read; the page shows the rest."""
     if session.problems:
         st.warning("Part of this session is damaged; the rest is shown.  \n" + "  \n".join(map(markup.plain, session.problems)))
 
 
 def unreadable(known: SessionStore) -> None:
-    """Says which folders among those that were just listed are no sessions that can be shown, and why."""
+    """Name the listed folders that cannot be shown as sessions, with the reasons."""
     for why in known.unreadable.values():
         st.warning(f"{markup.plain(why[0].upper() + why[1:])}.")
 
@@ -119,7 +119,7 @@ def store() -> SessionStore:
 
 
 def start(spec: SessionSpec) -> None:
-    """Starts a session in the background and goes to Train, or says why it cannot."""
+    """Start a session in the background and go to Train, or show why that failed."""
     try:
         session = launch.start(spec, store())
     except LabError as error:
@@ -142,13 +142,13 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
 
 
 def said_why(key: str) -> None:
-    """Why the last thing that was asked for could not be done, which a callback has put into this session-state entry."""
+    """Show the reason, left by a callback in this session-state entry, why the last action failed."""
     if key in st.session_state:
         st.error(markup.plain(st.session_state.pop(key)))
 
 
 def nothing_yet(what: str) -> None:
-    """The empty state: one sentence and the button that makes it non-empty."""
+    """The empty state: one sentence, and a button that starts a session."""
     st.info(what)
     start_quick_button()
 

@@ -22,11 +22,11 @@ ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
     "it redesigns the environment it trains on."
 )
-"""Shown by the menu, which Streamlit leaves out (with the choice of light and dark in it) where it has nothing to show."""
+"""An entry of the menu, because Streamlit hides an empty menu, and the choice of light and dark with it."""
 
 Image = Literal["png", "svg"]
 IMAGE_WIDTH = 1400
-"""Pixels of a figure that is saved, before it is drawn at a finer scale."""
+"""Size in pixels of a saved figure, before scaling."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Palette:
     """Letters on a button that is filled with ``accent``."""
     good: str
     blue: str
-    """The counterpart of ``accent``: what went the other way."""
+    """The opposite of ``accent``, for changes in the other direction."""
     ice: str
     """A frozen cell."""
     edge: str
@@ -98,7 +98,7 @@ def palette() -> Palette:
 
 
 def frame() -> None:
-    """Page config, logo, and the presenter toggle: what every page stands in. Called once by the entry point."""
+    """Page config, logo and presenter toggle, the frame of every page. Called once by the entry point."""
     st.set_page_config(
         page_title="FrozenLab",
         page_icon=str(ASSETS / "icon.svg"),
@@ -120,14 +120,14 @@ def frame() -> None:
 
 
 def question(text: str, lead: str = "") -> None:
-    """The question that a page answers, as its heading, and one sentence below it (which a presenter says)."""
+    """The heading of a page: the question it answers, and one sentence below it, which presenter mode hides."""
     st.title(text, anchor=False)
     if lead and not st.session_state.get("presenter"):
         st.markdown(f'<p class="lead">{lead}</p>', unsafe_allow_html=True)
 
 
 def bench(controls: float, hero: float) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """The two places of a page: its controls at the left, and what it is about at the right. For a presenter the controls go below."""
+    """The two columns of a page: controls on the left, content on the right. In presenter mode the controls are below."""
     if not st.session_state.get("presenter"):
         left, right = st.columns([controls, hero], gap="large")
         return left, right
@@ -145,7 +145,7 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
 
 
 def chart(drawn: Chart, key: str, image: Image | None = None, **options: Any) -> None:
-    """A figure with its text for those who cannot see it. Of Plotly's tools it has the camera, which saves the figure as it stands.
+    """A figure with a text alternative. The only tool of Plotly's toolbar is the camera, which saves the figure as shown.
 
     Args:
         image: what the camera saves, on a page that lets the reader choose; else SVG.

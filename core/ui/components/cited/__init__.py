@@ -15,7 +15,7 @@ _cited = st.components.v2.component(
 
 
 def cited(html: str, *, key: str, on_pick: Callable[[str], None]) -> None:
-    """Shows a piece of :mod:`frozenlab.ui.markup`; ``on_pick`` is called with the evidence id that was clicked."""
+    """Show a piece of :mod:`frozenlab.ui.markup`; ``on_pick`` is called with the clicked evidence id."""
 
     def picked() -> None:
         on_pick(str(st.session_state[key].picked))

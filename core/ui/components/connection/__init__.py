@@ -1,4 +1,4 @@
-"""What a page says while it has no connection to the server."""
+"""The message of a page that has lost its connection to the server."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ _connection = st.components.v2.component("frozenlab_connection", html="<span></s
 
 
 def connection() -> None:
-    """Watches the connection. Called once a page, by its frame."""
+    """Watch the connection. Called once per page, by its frame."""
     with st.container(key="connection"):
         _connection(key="connection-words", data=UNREACHABLE)

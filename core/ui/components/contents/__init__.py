@@ -16,7 +16,7 @@ _contents = st.components.v2.component(
 
 
 class Contents:
-    """Collects the headings of a page as they are drawn, and shows links to them in a bar that was placed above."""
+    """Collects the headings of a page as they are drawn, and links them in a bar above."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -34,11 +34,11 @@ class Contents:
         self.add(short or title, anchor)
 
     def add(self, title: str, anchor: str) -> None:
-        """Notes a heading that something else has drawn."""
+        """Add a heading that was drawn elsewhere."""
         self.sections.append((anchor, title))
 
     def show(self, chosen: Mark, before: Mark | None, after: Mark | None) -> None:
-        """Draws the bar. A click on a stage puts it into the address (``?stage=``), as the thread of stages does."""
+        """Draw the bar. A click on a stage puts the stage into the address (``?stage=``), as the thread of stages does."""
 
         def picked() -> None:
             st.query_params["stage"] = str(int(st.session_state[self.key].picked))

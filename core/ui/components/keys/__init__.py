@@ -1,4 +1,4 @@
-"""Keys that press buttons: one listener for the page, in place of Streamlit's shortcuts, which rest while any widget has the focus."""
+"""Keys that press buttons: one listener per page, because Streamlit's own shortcuts are off while a widget has the focus."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _keys = st.components.v2.component("frozenlab_keys", html="<span></span>", js=FO
 
 
 def shortcuts(buttons: Mapping[str, str], *, key: str) -> None:
-    """Lets each key (a small letter) press a button, named by its ``key``, wherever the focus is, unless there one writes text.
+    """Let each key (a small letter) press the button with this ``key``, unless the focus is in a text input.
 
     Shift makes no difference. A key does nothing while its button is disabled or not on the page.
     """

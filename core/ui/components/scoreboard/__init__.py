@@ -19,7 +19,7 @@ _scoreboard = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Head:
-    """The name of a column and what it says on hover."""
+    """A column's name, and its help on hover."""
 
     text: str
     hint: str = ""
@@ -31,10 +31,10 @@ class Cell:
 
     text: str
     small: str = ""
-    """Next to it, quieter: an interval."""
+    """An interval, shown next to the figure in a quieter tone."""
     hint: str = ""
     leads: str = ""
-    """What ``on_pick`` gets when the figure is clicked; empty: it cannot be clicked."""
+    """The argument of ``on_pick`` when the figure is clicked; empty: it cannot be clicked."""
     shade: float | None = None
     """0..1, drawn as a tint behind the figure."""
     span: tuple[float, float, float] | None = None
@@ -48,25 +48,25 @@ class Row:
     sign: str = ""
     color: str = ""
     tag: str = ""
-    """A word about the row that belongs to its name."""
+    """A note after the name of the row."""
     hint: str = ""
     quiet: bool = False
-    """A row that is there to compare with: thinner, with hollow dots."""
+    """A row for comparison: thinner, with hollow dots."""
 
 
 @dataclass(frozen=True)
 class Table:
     title: str
     heads: tuple[Head, ...]
-    """The first stands above the names."""
+    """The first is the heading of the names."""
     rows: tuple[Row, ...]
     note: str = ""
     wide: bool = False
-    """Takes the whole width; others stand side by side where there is room."""
+    """Whether the table takes the whole width; others are side by side if there is room."""
 
 
 def scoreboard(tables: Sequence[Table], *, key: str, label: str, on_pick: Callable[[str], None] | None = None) -> None:
-    """Draws the tables. ``on_pick`` is called with the ``leads`` of a figure that was clicked, before the page runs again."""
+    """Draw the tables. ``on_pick`` is called with the ``leads`` of a clicked figure, before the page runs again."""
 
     def picked() -> None:
         if on_pick is not None:

@@ -37,12 +37,12 @@ class Mark:
     """The valid rate of its validation."""
     detail: str = ""
     link: str = ""
-    """What changed on the way here from the mark before."""
+    """The change from the mark before to this one."""
     progress: float = 1.0
 
 
 def stage_name(stage: int | None) -> str:
-    """What people call a stage: ``stages/00`` is Stage 1; None is the time before training."""
+    """The name of a stage for people: ``stages/00`` is Stage 1; None is the time before training."""
     return "Before training" if stage is None else f"Stage {stage + 1}"
 
 
@@ -57,7 +57,7 @@ def rates_by_stage(state: State) -> dict[int | None, Rate]:
 
 
 def marks(session: Session, state: State) -> list[Mark]:
-    """The thread of a session as it stands: what is done, what runs, what is to come."""
+    """The marks of a session: finished, running and future stages."""
     measured = rates_by_stage(state)
     now = UNFINISHED.get(state.status, "waiting")
     before_training = state.phase in BEFORE_TRAINING
@@ -82,7 +82,7 @@ def _mark(
 
 
 def timeline(thread: Sequence[Mark], key: str, *, follow: bool = False, default: int | None = None) -> Mark:
-    """Draws the thread and returns the mark that is chosen: the one in the address, else the newest with results.
+    """Draw the thread and return the chosen mark: the one in the address, else the newest with results.
 
     Args:
         follow: without a choice in the address, the stage that runs now, or in which the session ended early, goes before all others.
