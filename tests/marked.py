@@ -25,7 +25,8 @@ from frozenlab.policy.settings import LanguageSettings
 from frozenlab.replays.arms import arms_of_engineers
 from frozenlab.replays.store import Answer, create_replay, write_answers
 from frozenlab.replays.task import ReplayTask, task_for
-from frozenlab.studies.spec import StudySpec, engineers_study
+from frozenlab.studies.presets import engineers_study
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import create_study
 from tests.builders import build_result, build_session, small_spec
 

@@ -20,7 +20,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.engineers import UNATTENDED
     from frozenlab.engineer.sections import NAMES
     from frozenlab.replays.arms import KINDS
-    from frozenlab.studies.spec import PAPER_SECTIONS, current_name
+    from frozenlab.studies.arms import PAPER_SECTIONS, current_name
 
     parser.add_argument("what", metavar="SESSION:STAGE|ID", help="a validated stage of a session, or a replay to resume")
     parser.add_argument(

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.studies.spec import SEEDS, STUDIES
+    from frozenlab.studies.presets import SEEDS, STUDIES
 
     parser.add_argument("what", help=f"{', '.join(STUDIES)}, a spec (JSON), or the id of a study to resume")
     seeds = ", ".join(f"{name} {n}" for name, n in SEEDS.items())
@@ -76,7 +76,9 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     from pydantic import ValidationError
 
     from frozenlab.errors import one_line
-    from frozenlab.studies.spec import STUDIES, StudySpec, current_name
+    from frozenlab.studies.arms import current_name
+    from frozenlab.studies.presets import STUDIES
+    from frozenlab.studies.spec import StudySpec
 
     kind = current_name(options.what)
     if kind not in STUDIES and not options.what.endswith(".json"):

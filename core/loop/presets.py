@@ -2,7 +2,7 @@
 
 Their engineer is first asked after stage 1, as in the paper: the results before that show what the initial config achieves by itself, so
 the story has something to compare the engineer's configs with. Studies compare arms with each other and ask the engineer before stage 1
-(see :mod:`frozenlab.studies.spec`).
+(see :mod:`frozenlab.studies.presets`).
 """
 
 from __future__ import annotations

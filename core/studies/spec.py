@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab import seeds
-from frozenlab.engineer.engineers import AnyEngineer, engineer_of
+from frozenlab.engineer.engineers import AnyEngineer
 from frozenlab.engineer.guard import GuardSettings
-from frozenlab.engineer.protocol import EngineerSpec
-from frozenlab.engineer.sections import NAMES, USUAL, SectionName
+from frozenlab.engineer.sections import SectionName
 from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError
 from frozenlab.loop.forks import CHANGEABLE
 from frozenlab.loop.older import upgraded_arm
-from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 
-PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved")
-"""The sections whose usefulness the paper studies."""
-PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed")
-"""The current checkpoint, the model before training, and the baselines."""
-GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
-"""Guards of three strengths. They differ only in the largest step of a ratio; the smallest share of a size stays the same. The rules and
-the lab model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
 PROMPT_TOKENS = 3000
 """Tokens of one request to an engineer behind an API, estimated generously: in the recorded sessions with six and seven map sizes, the
 prompt and the schema of the answer have 11 000 characters, at about four characters per token."""
@@ -142,139 +131,3 @@ class StudySpec(BaseModel):
     def sections_of(self) -> dict[str, frozenset[SectionName]]:
         """The sections that each arm's engineer sees."""
         return {arm.name: frozenset(self.session.sections if arm.sections is None else arm.sections) for arm in self.arms}
-
-
-def section_arms(varied: Sequence[SectionName] = PAPER_SECTIONS) -> tuple[Arm, ...]:
-    """Every combination of the varied sections (2^k arms), the others always shown; from all of them to none."""
-    others = [section for section in USUAL if section not in varied]
-    shown = [chosen for n in range(len(varied), -1, -1) for chosen in combinations(varied, n)]
-    return tuple(Arm(name="-".join(chosen) or "none", sections=ordered([*others, *chosen])) for chosen in shown)
-
-
-def without_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
-    """All sections, and all but each of the varied ones."""
-    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in USUAL if section != left])) for left in varied]
-    return (Arm(name="all", sections=USUAL), *arms)
-
-
-def only_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
-    """No section, and each of the varied ones alone."""
-    return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
-
-
-def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:
-    """One arm per engineer, named after it."""
-    return tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in engineers)
-
-
-def guard_arms() -> tuple[Arm, ...]:
-    return tuple(Arm(name=name, guard=guard) for name, guard in GUARDS.items())
-
-
-def guidance_arms(session: SessionSpec, engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
-    """One engineer (None: the session's) with and without the paper's two lessons in its prompt.
-
-    Raises:
-        StudyError: that engineer reads no prompt in words.
-    """
-    asked = engineer or session.engineer
-    if asked.takes_guidance(session.language):
-        return tuple(
-            Arm(name=name, engineer=asked.model_copy(update={"guidance": given})) for name, given in (("guided", True), ("unguided", False))
-        )
-    who = "a lab model" if "model" in asked.needs else f"the engineer {asked.kind}"
-    needed = "an engineer behind an API, or a session that trains a language model"
-    raise StudyError(f"{who} reads no instructions in words: the study guidance needs {needed}")
-
-
-def current_name(name: str) -> str:
-    """The name of a study or of a way to vary the sections, given its current or its earlier name."""
-    return FORMER_NAMES.get(name, name)
-
-
-def ordered(sections: Sequence[SectionName]) -> tuple[SectionName, ...]:
-    return tuple(section for section in NAMES if section in sections)
-
-
-# --- ready to run ----------------------------------------------------------------------------------------------------
-
-SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5}
-"""Default number of seeds of each ready-made study."""
-FORMER_NAMES = {"left-out": "leave-one-out", "alone": "one-at-a-time"}
-"""Earlier names of ways to vary the sections, still read on the command line."""
-
-
-def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:
-    """The study sections: every combination of the three sections named by the paper."""
-    return _study("Which context helps the engineer?", section_arms(), seeds, session)
-
-
-def leave_one_out_study(seeds: int = SEEDS["leave-one-out"], session: SessionSpec | None = None) -> StudySpec:
-    """The study leave-one-out: all sections, and all but one, for each of them."""
-    return _study("Which section is missed?", without_one(), seeds, session)
-
-
-def one_at_a_time_study(seeds: int = SEEDS["one-at-a-time"], session: SessionSpec | None = None) -> StudySpec:
-    """The study one-at-a-time: no section, and each section alone."""
-    return _study("What does a section do by itself?", only_one(), seeds, session)
-
-
-def engineers_study(
-    seeds: int = SEEDS["engineers"],
-    session: SessionSpec | None = None,
-    engineers: Sequence[str | EngineerSpec] = PAPER_ENGINEERS,
-) -> StudySpec:
-    """The study engineers: several engineers, by default the paper's, without its lessons. The first is the reference arm.
-
-    An engineer that is given by its name has the settings of the session's engineer, if that is the same, or the usual ones. Raises
-    EngineerError as :func:`engineer_of` does.
-    """
-    own = session or preset_spec("study")
-    asked = [engineer_of(one, own.engineer) if isinstance(one, str) else one for one in engineers]
-    return _study("Who is a good engineer?", engineer_arms([unguided(one, own) for one in asked]), seeds, own)
-
-
-def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:
-    """The study guard: how far a proposal may move a ratio; see GUARDS."""
-    return _study("How far may a proposal go?", guard_arms(), seeds, session)
-
-
-def guidance_study(seeds: int = SEEDS["guidance"], session: SessionSpec | None = None, engineer: EngineerSpec | None = None) -> StudySpec:
-    """The study guidance: the paper's two lessons in the prompt or not. Raises StudyError as :func:`guidance_arms` does."""
-    own = session or preset_spec("study")
-    return _study("Do the lessons in the prompt help?", guidance_arms(own, engineer), seeds, own)
-
-
-def _study(title: str, arms: tuple[Arm, ...], seeds: int, session: SessionSpec | None) -> StudySpec:
-    """A study of the first ``seeds`` seeds, with sessions of the preset ``study`` unless another session is given.
-
-    For any session, results come from test boards, each seed has its own boards, the engineer is asked before the first stage, and its
-    prompt has no lessons, which would be a second cause next to the difference of the arms. A learning rate that falls over the session
-    falls in each stage instead, so that late proposals count as much as early ones.
-    """
-    own = session or preset_spec("study")
-    changes: dict[str, Any] = {"test": own.test or own.suite, "ask_first": True}
-    if own.training.schedule == "linear":
-        changes["training"] = own.training.scheduled("per-stage")
-    changes["engineer"] = unguided(own.engineer, own)
-    if "person" in own.engineer.needs:
-        if arms[0].engineer is None:
-            raise ValueError("a study runs by itself, so its engineer cannot be human")
-        changes |= arms[0].changes
-    return StudySpec(title=title, session=own.changed(**changes), arms=arms, seeds=tuple(range(seeds)), suite_by_seed=True)
-
-
-def unguided(engineer: EngineerSpec, session: SessionSpec) -> EngineerSpec:
-    """The same engineer without the paper's two lessons, if it could read them."""
-    return engineer.model_copy(update={"guidance": False}) if engineer.takes_guidance(session.language) else engineer
-
-
-STUDIES: dict[str, Callable[..., StudySpec]] = {
-    "sections": sections_study,
-    "leave-one-out": leave_one_out_study,
-    "one-at-a-time": one_at_a_time_study,
-    "engineers": engineers_study,
-    "guard": guard_study,
-    "guidance": guidance_study,
-}
-"""Ready-made studies by name. Each function takes the number of seeds and the session of the cells; both have defaults."""

@@ -19,7 +19,7 @@ from frozenlab.lake.presets import PRESETS as BOARD_PRESETS
 from frozenlab.lake.suites import SUITES
 from frozenlab.loop.presets import PRESETS
 from frozenlab.replays.arms import KINDS
-from frozenlab.studies.spec import STUDIES, engineers_study
+from frozenlab.studies.presets import STUDIES, engineers_study
 from frozenlab.training.methods import NAMES as METHODS
 from frozenlab.training.stage_settings import SCHEDULES
 from tests.builders import build_session

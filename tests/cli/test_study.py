@@ -8,7 +8,8 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.engineer.engineers import engineer_of
-from frozenlab.studies.spec import engineer_arms, engineers_study
+from frozenlab.studies.arms import engineer_arms
+from frozenlab.studies.presets import engineers_study
 from tests.cli.calls import answer
 from tests.loop.test_loop import small_spec
 

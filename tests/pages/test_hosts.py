@@ -18,7 +18,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.replays.arms import arms_of_engineers
 from frozenlab.replays.store import create_replay, replays
 from frozenlab.replays.task import task_for
-from frozenlab.studies.spec import engineers_study
+from frozenlab.studies.presets import engineers_study
 from frozenlab.studies.store import RunSettings, create_study, studies
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words

@@ -19,7 +19,8 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import points
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
-from frozenlab.studies.spec import SEEDS, StudySpec, engineers_study
+from frozenlab.studies.presets import SEEDS, engineers_study
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study, create_study, shipped
 from frozenlab.studies.tables import StudyReport
 from tests.builders import build_session, small_spec

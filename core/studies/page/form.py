@@ -15,7 +15,8 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import OFFERED
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.running import ERROR, start
-from frozenlab.studies.spec import PAPER_ENGINEERS, PROMPT_TOKENS, SEEDS, STUDIES, StudySpec
+from frozenlab.studies.presets import PAPER_ENGINEERS, SEEDS, STUDIES
+from frozenlab.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.ui import api_form, markup, sessions
 
 KIND_WORDS = {

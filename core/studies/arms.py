@@ -1,0 +1,72 @@
+"""Arms of studies: sections on and off, engineers, guards, and guidance or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.protocol import EngineerSpec
+from frozenlab.engineer.sections import NAMES, USUAL, SectionName
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.studies.spec import Arm, StudyError
+
+PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved")
+"""The sections whose usefulness the paper studies."""
+GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
+"""Guards of three strengths. They differ only in the largest step of a ratio; the smallest share of a size stays the same. The rules and
+the lab model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
+FORMER_NAMES = {"left-out": "leave-one-out", "alone": "one-at-a-time"}
+"""Earlier names of ways to vary the sections, still read on the command line."""
+
+
+def current_name(name: str) -> str:
+    """The name of a study or of a way to vary the sections, given its current or its earlier name."""
+    return FORMER_NAMES.get(name, name)
+
+
+def section_arms(varied: Sequence[SectionName] = PAPER_SECTIONS) -> tuple[Arm, ...]:
+    """Every combination of the varied sections (2^k arms), the others always shown; from all of them to none."""
+    others = [section for section in USUAL if section not in varied]
+    shown = [chosen for n in range(len(varied), -1, -1) for chosen in combinations(varied, n)]
+    return tuple(Arm(name="-".join(chosen) or "none", sections=ordered([*others, *chosen])) for chosen in shown)
+
+
+def without_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
+    """All sections, and all but each of the varied ones."""
+    arms = [Arm(name=f"no-{left}", sections=ordered([section for section in USUAL if section != left])) for left in varied]
+    return (Arm(name="all", sections=USUAL), *arms)
+
+
+def only_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
+    """No section, and each of the varied ones alone."""
+    return (Arm(name="none", sections=()), *(Arm(name=f"only-{section}", sections=(section,)) for section in varied))
+
+
+def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:
+    """One arm per engineer, named after it."""
+    return tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in engineers)
+
+
+def guard_arms() -> tuple[Arm, ...]:
+    return tuple(Arm(name=name, guard=guard) for name, guard in GUARDS.items())
+
+
+def guidance_arms(session: SessionSpec, engineer: EngineerSpec | None = None) -> tuple[Arm, ...]:
+    """One engineer (None: the session's) with and without the paper's two lessons in its prompt.
+
+    Raises:
+        StudyError: that engineer reads no prompt in words.
+    """
+    asked = engineer or session.engineer
+    if asked.takes_guidance(session.language):
+        return tuple(
+            Arm(name=name, engineer=asked.model_copy(update={"guidance": given})) for name, given in (("guided", True), ("unguided", False))
+        )
+    who = "a lab model" if "model" in asked.needs else f"the engineer {asked.kind}"
+    needed = "an engineer behind an API, or a session that trains a language model"
+    raise StudyError(f"{who} reads no instructions in words: the study guidance needs {needed}")
+
+
+def ordered(sections: Sequence[SectionName]) -> tuple[SectionName, ...]:
+    return tuple(section for section in NAMES if section in sections)
