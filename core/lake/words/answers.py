@@ -21,7 +21,6 @@ from __future__ import annotations
 import re
 
 from frozenlab.lake.board import Board, Plan
-from frozenlab.lake.formats.benchmark import question
 from frozenlab.lake.rules import Verdict, judge_paths, walk
 
 ACTIONS = {"UP": "U", "DOWN": "D", "LEFT": "L", "RIGHT": "R", "WAIT": "W", "STAY": "W"}
@@ -46,6 +45,8 @@ Agent 0: RIGHT RIGHT DOWN WAIT"""
 
 def prompt(board: Board) -> str:
     """The question about a board, the rules of the lake, and how to answer. Raises BoardError above five agents, who have no letters."""
+    from frozenlab.lake.formats.benchmark import question  # with all formats, which few processes need
+
     return f"{question(board)}\n\n{INSTRUCTIONS}"
 
 
