@@ -141,12 +141,6 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         start(preset_spec("quick"))
 
 
-def said_why(key: str) -> None:
-    """Show the reason, left by a callback in this session-state entry, why the last action failed."""
-    if key in st.session_state:
-        st.error(markup.plain(st.session_state.pop(key)))
-
-
 def nothing_yet(what: str) -> None:
     """The empty state: one sentence, and a button that starts a session."""
     st.info(what)

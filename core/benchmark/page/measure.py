@@ -8,14 +8,13 @@ import streamlit as st
 
 from frozenlab.benchmark.page.address import add
 from frozenlab.benchmark.report import Report
-from frozenlab.benchmark.task import Evaluation, EvaluationError, evaluations, task_for, throw_away
+from frozenlab.benchmark.task import Evaluation, evaluations, task_for, throw_away
 from frozenlab.benchmark.task import start as start_evaluation
-from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.suites import SUITES
 from frozenlab.loop.store import OFFERED, SessionStore
-from frozenlab.ui import markup, sessions
+from frozenlab.ui import markup, refusals, sessions
 from frozenlab.ui.figures import percent
 
 TICK = 2.0
@@ -62,17 +61,15 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
     if asked:
         if ERROR not in st.session_state:
             st.rerun()
-        st.error(markup.plain(st.session_state.pop(ERROR)))
+        refusals.show_reason(ERROR)
     st.caption("The same from the command line:")
     st.code(f"frozenlab evaluate {model} --suite {suite} --out DIR", language="bash")
 
 
 def start(model: str, suite: str, store: SessionStore) -> None:
     """Starts to measure, or keeps the reason why not."""
-    try:
+    with refusals.keeping_reason(ERROR, "Not started"):
         start_evaluation(task_for(model, suite, store), store)
-    except LabError as error:
-        st.session_state[ERROR] = f"Not started: {error}."
 
 
 def seconds_a_board(reports: Sequence[Report]) -> float | None:
@@ -89,8 +86,7 @@ def button(store: SessionStore, reports: Sequence[Report]) -> None:
 
 def under_way(store: SessionStore) -> None:
     """The evaluations that wait, run, or ended without a result; looks again by itself while one runs."""
-    if ERROR in st.session_state:
-        st.error(markup.plain(st.session_state.pop(ERROR)))
+    refusals.show_reason(ERROR)
     found = evaluations(store)
     live = [evaluation for evaluation in found if evaluation.state().live]
     if found:
@@ -131,17 +127,13 @@ ENDED = {"stopped": "was cancelled", "failed": "failed", "crashed": "was ended f
 
 
 def _cancel(evaluation: Evaluation) -> None:
-    try:
+    with refusals.keeping_reason(ERROR):
         launcher.stop(evaluation)
-    except launcher.LaunchError as error:
-        st.session_state[ERROR] = str(error)
 
 
 def _remove(evaluation_id: str, store: SessionStore) -> None:
-    try:
+    with refusals.keeping_reason(ERROR):
         throw_away(evaluation_id, store)
-    except EvaluationError as error:
-        st.session_state[ERROR] = str(error)
 
 
 def nothing_yet(store: SessionStore) -> None:

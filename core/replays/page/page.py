@@ -14,7 +14,7 @@ from frozenlab.replays.page.results import show_replay
 from frozenlab.replays.page.running import ERROR, start
 from frozenlab.replays.store import Replay
 from frozenlab.replays.task import askable, servers, task_for, validated_stages
-from frozenlab.ui import api_form, markup, sessions, theme
+from frozenlab.ui import api_form, markup, refusals, sessions, theme
 
 
 def page() -> None:
@@ -23,7 +23,7 @@ def page() -> None:
     with head:
         theme.question("What would others have proposed from the same evidence?")
     markup.styles()
-    sessions.said_why(ERROR)
+    refusals.show_reason(ERROR)
     found = everything()
     asked = st.query_params.get("replay")
     composing = asked is None and "session" in st.query_params

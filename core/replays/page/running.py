@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
 from frozenlab.loop.session import SessionError
 from frozenlab.replays import launch
 from frozenlab.replays.page.known import go_to
 from frozenlab.replays.store import Replay, throw_away
 from frozenlab.replays.task import ReplayError, ReplayTask, servers
-from frozenlab.ui import api_form, markup, sessions
+from frozenlab.ui import api_form, markup, refusals, sessions
 
 TICK = 1.0
 """Seconds between looks at a replay that runs."""
@@ -21,32 +20,24 @@ ERROR = "replay_error"
 
 def start(task: ReplayTask) -> None:
     """Starts a replay and goes to it, or keeps the reason why not."""
-    try:
+    with refusals.keeping_reason(ERROR, "Not started"):
         go_to(launch.start(task, sessions.store()).id)
-    except LabError as error:
-        st.session_state[ERROR] = f"Not started: {error}."
 
 
 def resume(replay: Replay) -> None:
-    try:
+    with refusals.keeping_reason(ERROR, "Not started"):
         launch.resume(replay, sessions.store())
-    except LabError as error:
-        st.session_state[ERROR] = f"Not started: {error}."
 
 
 def halt(replay: Replay) -> None:
-    try:
+    with refusals.keeping_reason(ERROR, "Not stopped"):
         launcher.stop(replay)
-    except launcher.LaunchError as error:
-        st.session_state[ERROR] = f"Not stopped: {error}."
 
 
 def remove(replay: Replay) -> None:
-    try:
+    with refusals.keeping_reason(ERROR, "Not removed"):
         throw_away(replay)
         st.query_params.pop("replay", None)
-    except ReplayError as error:
-        st.session_state[ERROR] = f"Not removed: {error}."
 
 
 @st.fragment(run_every=TICK)

@@ -17,7 +17,7 @@ from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.running import ERROR, start
 from frozenlab.studies.presets import PAPER_ENGINEERS, SEEDS, STUDIES
 from frozenlab.studies.spec import PROMPT_TOKENS, StudySpec
-from frozenlab.ui import api_form, markup, sessions
+from frozenlab.ui import api_form, markup, refusals, sessions
 
 KIND_WORDS = {
     "sections": "sections · every combination of the three that the paper names",
@@ -108,7 +108,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     )  # fmt: skip
     if asked and ERROR not in st.session_state:
         st.rerun()
-    sessions.said_why(ERROR)
+    refusals.show_reason(ERROR)
     st.caption("The same from the command line:")
     if base == BASE and not spec.requests and not spec.prediction and spec.smallest_effect == DEFAULT_MARGIN:
         chosen = f" --engineers {','.join(arm.name for arm in spec.arms)}" if kind == "engineers" else ""

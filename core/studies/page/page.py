@@ -15,7 +15,7 @@ from frozenlab.studies.page.running import ERROR, go_on, watch
 from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
 from frozenlab.studies.report_page import detectable
 from frozenlab.studies.tables import MEASURES, Measure, StudyReport
-from frozenlab.ui import markup, sessions, theme
+from frozenlab.ui import markup, refusals, sessions, theme
 
 
 def page() -> None:
@@ -26,7 +26,7 @@ def page() -> None:
     markup.styles()
     if action.button("New study", type="primary", key="study-new", width="stretch"):
         start_form()
-    sessions.said_why(ERROR)
+    refusals.show_reason(ERROR)
     shown = choose_study(everything(), picker)
     if shown.study is not None and shown.study.state().live:
         watch(shown.study, sum(1 for _ in shown.study.finished()))

@@ -6,12 +6,11 @@ import os
 
 import streamlit as st
 
-from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
 from frozenlab.studies import launch
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study
-from frozenlab.ui import api_form, markup, sessions
+from frozenlab.ui import api_form, markup, refusals, sessions
 
 TICK = 5.0
 """Seconds between looks at a study that runs."""
@@ -21,24 +20,18 @@ ERROR = "study_error"
 
 def start(spec: StudySpec, jobs: int) -> None:
     """Starts a study and goes to it, or keeps the reason why not."""
-    try:
+    with refusals.keeping_reason(ERROR, "Not started"):
         st.query_params["study"] = launch.start(spec, sessions.store(), RunSettings(jobs=jobs)).id
-    except LabError as error:
-        st.session_state[ERROR] = f"Not started: {error}."
 
 
 def resume(study: Study) -> None:
-    try:
+    with refusals.keeping_reason(ERROR, "Not started"):
         launch.resume(study, sessions.store(), RunSettings(jobs=os.cpu_count() or 1))
-    except LabError as error:
-        st.session_state[ERROR] = f"Not started: {error}."
 
 
 def halt(study: Study) -> None:
-    try:
+    with refusals.keeping_reason(ERROR, "Not stopped"):
         launcher.stop(study)
-    except launcher.LaunchError as error:
-        st.session_state[ERROR] = f"Not stopped: {error}."
 
 
 @st.fragment(run_every=TICK)

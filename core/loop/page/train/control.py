@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.errors import LabError
 from frozenlab.jobs import launcher
 from frozenlab.loop import launch
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
-from frozenlab.ui import api_form, markup, nav, sessions
+from frozenlab.ui import api_form, markup, nav, refusals, sessions
 
 
 def controls(session: Session, state: State) -> bool:
@@ -26,7 +25,7 @@ def controls(session: Session, state: State) -> bool:
         if ended:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), disabled=not may)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
-    sessions.said_why("train_error")
+    refusals.show_reason("train_error")
     return live
 
 
@@ -41,14 +40,10 @@ def confirm_stop(session: Session) -> None:
 
 
 def try_stop(session: Session) -> None:
-    try:
+    with refusals.keeping_reason("train_error"):
         launcher.stop(session)
-    except launcher.LaunchError as error:
-        st.session_state["train_error"] = str(error)
 
 
 def try_resume(session: Session) -> None:
-    try:
+    with refusals.keeping_reason("train_error"):
         launch.resume(session, sessions.store())
-    except LabError as error:
-        st.session_state["train_error"] = str(error)

@@ -1,0 +1,26 @@
+"""Actions that may be refused: a callback keeps the reason, and the page shows it when it runs again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from frozenlab.errors import LabError
+from frozenlab.ui import markup
+
+
+@contextmanager
+def keeping_reason(key: str, failed: str = "") -> Iterator[None]:
+    """Keep the reason why the block was refused in the session-state entry ``key``, after what ``failed``: ``Not started: ...``."""
+    try:
+        yield
+    except LabError as error:
+        st.session_state[key] = f"{failed}: {error}." if failed else str(error)
+
+
+def show_reason(key: str) -> None:
+    """Show the reason that a callback has kept, once."""
+    if key in st.session_state:
+        st.error(markup.plain(st.session_state.pop(key)))
