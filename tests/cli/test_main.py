@@ -55,7 +55,11 @@ def test_help_names_every_choice(capsys: pytest.CaptureFixture[str], command: st
 
 @pytest.mark.parametrize(
     ("arguments", "absent"),
-    [(["--help"], {"pydantic", "numpy", "pandas", "torch", "numba"}), (["status", "example-quick"], {"torch", "numba"})],
+    [
+        (["--help"], {"pydantic", "numpy", "pandas", "torch", "numba"}),
+        (["run", "--help"], {"pandas", "torch", "numba", "openai"}),
+        (["status", "example-quick"], {"torch", "numba", "openai"}),
+    ],
 )
 def test_a_light_command_imports_nothing_heavy(arguments: list[str], absent: set[str]) -> None:
     script = f"import sys\nfrom frozenlab.cli.main import main\ntry: main({arguments!r})\nfinally: print({absent!r} & set(sys.modules))"
