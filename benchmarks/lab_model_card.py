@@ -25,7 +25,7 @@ from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 
 SAMPLED_SEED = 1
 CONTEXTS = 500
@@ -74,7 +74,7 @@ def print_imitation(policy: LabPolicy) -> None:
     for _ in range(CONTEXTS):
         context = draw_context(noise)
         grammar = ProposalGrammar(context)
-        shown = render_proposal(context, rules.propose(context)).split()
+        shown = render_proposal(context, rules.propose(context, even_config(context))).split()
         written = policy.complete_constrained(render_context(context), grammar).split()
         whole += written == shown
         config_at = shown.index(CONFIG)

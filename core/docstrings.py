@@ -17,9 +17,9 @@ from typing import Any
 def field_docs(model: type) -> dict[str, str]:
     """Field -> the docstring below it, of a class and its bases.
 
-    >>> from frozenlab.lake.config import SizeConfig
-    >>> field_docs(SizeConfig)["hole_ratio"]
-    'Part of the cells that are holes.'
+    >>> from frozenlab.lake.config import CellConfig
+    >>> field_docs(CellConfig)["hole_ratio"]
+    "Part of a board's squares that are holes."
     """
     docs: dict[str, str] = {}
     for base in reversed(model.__mro__):

@@ -19,6 +19,7 @@ from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Written
 from frozenlab.files import append_line, write_parquet, write_text
 from frozenlab.jobs.state import Status
+from frozenlab.lab_model.proposals import even_config
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
@@ -200,8 +201,8 @@ def _train(session: Session, boards: list[Instance], stage: int, steps: int) -> 
         }  # fmt: skip
         if training.method != "grpo":
             figures |= {"loss": 0.5 - 0.02 * step, "learnt": len(rows)}
-        for size, part in table.groupby("size"):
-            figures |= {f"valid_{size}": float(part["valid"].mean()), f"optimal_{size}": float(part["optimal"].mean())}
+        for cell, part in table.groupby("config_cell"):
+            figures |= {f"valid_{cell}": float(part["valid"].mean()), f"optimal_{cell}": float(part["optimal"].mean())}
         append_line(session.stage_dir(stage) / "metrics.jsonl", figures)
         kept += [row | {"training_step": step, "reward": 1.0 if row["valid"] else 0.1} for row in rows]
     write_parquet(session.stage_dir(stage) / "completions.parquet", pd.DataFrame(kept).astype(LAKE.columns))
@@ -217,11 +218,11 @@ class _Told:
         return render_context(context)
 
     def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
-        text = render_proposal(context, propose(context))
+        text = render_proposal(context, propose(context, even_config(context)))
         return Written(text, tokens=len(text.split()))
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
-        return propose(context)
+        return propose(context, config)
 
 
 def _proposed(spec: SessionSpec, context: Context, config: EnvironmentConfig) -> ProposalRecord:

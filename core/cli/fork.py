@@ -26,7 +26,9 @@ def add_fork(parser: argparse.ArgumentParser) -> None:
     from frozenlab.engineer.engineers import BY_NAME
 
     parser.add_argument("stage", metavar="SESSION:STAGE", help="a session, and the last stage that the fork shares with it")
-    parser.add_argument("--keep", type=int, nargs="+", metavar="SIZE", help="accept the proposal, but leave these map sizes as they were")
+    parser.add_argument(
+        "--keep", nargs="+", metavar="CELL", help="accept the proposal, but leave these cells as they were: 6, or 3@6 if teams are mixed"
+    )
     parser.add_argument("--config", type=Path, help="train on this config instead (TOML or JSON)")
     parser.add_argument("--why", default="", help="your reason, kept with the proposal")
     parser.add_argument("--engineer", metavar="ENGINEER", help=f"engineer of later proposals: {listed(list(BY_NAME))} (default: unchanged)")
@@ -53,8 +55,8 @@ def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Prop
     from frozenlab.lake.config import EnvironmentConfig
 
     after = EnvironmentConfig.read(options.config)
-    if tuple(after.sizes) != tuple(before.sizes) or after.agents != before.agents:
-        kept = f"{before.agents} agents and the sizes {', '.join(map(str, before.sizes))}"
+    if [cell.kind for cell in after.cells.values()] != [cell.kind for cell in before.cells.values()]:
+        kept = ", ".join(cell.words for cell in before.described())
         raise InputError(f"{options.config}: the session has {kept}; a proposal cannot change them")
     return proposal_of(before, after, why=options.why)
 
@@ -85,8 +87,8 @@ def other_way(session: Session, stage: int, options: argparse.Namespace) -> Prop
         raise InputError(f"{session.id} has no proposal after its stage {stage + 1} to branch off from")
     if options.config:
         return own_proposal(record.config_before, options)
-    if unknown := sorted(set(options.keep) - set(record.config_before.sizes)):
-        raise InputError(f"{session.id} has no map size {unknown[0]}; it has {', '.join(map(str, record.config_before.sizes))}")
+    if unknown := sorted(set(options.keep) - set(record.config_before.cells)):
+        raise InputError(f"{session.id} has no cell {unknown[0]}; it has {', '.join(record.config_before.cells)}")
     return proposal_of(record.config_before, rejecting(record, options.keep), why=options.why)
 
 

@@ -66,10 +66,10 @@ def run_generate(options: argparse.Namespace) -> None:
     write_instances(options.out, instances)
     drawn = realised(instances)
     if options.json:
-        sizes = {str(size): of_size.model_dump() for size, of_size in drawn.items()}
-        print_json({"boards": len(instances), "out": str(options.out), "sizes": sizes})
+        cells = {name: of_cell.model_dump() for name, of_cell in drawn.items()}
+        print_json({"boards": len(instances), "out": str(options.out), "cells": cells})
     else:
-        print(drawn_words(drawn, config.agents, options.out))
+        print(drawn_words(drawn, config.teams, options.out))
 
 
 def run_solve(options: argparse.Namespace) -> None:

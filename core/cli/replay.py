@@ -38,7 +38,7 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=int, default=16, help="answers per arm (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the answers (default: %(default)s)")
     parser.add_argument("--id", help="id of the replay (default: date and title)")
-    parser.add_argument("--out", type=Path, help="write every answer to this CSV file, one row per map size")
+    parser.add_argument("--out", type=Path, help="write every answer to this CSV file, one row per cell of the config")
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation before paying an API")
     add_allow_host(parser)
 

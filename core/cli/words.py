@@ -9,7 +9,7 @@ from frozenlab.intervals import wilson
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.tasks.lake.words import OUTCOMES, cell_label, teams_title
 
 
 def solution_words(solution: Solution, with_costs: bool) -> str:
@@ -47,17 +47,19 @@ def verdict_words(verdict: Verdict, optimum: int | None) -> str:
     )
 
 
-def drawn_words(drawn: Mapping[int, Realised], agents: int, out: Path) -> str:
+def drawn_words(drawn: Mapping[str, Realised], teams: Sequence[int], out: Path) -> str:
     """A table of drawn boards; the wait ratio has its 95 % Wilson interval."""
-    total = sum(of_size.boards for of_size in drawn.values())
+    total = sum(of_cell.boards for of_cell in drawn.values())
+    labels = [cell_label(name).replace("×", "x") for name in drawn]
+    width = max(6, *map(len, labels))
     lines = [
-        f"{total:,} boards with {agents} agent{'s' if agents > 1 else ''}, each solved, in {out}", "",
-        f"{'size':>6}{'boards':>8}{'share':>9}{'holes':>9}{'must wait':>11}  {'95 % interval':<17}{'mean best makespan':>18}",
+        f"{total:,} boards with {teams_title(teams)}, each solved, in {out}", "",
+        f"{'size':>{width}}{'boards':>8}{'share':>9}{'holes':>9}{'must wait':>11}  {'95 % interval':<17}{'mean best makespan':>18}",
     ]  # fmt: skip
-    for size, of_size in drawn.items():
-        low, high = wilson(of_size.wait_ratio * of_size.boards, of_size.boards)
+    for label, of_cell in zip(labels, drawn.values(), strict=True):
+        low, high = wilson(of_cell.wait_ratio * of_cell.boards, of_cell.boards)
         interval = f"{low:.1%} to {high:.1%}"
-        makespan = "-" if of_size.mean_makespan is None else f"{of_size.mean_makespan:.2f}"
-        figures = f"{of_size.boards:>8}{of_size.share:>9.1%}{of_size.hole_ratio:>9.1%}{of_size.wait_ratio:>11.1%}"
-        lines.append(f"{f'{size}x{size}':>6}{figures}  {interval:<17}{makespan:>18}")
+        makespan = "-" if of_cell.mean_makespan is None else f"{of_cell.mean_makespan:.2f}"
+        figures = f"{of_cell.boards:>8}{of_cell.share:>9.1%}{of_cell.hole_ratio:>9.1%}{of_cell.wait_ratio:>11.1%}"
+        lines.append(f"{label:>{width}}{figures}  {interval:<17}{makespan:>18}")
     return "\n".join(lines)

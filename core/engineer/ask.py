@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 
 from frozenlab import seeds
+from frozenlab.cells import diff
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.protocol import Engineer
 from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Written
-from frozenlab.lake.config import EnvironmentConfig, diff
+from frozenlab.lake.config import EnvironmentConfig
 
 ATTEMPTS = 2
 """An answer that cannot be used is asked for once more."""

@@ -14,8 +14,7 @@ def describe(stage: StageMeasurements, sections: Sequence[str], layouts: tuple[L
     """The context with only the sections that are switched on, and the layouts that a proposal may use."""
     return Context(
         stage=stage.stage,
-        agents=stage.config.agents,
-        sizes=tuple(stage.config.sizes),
+        cells=stage.config.described(),
         layouts=layouts,
         sections={section.name: tuple(section.lines(stage)) for section in SECTIONS if section.name in sections},
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.engineer.schema import RATIO_KNOBS, GuardReport, Repair
-from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, SizeConfig
+from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig, Layout
 from frozenlab.lake.draw.feasible import undrawable
 
 
@@ -20,7 +20,7 @@ class GuardSettings(BaseModel):
     max_step: Annotated[float, Field(gt=0, le=1)] = 0.2
     """Largest change of a hole or wait ratio a stage."""
     min_share: Annotated[float, Field(ge=0, le=0.1)] = 0.02
-    """No map size falls below this share, so that none is forgotten unseen."""
+    """No cell falls below this share, so that none is forgotten unseen."""
 
 
 USUAL = GuardSettings()
@@ -31,31 +31,31 @@ def guard(
 ) -> tuple[EnvironmentConfig, GuardReport]:
     """A config that can be drawn, close enough to ``previous``, with the report of every repair.
 
-    The map sizes, the team and the wait definition are the session's: a size that the proposal leaves out keeps its values, a new one is
-    dropped. A size's layouts change only to those that ``layouts`` allows. Ratios and parts of layouts move at most ``max_step`` a stage;
-    a size that the generator cannot draw keeps its previous ratios and layouts; shares stay above ``min_share`` and sum to 1.
+    The cells and the wait definition are the session's: a cell that the proposal leaves out keeps its values, a new one is dropped. Layouts
+    change only to those that ``layouts`` allows. Ratios and parts of layouts move at most ``max_step`` a stage; a cell that the generator
+    cannot draw keeps its previous ratios and layouts; shares stay above ``min_share`` and sum to 1.
     """
     repairs: list[Repair] = []
     cells = {}
-    for size, old in previous.sizes.items():
-        new = proposed.sizes.get(size)
+    for name, old in previous.cells.items():
+        new = proposed.cells.get(name)
         if new is None:
-            repairs.append(
-                Repair(size=size, knob="share", proposed=0.0, used=old.share, reason="the proposal leaves this size out; it is kept")
-            )
+            left_out = f"the proposal leaves {previous.describe(old.kind).words} out; it is kept"
+            repairs.append(Repair(cell=name, knob="share", proposed=0.0, used=old.share, reason=left_out))
             new = old
-        new = with_allowed_layouts(size, new, old, layouts, settings.max_step, repairs)
-        new = within_step(size, new, old, settings.max_step, repairs)
-        cells[size] = drawable(size, new, old, previous, repairs)
-    shares = floored({size: cell.share for size, cell in cells.items()}, settings.min_share, repairs)
-    sizes = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}
-    return previous.model_copy(update={"sizes": sizes}), GuardReport(repairs=tuple(repairs))
+        new = new.model_copy(update=old.kind._asdict())
+        new = with_allowed_layouts(name, new, old, layouts, settings.max_step, repairs)
+        new = within_step(name, new, old, settings.max_step, repairs)
+        cells[name] = drawable(name, new, old, previous, repairs)
+    shares = floored({name: cell.share for name, cell in cells.items()}, settings.min_share, repairs)
+    used = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in cells.items()}
+    return previous.with_cells(used), GuardReport(repairs=tuple(repairs))
 
 
 def with_allowed_layouts(
-    size: int, new: SizeConfig, old: SizeConfig, layouts: Collection[Layout], max_step: float, repairs: list[Repair]
-) -> SizeConfig:
-    """The layouts, of those allowed and those that the size has, moved at most ``max_step`` away from the old ones.
+    name: str, new: CellConfig, old: CellConfig, layouts: Collection[Layout], max_step: float, repairs: list[Repair]
+) -> CellConfig:
+    """The layouts, of those allowed and those that the cell has, moved at most ``max_step`` away from the old ones.
 
     The part of a layout that may not be used falls to the others in proportion; where nothing is left, the old layouts stay.
     """
@@ -71,50 +71,50 @@ def with_allowed_layouts(
     if not layouts:
         reason = "in this session layouts are not the engineer's to change"
     repairs += [
-        Repair(size=size, knob=layout, proposed=new.layouts.get(layout, 0.0), used=part, reason=reason)
+        Repair(cell=name, knob=layout, proposed=new.layouts.get(layout, 0.0), used=part, reason=reason)
         for layout, part in used.items()
         if abs(part - new.layouts.get(layout, 0.0)) > 1e-9
     ]
     return new.model_copy(update={"layouts": {layout: part for layout, part in used.items() if part > 1e-9}})
 
 
-def within_step(size: int, new: SizeConfig, old: SizeConfig, max_step: float, repairs: list[Repair]) -> SizeConfig:
+def within_step(name: str, new: CellConfig, old: CellConfig, max_step: float, repairs: list[Repair]) -> CellConfig:
     """The ratios, moved at most ``max_step`` away from the old ones."""
     for knob in RATIO_KNOBS:
         before, wanted = getattr(old, knob), getattr(new, knob)
         used = min(max(wanted, before - max_step), before + max_step)
         if abs(used - wanted) > 1e-9:
             used = round(used, 6)
-            repairs.append(Repair(size=size, knob=knob, proposed=wanted, used=used, reason=f"a ratio moves at most {max_step:g} a stage"))
+            repairs.append(Repair(cell=name, knob=knob, proposed=wanted, used=used, reason=f"a ratio moves at most {max_step:g} a stage"))
             new = new.model_copy(update={knob: used})
     return new
 
 
-def drawable(size: int, new: SizeConfig, old: SizeConfig, previous: EnvironmentConfig, repairs: list[Repair]) -> SizeConfig:
-    """The size with its old ratios and layouts where boards of the new ones cannot be drawn."""
-    reason = undrawable(previous.model_copy(update={"sizes": {size: new}}), size)
+def drawable(name: str, new: CellConfig, old: CellConfig, previous: EnvironmentConfig, repairs: list[Repair]) -> CellConfig:
+    """The cell with its old ratios and layouts where boards of the new ones cannot be drawn."""
+    reason = undrawable(previous.with_cells({**previous.cells, name: new}), name)
     if reason is None:
         return new
     kept = old.model_copy(update={"share": new.share})
     proposed, used = new.settings(), kept.settings()
     repairs += [
-        Repair(size=size, knob=setting, proposed=proposed.get(setting, 0.0), used=used.get(setting, 0.0), reason=reason)
+        Repair(cell=name, knob=setting, proposed=proposed.get(setting, 0.0), used=used.get(setting, 0.0), reason=reason)
         for setting in (*RATIO_KNOBS, *LAYOUTS)
         if proposed.get(setting) != used.get(setting)
     ]
     return kept
 
 
-def floored(shares: dict[int, float], min_share: float, repairs: list[Repair]) -> dict[int, float]:
+def floored(shares: dict[str, float], min_share: float, repairs: list[Repair]) -> dict[str, float]:
     """The shares scaled to sum to 1; one that would be below ``min_share`` gets it, from what the others have above it."""
     lowest = min(min_share, 1 / len(shares))
     total = sum(shares.values())
     if abs(total - 1) < 1e-9 and min(shares.values()) >= lowest:
         return shares
-    above = {size: max(share / total - lowest, 0.0) if total else 1.0 for size, share in shares.items()}
+    above = {name: max(share / total - lowest, 0.0) if total else 1.0 for name, share in shares.items()}
     rest = (1 - lowest * len(shares)) / (sum(above.values()) or 1.0)
-    used = {size: lowest + rest * part for size, part in above.items()}
-    for size, share in shares.items():
+    used = {name: lowest + rest * part for name, part in above.items()}
+    for name, share in shares.items():
         if share < lowest:
-            repairs.append(Repair(size=size, knob="share", proposed=share, used=used[size], reason=f"no share falls below {lowest:g}"))
+            repairs.append(Repair(cell=name, knob="share", proposed=share, used=used[name], reason=f"no share falls below {lowest:g}"))
     return used

@@ -26,10 +26,10 @@ class StageMeasurements:
     stage: int | None
     """0-based; None: the time before the first."""
     config: EnvironmentConfig
-    realised: Mapping[int, Realised]
-    """What was drawn from the config, by map size."""
+    realised: Mapping[str, Realised]
+    """What was drawn from the config, by cell."""
     metrics: pd.DataFrame
-    """One row a training step; per size the columns ``valid_<size>`` and ``optimal_<size>``, empty where a step had no such board."""
+    """One row a training step; per cell the columns ``valid_<cell>`` and ``optimal_<cell>``, empty where a step had no such board."""
     validation: pd.DataFrame
     """Held-out boards after the stage, one row each."""
     validation_before: pd.DataFrame | None
@@ -59,11 +59,11 @@ class StageTables:
     before: pd.DataFrame | None
     """The same boards before it."""
 
-    def held_out(self, size: int | None) -> pd.DataFrame:
-        return of_size(self.after, size)
+    def held_out(self, cell: str | None) -> pd.DataFrame:
+        return of_cell(self.after, cell)
 
-    def samples(self, size: int | None) -> pd.DataFrame:
-        return of_size(self.sampled, size)
+    def samples(self, cell: str | None) -> pd.DataFrame:
+        return of_cell(self.sampled, cell)
 
 
 @dataclass(frozen=True)
@@ -80,27 +80,27 @@ class Behind:
     """A validation that holds the same boards with earlier plans."""
 
 
-def of_size(table: pd.DataFrame | None, size: int | None) -> pd.DataFrame:
-    """The rows of one map size (None: of all); no row if there is no table."""
+def of_cell(table: pd.DataFrame | None, cell: str | None) -> pd.DataFrame:
+    """The rows that count for one cell (None: for any); no row if there is no table."""
 
     import pandas as pd
 
-    rows = pd.DataFrame(columns=["size", "board_id", "valid"]) if table is None else table
-    return rows if size is None else rows[rows["size"] == size]
+    rows = pd.DataFrame(columns=["config_cell", "board_id", "valid"]) if table is None else table
+    return rows if cell is None else rows[rows["config_cell"] == cell]
 
 
-def won_or_lost(tables: StageTables, size: int | None) -> Behind:
-    """The held-out boards of a size, those that changed sides in the stage first."""
-    rows = tables.held_out(size)
+def won_or_lost(tables: StageTables, cell: str | None) -> Behind:
+    """The held-out boards of a cell, those that changed sides in the stage first."""
+    rows = tables.held_out(cell)
     if tables.before is not None:
         held = rows["board_id"].isin(tables.before.loc[tables.before["valid"], "board_id"])
         rows = rows.assign(turned=held == rows["valid"]).sort_values("turned", kind="stable")
     return Behind("Held-out boards, those that the stage won or lost first", rows, "after the stage", tables.before)
 
 
-def last_samples(tables: StageTables, size: int | None) -> Behind:
+def last_samples(tables: StageTables, cell: str | None) -> Behind:
     """The recorded plans of the last third of training, those that failed first."""
-    rows = tables.samples(size)
+    rows = tables.samples(cell)
     if len(rows):
         last = thirds(tables.metrics)[1]["step"].min()
         rows = rows[rows["training_step"] >= last].sort_values("valid", kind="stable")
@@ -113,13 +113,9 @@ def thirds(metrics: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return metrics.head(n), metrics.tail(n)
 
 
-def sampled_valid(metrics: pd.DataFrame, size: int) -> tuple[float, float] | None:
-    """Valid rate of the size's samples in the last third of the stage and its change since the first; None if nothing was sampled."""
-    if f"valid_{size}" not in metrics:
+def sampled_valid(metrics: pd.DataFrame, cell: str) -> tuple[float, float] | None:
+    """Valid rate of the cell's samples in the last third of the stage and its change since the first; None if nothing was sampled."""
+    if f"valid_{cell}" not in metrics:
         return None
-    first, last = (float(part[f"valid_{size}"].mean()) for part in thirds(metrics))
+    first, last = (float(part[f"valid_{cell}"].mean()) for part in thirds(metrics))
     return None if isnan(last) else (last, 0.0 if isnan(first) else last - first)
-
-
-def held_out(validation: pd.DataFrame, size: int) -> pd.DataFrame:
-    return validation[validation["size"] == size]

@@ -5,27 +5,26 @@ These are the models of ``context.json`` and ``proposal.json``; they import noth
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field, model_validator
 
-from frozenlab.lake.config import EnvironmentConfig, Knob, KnobChange, Layout, Setting
+from frozenlab.cells import Cell, CellName, KnobChange, OfCell
+from frozenlab.lake.config import EnvironmentConfig, Knob, Layout, Setting
 
 RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")
 
 
-class Evidence(BaseModel):
+class Evidence(OfCell):
     """One line of the context, citable by its id."""
 
-    model_config = ConfigDict(frozen=True)
-
     id: str
-    """Section letter and map size (``F6``); a worked failure case adds a letter (``F6a``); a line on the whole stage has no size
+    """Section letter and cell (``F6``, ``F3@6``); a worked failure case adds a letter (``F6a``); a line on the whole stage has no cell
     (``B``)."""
     section: str
     """The name of its section."""
-    size: int | None
-    """The map size it speaks of; None where it speaks of the whole stage."""
+    cell: CellName | None  # type: ignore[assignment]
+    """The cell it speaks of; None where it speaks of the whole stage."""
     text: str
     """The line as a person and a language model read it."""
     numbers: dict[str, float] = Field(default_factory=dict)
@@ -37,43 +36,63 @@ class Evidence(BaseModel):
 class Context(BaseModel):
     """The evidence of one stage as an engineer sees it: only the sections that are switched on (``context.json``)."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     stage: int | None
     """The stage (0-based) that was validated last; None before the first."""
-    agents: int
-    sizes: tuple[int, ...]
-    """Map sizes the config covers; always told, whichever sections are on."""
+    cells: tuple[Cell, ...]
+    """The cells of the config; always shown, whichever sections are on."""
     layouts: tuple[Layout, ...] = ()
-    """Layouts that a proposal may give any size; without any, every size keeps the layouts that it has."""
+    """Layouts that a proposal may give any cell that mixes layouts; without any, every cell keeps the layouts that it has."""
     sections: dict[str, tuple[Evidence, ...]]
     prompt: str | None = None
     """The exact text a language model was given; None for engineers that are not language models."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        """Version 1 knew one team, and its map sizes."""
+        if not isinstance(given, dict) or "sizes" not in given or "cells" in given:
+            return given
+        rest = {name: value for name, value in given.items() if name not in ("schema_version", "agents", "sizes")}
+        agents, sizes = given.get("agents"), given["sizes"]
+        if type(agents) is not int or not isinstance(sizes, list | tuple) or any(type(size) is not int for size in sizes):
+            raise ValueError('"agents" must be a whole number and "sizes" a list of whole numbers')
+        config = EnvironmentConfig.uniform(sizes, agents)
+        return rest | {"cells": config.described()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the cells."""
+        return tuple(cell.name for cell in self.cells)
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Name of each cell -> what it is called in a sentence."""
+        return {cell.name: cell.words for cell in self.cells}
 
     @property
     def lines(self) -> list[Evidence]:
         """Of all sections, in their order."""
         return [line for lines in self.sections.values() for line in lines]
 
-    def evidence(self, section: str, size: int | None = None) -> Evidence | None:
-        """The section's main line on one map size (not a worked case), or None if the section is off or silent."""
-        after_letter = "" if size is None else str(size)
-        return next((line for line in self.sections.get(section, ()) if line.id[1:] == after_letter), None)
+    def evidence(self, section: str, cell: str | None = None) -> Evidence | None:
+        """The section's main line on one cell (not a worked case), or None if the section is off or silent."""
+        return next((line for line in self.sections.get(section, ()) if line.id[1:] == (cell or "")), None)
 
 
-class Claim(BaseModel):
-    """Why one knob of one map size is changed or kept, and what should come of it."""
+class Claim(OfCell):
+    """Why one knob of one cell is changed or kept, and what should come of it."""
 
-    size: int
     knob: Knob | None
-    """None: the size is kept as it is."""
+    """None: the cell is kept as it is."""
     before: float | None
     after: float | None
     evidence: tuple[str, ...] = ()
     """Ids of the evidence lines it cites."""
     now: float | None = None
-    """Valid rate (0..1) of this size as the engineer read it."""
+    """Valid rate (0..1) of this cell as the engineer read it."""
     expected: float | None = None
-    """Valid rate (0..1) that it expects on this size after the next stage."""
+    """Valid rate (0..1) that it expects on this cell after the next stage."""
     text: str = ""
     """The claim as an English sentence."""
 
@@ -83,8 +102,8 @@ class Proposal(BaseModel):
 
     summary: str
     claims: tuple[Claim, ...] = ()
-    preserved: tuple[int, ...] = ()
-    """Map sizes whose hole and wait ratio it leaves as they are on purpose."""
+    preserved: tuple[CellName, ...] = ()
+    """Cells whose hole and wait ratio it leaves as they are on purpose."""
     config: EnvironmentConfig
 
 
@@ -111,10 +130,9 @@ class Attempt(BaseModel):
     seconds: float
 
 
-class Repair(BaseModel):
+class Repair(OfCell):
     """One value that the guard changed."""
 
-    size: int
     knob: Setting
     proposed: float
     used: float
@@ -131,7 +149,8 @@ class GuardReport(BaseModel):
 class ProposalRecord(BaseModel):
     """``proposal.json``: everything about the config that follows one stage."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 2
+    """Version 1 knew cells by their map size; it is still read."""
     stage: int | None
     """The stage (0-based) after which it was proposed; None before the first."""
     engineer: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from frozenlab.engineer.schema import Claim
 from frozenlab.lake.config import LAYOUTS
@@ -11,8 +11,11 @@ SETTING_NAMES: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "
 SETTING_NAMES |= {layout: f"part of {layout} boards" for layout in LAYOUTS}
 
 
-def claim_sentence(claim: Claim) -> str:
-    """``Size 6: raise the hole ratio from 0.20 to 0.30, because it is 85 % valid; expect 89 % [F6 S6].``"""
+def claim_sentence(claim: Claim, cell: str) -> str:
+    """A claim on the ``cell``, which is given in words.
+
+    ``Size 6: raise the hole ratio from 0.20 to 0.30, because it is 85 % valid; expect 89 % [F6 S6].``
+    """
     if claim.knob is None:
         what = "keep its ratios"
     elif claim.before is None:
@@ -25,12 +28,12 @@ def claim_sentence(claim: Claim) -> str:
     now = "" if claim.now is None else f", because it is {claim.now:.0%} valid"
     hope = "" if claim.expected is None else f"; expect {claim.expected:.0%}"
     cited = f" [{' '.join(claim.evidence)}]" if claim.evidence else ""
-    return f"Size {claim.size}: {what}{now}{hope}{cited}."
+    return f"{capitalised(cell)}: {what}{now}{hope}{cited}."
 
 
-def summary_sentence(claims: Sequence[Claim], preserved: Sequence[int]) -> str:
-    """One sentence over all sizes: which get harder, easier, new ratios, or stay."""
-    groups: dict[str, list[int]] = {"harder": [], "easier": [], "new ratios": [], "unchanged": []}
+def summary_sentence(claims: Sequence[Claim], preserved: Sequence[str], words: Mapping[str, str]) -> str:
+    """One sentence over all cells: which get harder, easier, new ratios, or stay. ``words`` is what each cell is called."""
+    groups: dict[str, list[str]] = {"harder": [], "easier": [], "new ratios": [], "unchanged": []}
     for claim in claims:
         if claim.knob == "share":
             continue
@@ -40,13 +43,18 @@ def summary_sentence(claims: Sequence[Claim], preserved: Sequence[int]) -> str:
             group = "new ratios"
         else:
             group = "harder" if claim.after > claim.before else "easier"
-        if claim.size not in groups[group]:
-            groups[group].append(claim.size)
-    moved = {size for name, sizes in groups.items() if name != "unchanged" for size in sizes}
-    groups["unchanged"] = [size for size in groups["unchanged"] if size not in moved]
-    parts = [f"{name}: {size_list(sizes)}" for name, sizes in groups.items() if sizes]
-    kept = f" Preserved on purpose: {size_list(preserved)}." if preserved else ""
+        if claim.cell not in groups[group]:
+            groups[group].append(claim.cell)
+    moved = {cell for name, cells in groups.items() if name != "unchanged" for cell in cells}
+    groups["unchanged"] = [cell for cell in groups["unchanged"] if cell not in moved]
+    parts = [f"{name}: {cell_list(cells, words)}" for name, cells in groups.items() if cells]
+    kept = f" Preserved on purpose: {cell_list(preserved, words)}." if preserved else ""
     return ("; ".join(parts) or "nothing is said of any size").capitalize() + "." + kept
+
+
+def capitalised(words: str) -> str:
+    """The words with a capital first letter and no other change: ``Size 6 with 3 agents``."""
+    return words[:1].upper() + words[1:]
 
 
 def listed(words: Sequence[str]) -> str:
@@ -54,9 +62,11 @@ def listed(words: Sequence[str]) -> str:
     return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def size_list(sizes: Sequence[int]) -> str:
-    """``(3, 4, 6)`` -> ``size 3, 4, 6``."""
-    return f"size {', '.join(str(size) for size in sizes)}"
+def cell_list(cells: Sequence[str], words: Mapping[str, str]) -> str:
+    """The cells in words, the first word of all of them once: ``size 3, 4, 6``; ``size 3 with 2 agents, 6 with 2 agents``."""
+    first, *others = (words[cell] for cell in cells)
+    shared = first.split(" ")[0] + " "
+    return ", ".join([first, *(other.removeprefix(shared) for other in others)])
 
 
 def counted(number: int, what: str) -> str:

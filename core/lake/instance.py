@@ -20,6 +20,8 @@ class Instance:
     id: str
     board: Board
     solution: Solution
+    cell: str = ""
+    """The name of the cell that it counts for, in the config of its session; empty where there is none. Not part of the line."""
 
     @classmethod
     def unsolved(cls, board: Board) -> Instance:

@@ -1,4 +1,4 @@
-"""Environment configs by name, for any team; ``frozenlab generate``, Design and Train offer them."""
+"""Environment configs by name, for any teams; ``frozenlab generate``, Design and Train offer them."""
 
 from __future__ import annotations
 
@@ -7,76 +7,82 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from frozenlab import seeds
-from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, ConfigError, EnvironmentConfig, Layout, SizeConfig
+from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, BoardKind, CellConfig, ConfigError, EnvironmentConfig, Layout
 from frozenlab.lake.draw.feasible import infeasible
 
 TRIES = 100
-"""Ratios are drawn this often at most for a size whose boards cannot be drawn."""
+"""Ratios are drawn this often at most for a cell whose boards cannot be drawn."""
 
 
-def preset(name: str, agents: int = 2) -> EnvironmentConfig:
-    """The preset for a team, over the paper's sizes that have room for it (3x3 for up to 3 agents, 4x4 for 4, 5x5 for 5).
+def preset(name: str, agents: int | Sequence[int] = 2) -> EnvironmentConfig:
+    """The preset for a team or for several, over the paper's sizes that have room for them (3x3 for up to 3 agents, 4x4 for 4, 5x5 for 5).
 
     Raises:
         ConfigError: there is no such preset, or no such team.
     """
+    teams = (agents,) if isinstance(agents, int) else tuple(agents)
     if name not in PRESETS:
         raise ConfigError(f"{name!r} is no preset; there are {', '.join(PRESETS)}")
-    if not 1 <= agents <= MAX_AGENTS:
-        raise ConfigError(f"a team of {agents} agents is outside 1..{MAX_AGENTS}")
+    for team in teams:
+        if not 1 <= team <= MAX_AGENTS:
+            raise ConfigError(f"a team of {team} agents is outside 1..{MAX_AGENTS}")
     make, _ = PRESETS[name]
-    return make(tuple(size for size in PAPER_SIZES if size >= agents), agents)
+    return make([BoardKind(team, size) for team in teams for size in PAPER_SIZES if size >= team])
 
 
-def random_config(sizes: Sequence[int], agents: int, rng: np.random.Generator, layouts: Sequence[Layout] = ()) -> EnvironmentConfig:
+def random_config(kinds: Sequence[BoardKind], rng: np.random.Generator, layouts: Sequence[Layout] = ()) -> EnvironmentConfig:
     """Shares from a flat Dirichlet and ratios evenly from the paper's range, of boards that can be drawn.
 
     Args:
-        layouts: mixed at random in every size; without any, all boards are scattered.
+        layouts: mixed at random in every cell that mixes layouts; without any, those boards are scattered.
     """
-    shares = rng.dirichlet(np.ones(len(sizes))).tolist()
-    cells = {}
-    for size, share in zip(sizes, shares, strict=True):
+    shares = rng.dirichlet(np.ones(len(kinds))).tolist()
+    cells = []
+    for kind, share in zip(kinds, shares, strict=True):
         for _ in range(TRIES):
-            hole_ratio, wait_ratio = rng.uniform(0.1, 0.5), rng.uniform(0, 1) if agents > 1 else 0.0
-            if infeasible(EnvironmentConfig.uniform((size,), agents, hole_ratio, wait_ratio), size) is None:
+            hole_ratio, wait_ratio = rng.uniform(0.1, 0.5), rng.uniform(0, 1) if kind.agents > 1 else 0.0
+            cell = CellConfig(**kind._asdict(), share=share, hole_ratio=hole_ratio, wait_ratio=wait_ratio)
+            alone = EnvironmentConfig.of([cell.model_copy(update={"share": 1.0})])
+            if not any(infeasible(alone, name, kind.layout or "scatter") for name in alone.cells):
                 break
-        cells[size] = SizeConfig(share=share, hole_ratio=hole_ratio, wait_ratio=wait_ratio)
+        cells.append(cell)
     if layouts:
-        for size, cell in cells.items():
+        for place, cell in enumerate(cells):
             parts = dict(zip(layouts, rng.dirichlet(np.ones(len(layouts))).tolist(), strict=True))
-            cells[size] = cell.model_copy(update={"layouts": parts})
-    return EnvironmentConfig(agents=agents, sizes=cells)
+            cells[place] = cell if cell.layout else cell.model_copy(update={"layouts": parts})
+    return EnvironmentConfig.of(cells)
 
 
-def uniform(sizes: Sequence[int], agents: int) -> EnvironmentConfig:
-    return weighted(dict.fromkeys(sizes, 1.0), agents, hole_ratio=0.3, wait_ratio=0.5)
+def uniform(kinds: Sequence[BoardKind]) -> EnvironmentConfig:
+    return weighted(dict.fromkeys(kinds, 1.0), hole_ratio=0.3, wait_ratio=0.5)
 
 
-def random(sizes: Sequence[int], agents: int) -> EnvironmentConfig:
-    return random_config(sizes, agents, seeds.rng(0, "config/random"))
+def random(kinds: Sequence[BoardKind]) -> EnvironmentConfig:
+    return random_config(kinds, seeds.rng(0, "config/random"))
 
 
-def small_first(sizes: Sequence[int], agents: int) -> EnvironmentConfig:
-    return weighted({size: 0.5**i for i, size in enumerate(sizes)}, agents, hole_ratio=0.15, wait_ratio=0.1)
+def small_first(kinds: Sequence[BoardKind]) -> EnvironmentConfig:
+    smallest = {agents: min(kind.size for kind in kinds if kind.agents == agents) for agents in {kind.agents for kind in kinds}}
+    return weighted({kind: 0.5 ** (kind.size - smallest[kind.agents]) for kind in kinds}, hole_ratio=0.15, wait_ratio=0.1)
 
 
-def hard(sizes: Sequence[int], agents: int) -> EnvironmentConfig:
-    return weighted({size: 1.0 for size in sizes if size >= 6}, agents, hole_ratio=0.4, wait_ratio=0.7)
+def hard(kinds: Sequence[BoardKind]) -> EnvironmentConfig:
+    return weighted({kind: 1.0 for kind in kinds if kind.size >= 6}, hole_ratio=0.4, wait_ratio=0.7)
 
 
-def weighted(weights: dict[int, float], agents: int, hole_ratio: float, wait_ratio: float) -> EnvironmentConfig:
-    """Shares in proportion to ``weights``, the same ratios for every size; one agent alone never needs to WAIT."""
+def weighted(weights: dict[BoardKind, float], hole_ratio: float, wait_ratio: float) -> EnvironmentConfig:
+    """Shares in proportion to ``weights``, the same ratios in every cell; one agent alone never needs to WAIT."""
     total = sum(weights.values())
-    wait_ratio = wait_ratio if agents > 1 else 0.0
-    cells = {size: SizeConfig(share=weight / total, hole_ratio=hole_ratio, wait_ratio=wait_ratio) for size, weight in weights.items()}
-    return EnvironmentConfig(agents=agents, sizes=cells)
+    return EnvironmentConfig.of(
+        CellConfig(**kind._asdict(), share=weight / total, hole_ratio=hole_ratio, wait_ratio=wait_ratio if kind.agents > 1 else 0.0)
+        for kind, weight in weights.items()
+    )
 
 
-PRESETS: dict[str, tuple[Callable[[Sequence[int], int], EnvironmentConfig], str]] = {
+PRESETS: dict[str, tuple[Callable[[Sequence[BoardKind]], EnvironmentConfig], str]] = {
     "uniform": (uniform, "Every size equally often, with the middle of the paper's ratios (a baseline of the paper)"),
     "random": (random, "Shares and ratios drawn once at random from the paper's range (a baseline of the paper)"),
     "small-first": (small_first, "Each size half as often as the one before, few holes, few conflicts: for a model that begins"),
     "hard": (hard, "Boards of 6×6 and more with many holes, most of which force some agent to wait"),
 }
-"""Name -> how it is made from sizes and team, and what it is in one line."""
+"""Name -> how it is made from kinds of boards, and what it is in one line."""

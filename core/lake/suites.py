@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.lake.board import MAX_SIDE
-from frozenlab.lake.config import MAX_AGENTS, MIN_SIZE, PAPER_SIZES, EnvironmentConfig, Ratio
+from frozenlab.lake.config import MAX_AGENTS, MIN_SIZE, PAPER_SIZES, BoardKind, EnvironmentConfig, Layout, Ratio
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import name_instance
 from frozenlab.lake.draw.hashes import NOTHING, canonical_hashes
@@ -24,8 +24,8 @@ from frozenlab.lake.instance import Instance
 class SuiteSpec(BaseModel):
     """Which boards a suite holds; the same spec gives the same boards everywhere.
 
-    A suite cell is one team size on one map size. Its boards are spread evenly over the hole ratios. Cells and hole
-    ratios that leave no room for the agents are skipped.
+    A suite cell is one team size on one map size, and one layout if it has several. Its boards are spread evenly over the hole ratios.
+    Cells and hole ratios that leave no room for the agents are skipped.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -39,21 +39,27 @@ class SuiteSpec(BaseModel):
     """Part of a cell's boards, spread evenly over the hole ratios, that need a WAIT; None keeps the natural mix."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
 
+    layouts: Annotated[tuple[Layout, ...], Field(min_length=1, exclude_if=lambda layouts: layouts == ("scatter",))] = ("scatter",)
+    """Layouts of the boards, a cell each. Left out of files where all boards are scatter, as the paper's."""
+
     @property
-    def cells(self) -> tuple[tuple[int, int], ...]:
-        """The (agents, size) cells. As in the paper, a board has at least as many rows as agents."""
-        return tuple(
-            (num_agents, size)
+    def cells(self) -> tuple[BoardKind, ...]:
+        """The kinds of boards, each with as many. As in the paper, a board has at least as many rows as agents."""
+        kinds = (
+            BoardKind(num_agents, size, None if self.layouts == ("scatter",) else layout)
             for num_agents in self.agents
             for size in self.sizes
-            if size >= num_agents and self.hole_counts(num_agents, size)
+            for layout in self.layouts
         )
+        return tuple(kind for kind in kinds if kind.size >= kind.agents and self.hole_counts(kind))
 
-    def hole_counts(self, num_agents: int, size: int) -> list[int]:
+    def hole_counts(self, kind: BoardKind) -> list[int]:
         """The different hole counts of a cell's boards, ascending; those that leave no room for the team are left out."""
-        configs = [EnvironmentConfig.uniform((size,), num_agents, ratio, self.wait_ratio or 0.0) for ratio in self.hole_ratios]
-        possible = [config for config in configs if infeasible(config, size, natural=self.wait_ratio is None) is None]
-        return sorted({holes_of(size, config.sizes[size].hole_ratio) for config in possible})
+        name = str(kind.size)
+        configs = [EnvironmentConfig.uniform((kind.size,), kind.agents, ratio, self.wait_ratio or 0.0) for ratio in self.hole_ratios]
+        natural = self.wait_ratio is None
+        possible = [config for config in configs if infeasible(config, name, kind.layout or "scatter", natural=natural) is None]
+        return sorted({holes_of(kind.size, config.cells[name].hole_ratio) for config in possible})
 
 
 SEED = 20_260_617
@@ -74,6 +80,7 @@ HELD_OUT = Path(__file__).parent / "data" / "held_out.npy"
 
 def build_suite(
     spec: SuiteSpec,
+    config: EnvironmentConfig | None = None,
     *,
     sum_of_costs: bool = True,
     exclude: NDArray[np.uint64] = NOTHING,
@@ -86,25 +93,29 @@ def build_suite(
     holds fewer.
 
     Args:
+        config: the config of the session, which names the cell that each board counts for.
         sum_of_costs: find the optimal sums of costs too.
         exclude, workers, on_progress: as in :func:`frozenlab.lake.draw.generator.generate`.
 
     Raises:
         GenerationError: a wait ratio cannot be reached.
     """
-    blocks = []
-    for num_agents, size in spec.cells:
-        counts = spec.hole_counts(num_agents, size)
+    blocks: list[Block] = []
+    kinds: list[BoardKind] = []  # of each block
+    for kind in spec.cells:
+        counts = spec.hole_counts(kind)
         even = [1.0] * len(counts)
         parts: list[tuple[int, ...]] = [(boards,) for boards in quotas(spec.boards_per_cell, even)]
         if spec.wait_ratio is not None:
             waiting = quotas(quotas(spec.boards_per_cell, [1 - spec.wait_ratio, spec.wait_ratio])[1], even)
             parts = [(boards[0] - wait, wait) for boards, wait in zip(parts, waiting, strict=True)]
         for holes, wanted in zip(counts, parts, strict=True):
-            stratum = Stratum(size, num_agents, holes)
+            stratum = Stratum(kind.size, kind.agents, holes, kind.layout or "scatter")
             blocks.append(Block(stratum, stratum.key("suite", spec.seed), wanted))
-    boards = fill_blocks(blocks, exclude=exclude, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
-    return [name_instance(number, pair) for number, pair in enumerate(boards)]
+            kinds.append(kind)
+    filled = fill_blocks(blocks, exclude=exclude, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
+    boards = [(board, config.cell_of(kind) if config else "") for kind, drawn in zip(kinds, filled, strict=True) for board in drawn]
+    return [name_instance(number, *pair) for number, pair in enumerate(boards)]
 
 
 @cache

@@ -1,6 +1,6 @@
 """The prediction ledger: the changes that engineers predicted for their proposals, and the changes that were measured.
 
-A proposal states the valid rate that it expects on a map size after the next stage. Rates hardly move in a stage, so predicting the
+A proposal states the valid rate that it expects on a cell after the next stage. Rates hardly move in a stage, so predicting the
 current rate is nearly right. Therefore the *change* is scored: predicted (the stated rate minus the rate on the validation boards that the
 engineer saw) against measured (on the boards of the session's results, the same ones before and after), and compared with the naive
 prediction that nothing changes.
@@ -18,11 +18,13 @@ from numpy.typing import ArrayLike
 from pydantic import BaseModel
 
 from frozenlab import seeds
+from frozenlab.cells import OfCell
+from frozenlab.engineer.measurements import of_cell
 from frozenlab.intervals import paired_change
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 
-COLUMNS = ["session", "cluster", "engineer", "stage", "size", "expected", "predicted", "measured", "low", "high", "n"]
+COLUMNS = ["session", "cluster", "engineer", "stage", "cell", "expected", "predicted", "measured", "low", "high", "n"]
 FEWEST = 3
 """Smallest number of clusters for an interval."""
 DRAWS = 2000
@@ -42,15 +44,15 @@ def predictions(session: Session) -> pd.DataFrame:
         now, after = session.results(stage), session.results(following)
         if record is None or record.proposal is None or read is None or now is None or after is None:
             continue
-        expected = {claim.size: claim.expected for claim in record.proposal.claims if claim.expected is not None}
-        for size, rate in expected.items():
-            seen, before, then = (table[table["size"] == size] for table in (read, now, after))
+        expected = {claim.cell: claim.expected for claim in record.proposal.claims if claim.expected is not None}
+        for cell, rate in expected.items():
+            seen, before, then = (of_cell(table, cell) for table in (read, now, after))
             if seen.empty or not before["board_id"].isin(then["board_id"]).any():
                 continue
             measured, low, high, n = paired_change(before, then)
             parent = session.spec.parent
             row: dict[str, Any] = {"session": session.id, "cluster": parent.session if parent else session.id, "engineer": record.engineer}
-            row |= {"stage": -1 if stage is None else stage, "size": size, "expected": rate}
+            row |= {"stage": -1 if stage is None else stage, "cell": cell, "expected": rate}
             rows.append(row | {"predicted": rate - seen["valid"].mean(), "measured": measured, "low": low, "high": high, "n": n})
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -129,11 +131,10 @@ def skill_interval(sums: np.ndarray) -> tuple[float | None, float | None]:
     return float(low), float(high)
 
 
-class Changed(BaseModel):
+class Changed(OfCell):
     """One prediction of an arm, or engineer: the predicted change of the valid rate and the measured one with its 95 % interval."""
 
     arm: str
-    size: int
     predicted: float
     measured: float
     low: float
@@ -144,7 +145,7 @@ class Changed(BaseModel):
 
 def changes(ledger: pd.DataFrame, by: str = "engineer") -> tuple[Changed, ...]:
     """Every prediction of each engineer (or other column ``by``)."""
-    columns = ["size", "predicted", "measured", "low", "high", "n"]
+    columns = ["cell", "predicted", "measured", "low", "high", "n"]
     return tuple(Changed(arm=str(row[by]), **{name: row[name] for name in columns}) for _, row in ledger.iterrows())
 
 

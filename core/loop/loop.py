@@ -76,8 +76,8 @@ def proposal_seed(spec: SessionSpec, stage: int | None) -> int:
 
 def suites_of(spec: SessionSpec) -> tuple[list[Task], list[Task]]:
     """The validation boards and the test boards; no board is in both, nor its rotation or reflection."""
-    suite = spec.tasks.suite(spec.suite)
-    return suite, spec.tasks.suite(spec.test, suite) if spec.test else []
+    suite = spec.tasks.suite(spec.suite, spec.initial_config)
+    return suite, spec.tasks.suite(spec.test, spec.initial_config, suite) if spec.test else []
 
 
 def boards_of(config: EnvironmentConfig, kept_out: list[Task], spec: SessionSpec, seed: int) -> list[Task]:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from frozenlab.cells import CellName
 from frozenlab.jobs.state import Moment
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import Realised
@@ -19,7 +20,7 @@ class EnvironmentRecord(BaseModel):
     """The stage; None if drawn before training, to ask the engineer about the initial config."""
     seed: int
     config: EnvironmentConfig
-    realised: dict[int, Realised]
+    realised: dict[CellName, Realised]
 
 
 class Event(BaseModel):

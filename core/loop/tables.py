@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PATTERNS = {
+    "config_cell": r"[a-z0-9@.-]{0,40}",
     "board": r'\{"map": \[".*"\], "agents": \[\{.*\}\]\}',
     "paths": r"\[.*\]",
     "fault_agents": r"\[[\d, ]*\]",
@@ -34,6 +35,8 @@ def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
 
 def checked(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
     """The table with the types of ``columns``. Raises TableError, or what pandas raises where a column cannot have its type."""
+    if "config_cell" not in table and "size" in table:  # of a version whose sessions had one team
+        table = table.assign(config_cell=table["size"].astype(str))
     if missing := [name for name in columns if name not in table]:
         raise TableError(f"it has no column {missing[0]!r}")
     table = table.astype(columns)

@@ -17,6 +17,7 @@ def answer_row(family: Family, task: Task, completion: Completion, answer: Any) 
     judged = family.judge(task, answer)
     row = family.row(task, answer, judged) | {
         "board_id": task.id,
+        "config_cell": task.cell,
         "completion": completion.text,
         "outcome": judged.outcome,
         "valid": judged.valid,

@@ -23,10 +23,10 @@ SAME = 0.05
 
 
 def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
-    """The table of proposals, one row per answer and map size.
+    """The table of proposals, one row per answer and cell.
 
     Returns:
-        ``arm, sample, size``, the KNOBS of the next stage's config, ``usable`` (whether an answer could be read; if not,
+        ``arm, sample, cell``, the KNOBS of the next stage's config, ``usable`` (whether an answer could be read; if not,
         the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN if it has no price), ``changes`` and ``repairs`` of the guard.
     """
     rows = []
@@ -42,8 +42,8 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
             "changes": len(record.changes),
             "repairs": len(record.guard.repairs),
         }
-        for size, cell in record.config_after.sizes.items():
-            rows.append(answer | {"size": size} | {knob: getattr(cell, knob) for knob in KNOBS})
+        for name, own in record.config_after.cells.items():
+            rows.append(answer | {"cell": name} | {knob: getattr(own, knob) for knob in KNOBS})
     return pd.DataFrame(rows)
 
 
@@ -53,7 +53,7 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
     Returns:
         Index ``arm``; ``n`` answers, ``unusable`` of them, ``changes`` and ``repairs`` per proposal (mean), ``tokens`` (mean), ``spread``
         (the mean distance of an answer from the arm's mean config), ``distance`` (of the arm's mean config from the reference's) and ``p``
-        of that distance, after Holm's correction; NaN for the reference. A distance of two configs is the mean over map sizes and knobs of
+        of that distance, after Holm's correction; NaN for the reference. A distance of two configs is the mean over cells and knobs of
         the absolute difference, in points (per cent).
 
     Raises:
@@ -62,9 +62,9 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
     if reference not in set(table["arm"]):
         raise ComparisonError(f"the reference arm {reference} has no answer")
     knobs = list(KNOBS)
-    means = table.groupby(["arm", "size"], sort=False)[knobs].mean()
-    own = table.set_index(["arm", "size"])[knobs]
-    of_reference = means.loc[reference].reindex(means.index, level="size")
+    means = table.groupby(["arm", "cell"], sort=False)[knobs].mean()
+    own = table.set_index(["arm", "cell"])[knobs]
+    of_reference = means.loc[reference].reindex(means.index, level="cell")
     spread, distance = (
         (ours - theirs.to_numpy()).abs().mean(axis=1).groupby("arm", sort=False).mean()
         for ours, theirs in ((own, means.loc[own.index]), (means, of_reference))
@@ -82,7 +82,7 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
 def sign_flips(table: pd.DataFrame, arm: str, reference: str) -> float:
     """p value of the distance of two arms' mean configs, by a paired randomisation test (Fisher 1935). Answers of the same number had the
     same draws, so under the null hypothesis the two answers of a pair can be exchanged. 1 if there is no pair."""
-    wide = table.pivot(index="sample", columns=["arm", "size"], values=list(KNOBS))
+    wide = table.pivot(index="sample", columns=["arm", "cell"], values=list(KNOBS))
     ours, theirs = (wide.xs(name, axis=1, level="arm").sort_index(axis=1) for name in (arm, reference))
     differences = (ours - theirs).dropna().to_numpy()
     if not len(differences):

@@ -5,8 +5,10 @@ from __future__ import annotations
 from html import escape
 from math import ceil, floor
 
+from frozenlab.cells import in_order
 from frozenlab.studies.effects import points
-from frozenlab.studies.tables import Curve, EffectRow, SizeRow
+from frozenlab.studies.tables import CellRow, Curve, EffectRow
+from frozenlab.tasks.labels import cell_label
 
 BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)
 """Middle tones that are readable in both themes and distinguishable for colour-blind readers."""
@@ -22,7 +24,7 @@ def shade(change: float, reach: float) -> str:
     return f"rgba({red}, {green}, {blue}, {0.75 * min(abs(change) / reach, 1):.3f})"
 
 
-def reach_of(rows: tuple[SizeRow, ...]) -> float:
+def reach_of(rows: tuple[CellRow, ...]) -> float:
     """The change that gets the full colour."""
     return max(SMALLEST_REACH, *(abs(row.mean) for row in rows))
 
@@ -58,15 +60,15 @@ def curves_in_words(curves: tuple[Curve, ...]) -> str:
     return "; ".join(lines)
 
 
-def sizes_in_words(rows: tuple[SizeRow, ...]) -> str:
+def sizes_in_words(rows: tuple[CellRow, ...]) -> str:
     """Every number of the map with its interval, as text."""
-    listed = "; ".join(f"{row.name}, {row.size}×{row.size}: {points(row.mean)} points ({between(row.low, row.high)})" for row in rows)
+    listed = "; ".join(f"{row.name}, {cell_label(row.cell)}: {points(row.mean)} points ({between(row.low, row.high)})" for row in rows)
     return f"{listed}. {clear_in_words(rows)}"
 
 
-def clear_in_words(rows: tuple[SizeRow, ...]) -> str:
+def clear_in_words(rows: tuple[CellRow, ...]) -> str:
     """How many of the map's differences are clear of chance, as a sentence."""
-    clear = [f"{row.name} on {row.size}×{row.size}" for row in rows if row.clear]
+    clear = [f"{row.name} on {cell_label(row.cell)}" for row in rows if row.clear]
     which = f"clear of chance are {', '.join(clear)}" if clear else "none is clear of chance"
     return f"These are {len(rows)} comparisons; after Holm's correction for all of them {which}."
 
@@ -151,14 +153,14 @@ def curves_picture(curves: tuple[Curve, ...]) -> str:
     return svg(840, rows * height + 8, curves_in_words(curves), parts)
 
 
-def sizes_picture(rows: tuple[SizeRow, ...]) -> str:
+def sizes_picture(rows: tuple[CellRow, ...]) -> str:
     """Each difference as a number on its colour. Those clear of chance have a frame and are bold."""
-    names, sizes, reach = list(dict.fromkeys(row.name for row in rows)), sorted({row.size for row in rows}), reach_of(rows)
-    width = min(100.0, 640 / len(sizes))
-    parts = [text(200 + width * (place + 0.5), 18, f"{size}×{size}", anchor="middle") for place, size in enumerate(sizes)]
+    names, cells, reach = list(dict.fromkeys(row.name for row in rows)), in_order(row.cell for row in rows), reach_of(rows)
+    width = min(100.0, 640 / len(cells))
+    parts = [text(200 + width * (place + 0.5), 18, cell_label(cell), anchor="middle") for place, cell in enumerate(cells)]
     parts += [text(0, 49 + 36 * place, name, 15) for place, name in enumerate(names)]
     for row in rows:
-        x, y = 200 + width * sizes.index(row.size), 28 + 36 * names.index(row.name)
+        x, y = 200 + width * cells.index(row.cell), 28 + 36 * names.index(row.name)
         frame = ' stroke="#0b1f33" stroke-width="2"' if row.clear else ""
         parts.append(
             f"<g><title>{escape(between(row.low, row.high))}</title>"

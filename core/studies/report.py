@@ -11,9 +11,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from frozenlab.cells import in_order
+from frozenlab.engineer.measurements import of_cell
 from frozenlab.files import write_parquet, write_text
 from frozenlab.intervals import ComparisonError
-from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
+from frozenlab.lake.config import KNOBS, MIN_SIZE, CellConfig, EnvironmentConfig
 from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
 from frozenlab.studies.effects import Effect, board_bootstrap, holm, interactions, over_seeds, without_contrast
@@ -24,12 +26,12 @@ from frozenlab.studies.store import Configs, Study, StudyError, outcomes
 from frozenlab.studies.tables import (
     MEASURES,
     ArmRates,
+    CellRow,
     Curve,
     CurvePoint,
     EffectRow,
     Measure,
     MeasureReport,
-    SizeRow,
     StudyReport,
     judged,
     none,
@@ -121,9 +123,9 @@ def dose(pairs: list[tuple[str, str]], configs: Configs, spec: StudySpec) -> flo
 
 
 def apart(plus: EnvironmentConfig, minus: EnvironmentConfig) -> float:
-    """Mean absolute difference per knob and map size. A size that a config lacks counts with share 0."""
-    nothing = SizeConfig(share=0.0)
-    cells = [(plus.sizes.get(size, nothing), minus.sizes.get(size, nothing)) for size in {*plus.sizes, *minus.sizes}]
+    """Mean absolute difference per knob and cell. A cell that a config lacks counts with share 0."""
+    nothing = CellConfig(size=MIN_SIZE, share=0.0)
+    cells = [(plus.cells.get(name, nothing), minus.cells.get(name, nothing)) for name in {*plus.cells, *minus.cells}]
     return float(np.mean([abs(getattr(one, knob) - getattr(other, knob)) for one, other in cells for knob in KNOBS]))
 
 
@@ -168,18 +170,19 @@ def curves(learning: pd.DataFrame, measure: Measure, spec: StudySpec) -> tuple[C
     return tuple(drawn_arms)
 
 
-def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Collection[str] = ()) -> tuple[SizeRow, ...]:
-    """The study's comparisons on each map size separately, corrected for their number, without the keys in ``alike``."""
+def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Collection[str] = ()) -> tuple[CellRow, ...]:
+    """The study's comparisons on each cell separately, corrected for their number, without the keys in ``alike``."""
     contrasts = [
-        (key, int(size), effect)
-        for size, own in boards.groupby("size")
+        (key, cell, effect)
+        for cell in in_order(boards["config_cell"])
+        for own in [of_cell(boards, cell)]
         for key, effect in comparisons.effects(outcomes(own, measure)).items()
         if key not in alike
     ]
     corrected = holm([effect.p for _, _, effect in contrasts])
     return tuple(
-        SizeRow(name=key, size=size, mean=effect.mean, n=effect.n, **bounds_of(replace(effect, p_holm=p)))
-        for (key, size, effect), p in zip(contrasts, corrected, strict=True)
+        CellRow(name=key, cell=cell, mean=effect.mean, n=effect.n, **bounds_of(replace(effect, p_holm=p)))
+        for (key, cell, effect), p in zip(contrasts, corrected, strict=True)
     )
 
 

@@ -97,8 +97,9 @@ class Study(Job):
                 yield cell, session
 
     def boards(self) -> pd.DataFrame:
-        """The final results of all finished cells, one row per board: ``arm, seed, board_id, cell, size, agents, valid, optimal``. ``cell``
-        is a cell of the suite (agents and size). Boards with the same id are the same within a seed."""
+        """The final results of all finished cells, one row per board: ``arm, seed, board_id, cell, config_cell,
+        agents, size, valid, optimal``. ``cell`` is a cell of the suite (agents and size), ``config_cell`` the one of the config that the
+        board counts for. Boards with the same id are the same within a seed."""
         return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
 
     def learning(self) -> pd.DataFrame:
@@ -114,9 +115,9 @@ class Study(Job):
                 table = session.results(stages - 1 if stages else None)
                 if table is not None:
                     names = table["agents"].astype(str) + "x" + table["size"].astype(str)
-                    kept = table[["board_id", "size", "agents", "valid", "optimal"]]
+                    kept = table[["board_id", "config_cell", "size", "agents", "valid", "optimal"]]
                     tables.append(kept.assign(trained=stages, arm=cell.arm.name, seed=cell.seed, cell=names))
-        columns = ["trained", "arm", "seed", "board_id", "cell", "size", "agents", "valid", "optimal"]
+        columns = ["trained", "arm", "seed", "board_id", "cell", "config_cell", "size", "agents", "valid", "optimal"]
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
     def configs(self) -> Configs:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self, get_args
 import numpy as np
 from pydantic import BaseModel, field_validator, model_validator
 
+from frozenlab.cells import OfCell
 from frozenlab.loop.ledger import Changed, Score
 from frozenlab.studies.design import FORMER_KINDS, Kind, design
 from frozenlab.studies.effects import (
@@ -58,7 +59,7 @@ class EffectRow(BaseModel):
     kind."""
     dose: float | None = None
     """How far apart the configs were that the two sides trained on: mean absolute difference per knob (share, hole ratio, wait ratio) and
-    map size, over stages and seeds. None if it was not recorded, and for an interaction."""
+    cell, over stages and seeds. None if it was not recorded, and for an interaction."""
     alike: bool = False
     """Whether both sides trained on identical configs in all seeds, which is no comparison."""
 
@@ -107,18 +108,17 @@ class Curve(BaseModel):
     points: tuple[CurvePoint, ...]
 
 
-class SizeRow(BaseModel):
-    """One of the study's comparisons (no interaction) on the boards of one map size; see EffectRow."""
+class CellRow(OfCell):
+    """One of the study's comparisons (no interaction) on the boards of one cell; see EffectRow."""
 
     name: str
     """Name of the section or the arm."""
-    size: int
     mean: float
     low: float | None
     high: float | None
     p: float | None
     p_holm: float | None
-    """Corrected for all comparisons on all sizes."""
+    """Corrected for all comparisons on all cells."""
     n: int
 
     @property
@@ -137,7 +137,7 @@ class MeasureReport(BaseModel):
     """The smallest effect that these seeds can detect (80 % power), given their spread; None if they show none."""
     sentences: tuple[str, ...] = ()
     curves: tuple[Curve, ...] = ()
-    sizes: tuple[SizeRow, ...] = ()
+    sizes: tuple[CellRow, ...] = ()
 
     @property
     def verdict(self) -> str:

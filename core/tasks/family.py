@@ -5,7 +5,6 @@ The lake (:mod:`frozenlab.tasks.lake.family`) is one; :mod:`frozenlab.tasks.fami
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -54,11 +53,6 @@ def by_name(*things: Named) -> dict[str, Named]:
     return {thing.name: thing for thing in things}
 
 
-def cell_order(cell: str) -> tuple[int, ...]:
-    """The key by which cells are sorted: by the numbers in their names, so that ``6`` comes before ``10``."""
-    return tuple(map(int, re.findall(r"\d+", cell)))
-
-
 # --- tasks and answers -----------------------------------------------------------------------------------------------
 
 
@@ -67,6 +61,11 @@ class Task(Protocol):
 
     @property
     def id(self) -> str: ...
+
+    @property
+    def cell(self) -> str:
+        """The name of the cell that it counts for, in the config of its session; empty where there is none."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -148,6 +147,7 @@ class Mended(NamedTuple):
 
 ROW_COLUMNS = {
     "board_id": "str",
+    "config_cell": "str",
     "completion": "str",
     "outcome": "str",
     "valid": "bool",
@@ -155,7 +155,7 @@ ROW_COLUMNS = {
     "fault": "str",
     "tokens": "int64",
 }
-"""Columns of every family's tables of judged answers: the task's id, what was written and how it was judged."""
+"""Columns of every family's tables of judged answers: the task, its cell, what was written and how it was judged."""
 
 
 # --- the family ------------------------------------------------------------------------------------------------------
@@ -188,20 +188,16 @@ class TaskFamily(ABC, Generic[TaskT, AnswerT]):
         """
 
     @abstractmethod
-    def suite(self, spec: Any, kept_out: Sequence[TaskT] = ()) -> list[TaskT]:
-        """The tasks of a suite, without those of ``kept_out``: the next ones take their places."""
+    def suite(self, spec: Any, config: Any, kept_out: Sequence[TaskT] = ()) -> list[TaskT]:
+        """The tasks of a suite, which count for the cells of ``config``, without those of ``kept_out``: the next ones take their places."""
 
     @abstractmethod
-    def realised(self, tasks: Sequence[TaskT]) -> Mapping[Any, Any]:
+    def realised(self, tasks: Sequence[TaskT]) -> Mapping[str, Any]:
         """What was really drawn, by cell."""
 
     def longest_prompt(self, config: Any) -> str:
         """About the longest prompt, in plain text, about a task of the config: language models need memory for it."""
         return max((self.plain.prompt(task) for task in self.draw(config, 100, seed=0)), key=len)
-
-    @abstractmethod
-    def cell(self, task: TaskT) -> str:
-        """The cell of configs and evidence that the task belongs to."""
 
     @abstractmethod
     def judge(self, task: TaskT, answer: AnswerT) -> Judged: ...

@@ -15,10 +15,11 @@ from torch.optim.lr_scheduler import LambdaLR
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments, set_seed
 
 from frozenlab import seeds
+from frozenlab.cells import in_order
 from frozenlab.policy.evaluation import answer_row
 from frozenlab.policy.lab.generation import sample
 from frozenlab.policy.policy import Policy
-from frozenlab.tasks.family import Task, cell_order
+from frozenlab.tasks.family import Task
 from frozenlab.training.checkpoints import seal
 from frozenlab.training.reward import reward
 from frozenlab.training.stage_settings import Schedule, StageSettings, share_of_rate
@@ -133,7 +134,7 @@ class StageRun(TrainerCallback, ABC):
             judged = family.judge(task, answer)
             paid = reward(judged, self.settings.optimality)
             table.append(
-                {"cell": family.cell(task), "reward": paid, "valid": judged.valid, "optimal": judged.optimal}
+                {"cell": task.cell, "reward": paid, "valid": judged.valid, "optimal": judged.optimal}
                 | {"cost": judged.cost, "tokens": len(ids)}
             )
             if place < RECORDED_BOARDS * group:
@@ -180,7 +181,7 @@ def step_figures(judged: pd.DataFrame) -> dict[str, float]:
     """Means over a step's answers, whole and by cell."""
     figures = {name: float(judged[name].mean()) for name in ("reward", "valid", "optimal")} | {"length": float(judged["tokens"].mean())}
     cells = dict(list(judged.groupby("cell")))
-    for cell in sorted(cells, key=cell_order):
+    for cell in in_order(cells):
         figures[f"valid_{cell}"] = float(cells[cell]["valid"].mean())
         figures[f"optimal_{cell}"] = float(cells[cell]["optimal"].mean())
     return figures

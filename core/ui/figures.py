@@ -14,8 +14,10 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from frozenlab.cells import in_order
 from frozenlab.intervals import rates, wilson
 from frozenlab.tasks.family import Outcome
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
 
 BEFORE_COLOR = "#7B8EA5"
@@ -75,26 +77,26 @@ def overall(validation: pd.DataFrame, column: str = "valid") -> Rate:
     return Rate.of(int(validation[column].sum()), len(validation))
 
 
-def overall_by_size(validation: pd.DataFrame) -> dict[int, Rate]:
-    """The valid rate on each map size."""
-    return {int(size): overall(rows) for size, rows in validation.groupby("size")}
+def overall_by_cell(validation: pd.DataFrame) -> dict[str, Rate]:
+    """The valid rate on each cell."""
+    return {str(cell): overall(rows) for cell, rows in validation.groupby("config_cell")}
 
 
-def rates_by_size(before: Series | None, after: Series) -> Chart:
-    """Valid and optimal rate by map size, before (hollow) and after (filled), with intervals; two panels of one scale.
+def rates_by_cell(before: Series | None, after: Series) -> Chart:
+    """Valid and optimal rate by cell, before (hollow) and after (filled), with intervals; two panels of one scale.
 
-    ``customdata`` of each point is its size, for pages that follow a click down to the boards.
+    ``customdata`` of each point begins with its cell, for pages that follow a click down to the boards.
     """
     figure = make_subplots(rows=1, cols=2, shared_yaxes=True, horizontal_spacing=0.04, subplot_titles=("valid", "optimal"))
     drawn = [(before, BEFORE_COLOR, "circle-open", -0.13)] if before else []
     drawn.append((after, AFTER_COLOR, "circle", 0.13 if before else 0.0))
-    sizes = sorted({*after.validation["size"], *(before.validation["size"] if before else ())})
-    tables = [rates(series.validation, by=["size"]) for series, *_ in drawn]
+    cells = in_order([*after.validation["config_cell"], *(before.validation["config_cell"] if before else ())])
+    tables = [rates(series.validation, by=["config_cell"]) for series, *_ in drawn]
     for (series, color, symbol, shift), table in zip(drawn, tables, strict=True):
         for column, metric in enumerate(("valid", "optimal"), start=1):
             figure.add_trace(
                 go.Scatter(
-                    x=[sizes.index(size) + shift for size in table["size"]],
+                    x=[cells.index(cell) + shift for cell in table["config_cell"]],
                     y=table[metric],
                     error_y=dict(
                         type="data", symmetric=False, array=table[f"{metric}_high"] - table[metric],
@@ -106,25 +108,27 @@ def rates_by_size(before: Series | None, after: Series) -> Chart:
                     name=series.label,
                     legendgroup=series.label,
                     showlegend=column == 1,
-                    customdata=table[["size", "n", f"{metric}_low", f"{metric}_high"]],
-                    hovertemplate="%{customdata[0]}×%{customdata[0]}, " + series.label + "<br><b>%{y:.0%}</b> " + metric
+                    customdata=table[["config_cell", "n", f"{metric}_low", f"{metric}_high"]].assign(
+                        label=table["config_cell"].map(cell_label)
+                    ),
+                    hovertemplate="%{customdata[4]}, " + series.label + "<br><b>%{y:.0%}</b> " + metric
                     + "<br>95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<br>n = %{customdata[1]}<extra></extra>",
                 ),
                 row=1,
                 col=column,
             )  # fmt: skip
     figure.update_xaxes(
-        tickvals=list(range(len(sizes))), ticktext=[size_label(size) for size in sizes], range=[-0.6, len(sizes) - 0.4], showgrid=False
+        tickvals=list(range(len(cells))), ticktext=list(map(cell_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False
     )
     percent_axis(figure, lowest=min(float(table[["valid_low", "optimal_low"]].min(axis=None)) for table in tables))
     common_layout(figure, height=300)
-    return Chart(figure, "Valid and optimal rate by map size. " + _rates_in_words(before, after))
+    return Chart(figure, f"Valid and optimal rate by {cells_noun(cells)}. " + _rates_in_words(before, after))
 
 
-def faults_by_size(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) -> Chart:
-    """Outcomes of all boards by map size as stacked shares, one panel a moment, same order and scale in each.
+def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) -> Chart:
+    """Outcomes of all boards by cell as stacked shares, one panel a moment, same order and scale in each.
 
-    ``customdata`` of each bar is ``[size, outcome, boards, n]``.
+    ``customdata`` of each bar is ``[cell, outcome, boards, n]``.
 
     Args:
         outcomes: of the task, by name, in the order in which they are stacked.
@@ -135,14 +139,15 @@ def faults_by_size(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
     named: set[str] = set()
     worst_faults, order = [], list(outcomes)
     for column, panel in enumerate(panels, start=1):
-        counts = pd.crosstab(panel.validation["size"], panel.validation["outcome"])
+        counts = pd.crosstab(panel.validation["config_cell"], panel.validation["outcome"])
+        counts = counts.loc[in_order(counts.index)]
         totals = counts.sum(axis=1)
         for outcome in (name for name in order if name in counts.columns):
             boards = counts[outcome]
             words = outcomes[outcome].label
             figure.add_trace(
                 go.Bar(
-                    x=[size_label(size) for size in counts.index],
+                    x=list(map(cell_label, counts.index)),
                     y=boards / totals,
                     name=words,
                     legendgroup=outcome,
@@ -155,7 +160,7 @@ def faults_by_size(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
                             shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25
                         ),
                     ),
-                    customdata=[[int(size), outcome, int(boards[size]), int(totals[size])] for size in counts.index],
+                    customdata=[[cell, outcome, int(boards[cell]), int(totals[cell])] for cell in counts.index],
                     hovertemplate=f"%{{x}}, {panel.label}<br><b>{words}</b>: "
                     "%{customdata[2]} of %{customdata[3]} boards (%{y:.0%})<extra></extra>",
                 ),
@@ -172,14 +177,15 @@ def faults_by_size(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
     figure.update_xaxes(showgrid=False)
     percent_axis(figure)
     common_layout(figure, height=320)
-    return Chart(figure, "What became of the boards by map size. " + "; ".join(worst_faults) + ".")
+    noun = cells_noun(cell for panel in panels for cell in panel.validation["config_cell"].unique())
+    return Chart(figure, f"What became of the boards by {noun}. " + "; ".join(worst_faults) + ".")
 
 
 def _rates_in_words(before: Series | None, after: Series) -> str:
     parts = []
     for series in ([before] if before else []) + [after]:
-        table = rates(series.validation, by=["size"])
-        line = ", ".join(f"{size_label(int(size))} {percent(valid)}" for size, valid in zip(table["size"], table["valid"], strict=True))
+        table = rates(series.validation, by=["config_cell"]).set_index("config_cell")
+        line = ", ".join(f"{cell_label(cell)} {percent(table.loc[cell, 'valid'])}" for cell in in_order(table.index))
         parts.append(f"{series.label}: valid {line} (n = {len(series.validation)}).")
     return " ".join(parts)
 

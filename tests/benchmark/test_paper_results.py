@@ -21,7 +21,9 @@ def test_the_papers_rows_as_printed() -> None:
 
 def test_every_table_is_whole_and_has_the_cells_of_our_suite() -> None:
     tables = paper_results().agents
-    assert {(agents, size) for agents, table in tables.items() for size in table.sizes} == set(SUITES["paper"].cells)
+    assert {(agents, size) for agents, table in tables.items() for size in table.sizes} == {
+        (kind.agents, kind.size) for kind in SUITES["paper"].cells
+    }
     for table in tables.values():
         assert len(table.models) == 7
         assert all(tuple(row.by_size) == table.sizes for row in table.models.values())

@@ -27,13 +27,13 @@ def test_a_fork_keeps_the_sizes_named(capsys: pytest.CaptureFixture[str], tmp_pa
     parent = build_session(tmp_path, session_id="built")
     record = parent.proposal(0)
     assert record is not None
-    size = next(change.size for change in record.changes if change.knob != "share")
-    assert main(["fork", "built:1", "--keep", str(size), "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0
+    cell = next(change.cell for change in record.changes if change.knob != "share")
+    assert main(["fork", "built:1", "--keep", cell, "--why", "It works.", "--id", "kept", "--engineer", "rules"]) == 0
     (forked,) = made
     given = forked.given(0)
     assert given.summary == "It works." and (forked.id, forked.spec.engineer.kind, forked.spec.parent.session) == ("kept", "rules", "built")
     for knob in ("hole_ratio", "wait_ratio"):
-        assert getattr(given.config.sizes[size], knob) == getattr(record.config_before.sizes[size], knob)
+        assert getattr(given.config.cells[cell], knob) == getattr(record.config_before.cells[cell], knob)
     config = tmp_path / "config.json"
     config.write_text(record.config_before.to_json())
     assert main(["fork", "built:1", "--config", str(config), "--id", "own"]) == 0

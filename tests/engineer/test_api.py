@@ -17,12 +17,11 @@ from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
 
 CONTEXT = draw_context(np.random.default_rng(4))
-CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)
+CONFIG = even_config(CONTEXT)
 GOOD = json.dumps(example(CONTEXT) | {"rationale": "Step by step."})
 KEY = "sk-not-to-be-written-anywhere"
 
@@ -114,7 +113,7 @@ def test_trouble_is_waited_out(serve: Callable[..., Any], status: int) -> None:
         ([fails(401, f"the key {KEY} is wrong")], "the server answered 401"),
         ([hangs_up], "there is no connection"),
         ([says(GOOD[:-20])], "no complete JSON object"),
-        ([says('{"sizes": 5}')], "rationale"),
+        ([says('{"cells": 5}')], "rationale"),
         ([says("x" * 10_000, *["x" * 10_000] * (MOST_CHARACTERS // 10_000))], "did not end"),
         ([says(*"slowly", pause=0.3)], "was not done after 0.5 s"),
         ([says("", pause=3.0)], "took too long"),

@@ -11,38 +11,38 @@ from frozenlab.engineer.engineers.bandit import EXPLORED, BanditEngineer
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
+from tests.engineer.builders import context_of
 
 SIZES = (3, 5, 7)
 CONFIG = EnvironmentConfig.uniform(SIZES, agents=2, hole_ratio=0.2, wait_ratio=0.1)
 
 
 def context(*deltas: float) -> Context:
-    told = tuple(behaviour.size_line(size, 0.5, delta, 0.4) for size, delta in zip(SIZES, deltas, strict=True))
-    return Context(stage=0, agents=2, sizes=SIZES, sections={"behaviour": told})
+    return context_of(CONFIG, *(behaviour.cell_line(cell, 0.5, delta, 0.4) for cell, delta in zip(CONFIG.described(), deltas, strict=True)))
 
 
 def test_gains_and_losses_are_both_worth_boards() -> None:
     proposal = BanditEngineer().propose(context(0.0, 0.1, -0.3), CONFIG, 0)
-    shares = [cell.share for cell in proposal.config.sizes.values()]
+    shares = [cell.share for cell in proposal.config.cells.values()]
     assert shares == pytest.approx([EXPLORED / 3, EXPLORED / 3 + 0.7 / 4, EXPLORED / 3 + 0.7 * 3 / 4])
     assert "size 7, by 30 points" in proposal.summary
     assert [claim.evidence for claim in proposal.claims] == [("B3",), ("B5",), ("B7",)]
 
 
-@pytest.mark.parametrize("seen", [context(0.0, 0.0, 0.0), Context(stage=0, agents=2, sizes=SIZES, sections={})])
+@pytest.mark.parametrize("seen", [context(0.0, 0.0, 0.0), context_of(CONFIG)])
 def test_where_nothing_moves_or_nothing_is_seen_all_count_the_same(seen: Context) -> None:
     proposal = BanditEngineer().propose(seen, CONFIG, 0)
-    assert [cell.share for cell in proposal.config.sizes.values()] == pytest.approx([1 / 3] * 3)
+    assert [cell.share for cell in proposal.config.cells.values()] == pytest.approx([1 / 3] * 3)
     assert "No size moved" in proposal.summary
 
 
 @given(st.integers(0, 10_000))
 def test_shares_sum_to_one_and_ratios_stay(seed: int) -> None:
     seen = draw_context(np.random.default_rng(seed))
-    config = EnvironmentConfig.uniform(seen.sizes, seen.agents)
+    config = even_config(seen)
     after = BanditEngineer().propose(seen, config, 0).config
-    assert sum(cell.share for cell in after.sizes.values()) == pytest.approx(1)
-    assert min(cell.share for cell in after.sizes.values()) >= EXPLORED / len(seen.sizes) - 1e-12
-    for size, cell in after.sizes.items():
-        assert (cell.hole_ratio, cell.wait_ratio) == (config.sizes[size].hole_ratio, config.sizes[size].wait_ratio)
+    assert sum(cell.share for cell in after.cells.values()) == pytest.approx(1)
+    assert min(cell.share for cell in after.cells.values()) >= EXPLORED / len(seen.cells) - 1e-12
+    for name, cell in after.cells.items():
+        assert (cell.hole_ratio, cell.wait_ratio) == (config.cells[name].hole_ratio, config.cells[name].wait_ratio)

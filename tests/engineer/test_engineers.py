@@ -7,22 +7,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from frozenlab.cells import diff
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_proposal
 from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, PolicyEngineer, engineer_of, titled, who_is
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
-from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.engineer.sections import history, statistics
+from frozenlab.engineer.schema import Evidence, ProposalRecord
+from frozenlab.engineer.sections import behaviour, failures, history, statistics
 from frozenlab.engineer.voices import LabEngineer
-from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, diff
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
+from tests.engineer.builders import MIXED, context_of, mixed_cell, one_cell
 
 CONTEXT = draw_context(np.random.default_rng(4))
-CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)
+CONFIG = even_config(CONTEXT)
 SCRIPTED = [engineer() for engineer in ENGINEERS if issubclass(engineer, Scripted) and "person" not in engineer.needs]
-GOOD = render_proposal(CONTEXT, propose(CONTEXT))
+GOOD = render_proposal(CONTEXT, propose(CONTEXT, CONFIG))
 
 
 def asked(*answers: str) -> ProposalRecord:
@@ -75,7 +77,35 @@ def test_every_scripted_engineer_gives_a_config_that_survives_the_guard(engineer
     record = ask(engineer, CONTEXT, CONFIG, USUAL, seed=1)
     assert record.engineer == engineer.kind
     assert record.proposal is not None
-    assert tuple(record.config_after.sizes) == CONTEXT.sizes
+    assert tuple(record.config_after.cells) == CONTEXT.names
+
+
+def mixed_lines(*valid: float) -> list[Evidence]:
+    """What training and the held-out boards say of the cells of MIXED, with these valid rates."""
+    cells = list(zip(map(mixed_cell, MIXED.cells), valid, strict=True))
+    sampled = [behaviour.cell_line(cell, rate, rate / 10, rate) for cell, rate in cells]
+    return sampled + [failures.cell_line(cell, 40, rate, rate, {"hole": 1 - rate}) for cell, rate in cells]
+
+
+@pytest.mark.parametrize("lines", [mixed_lines(0.9, 0.5, 0.1), []], ids=["evidence", "nothing"])
+@pytest.mark.parametrize("engineer", SCRIPTED, ids=lambda engineer: engineer.kind)
+def test_every_scripted_engineer_proposes_for_several_teams(engineer: Engineer, lines: list[Evidence]) -> None:
+    record = ask(engineer, context_of(MIXED, *lines), MIXED, GuardSettings(max_step=1, min_share=0), seed=1)
+    assert record.proposal is not None and record.kept_because is None and record.guard.repairs == ()
+    assert [cell.kind for cell in record.config_after.cells.values()] == [cell.kind for cell in MIXED.cells.values()]
+    assert sum(cell.share for cell in record.config_after.cells.values()) == pytest.approx(1)
+    assert {claim.cell for claim in record.proposal.claims} <= set(MIXED.cells)
+    assert all(mixed_cell(claim.cell).words in claim.text.lower() for claim in record.proposal.claims)
+    assert ProposalRecord.model_validate_json(record.model_dump_json()) == record
+
+
+def test_boards_go_to_the_team_that_learns() -> None:
+    context = context_of(MIXED, *mixed_lines(1.0, 0.5, 0.0))
+    shares = {
+        name: ask(engineer_of(name).build(Models("")), context, MIXED, USUAL, seed=1).config_after.cells["3@4"].share
+        for name in ("rules", "learnability")
+    }
+    assert shares["rules"] == pytest.approx(1.1 / 1.3) and shares["learnability"] == pytest.approx(0.96)
 
 
 def test_fixed_changes_nothing_and_random_depends_on_the_seed() -> None:
@@ -87,12 +117,9 @@ def test_fixed_changes_nothing_and_random_depends_on_the_seed() -> None:
     assert after("random", 1) != after("random", 2)
 
 
-LAID_OUT = CONFIG.model_copy(
-    update={
-        "wait_definition": "sum_of_costs",
-        "sizes": {size: cell.model_copy(update={"layouts": {"rooms": 0.5, "maze": 0.5}}) for size, cell in CONFIG.sizes.items()},
-    }
-)
+LAID_OUT = CONFIG.with_cells(
+    {name: cell.model_copy(update={"layouts": {"rooms": 0.5, "maze": 0.5}}) for name, cell in CONFIG.cells.items()}
+).model_copy(update={"wait_definition": "sum_of_costs"})
 
 
 @pytest.mark.parametrize("engineer", [*SCRIPTED, LabEngineer(lambda prompt, grammar, seed: GOOD)], ids=lambda e: e.kind)
@@ -106,7 +133,7 @@ def test_layouts_and_wait_definition_are_not_lost_on_the_way(engineer: Engineer)
 def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
     context = CONTEXT.model_copy(update={"layouts": ("maze", "open")})
     after = ask(engineer_of("random").build(Models("")), context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1)
-    assert {layout for cell in after.config_after.sizes.values() for layout in cell.layouts} == {"maze", "open"}
+    assert {layout for cell in after.config_after.cells.values() for layout in cell.layouts} == {"maze", "open"}
     assert {change.knob for change in after.changes} >= {"scatter", "maze", "open"}
     kept = ask(engineer_of("rules").build(Models("")), context, CONFIG, GuardSettings(max_step=1, min_share=0), seed=1).config_after
     assert kept.with_layouts_of(CONFIG) == kept
@@ -114,10 +141,10 @@ def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
 
 def test_the_statistics_and_the_history_name_layouts() -> None:
     drawn = {"boards": 10.0, "hole_ratio": 0.3, "wait_ratio": 0.5, "makespan": 7.0}
-    assert "boards; drawn" not in statistics.size_line(6, 1, 0.3, 0.5, drawn).text
-    mixed = statistics.size_line(6, 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
+    assert "boards; drawn" not in statistics.cell_line(one_cell(6), 1, 0.3, 0.5, drawn).text
+    mixed = statistics.cell_line(one_cell(6), 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
     assert "wait ratio 0.50, 25% scatter, 75% maze boards; drawn 10 boards" in mixed.text
-    assert "part of maze boards +0.20" in history.size_line(6, 0, {"maze": 0.2}, 0.5, 0.4, None).text
+    assert "part of maze boards +0.20" in history.cell_line(one_cell(6), 0, {"maze": 0.2}, 0.5, 0.4, None).text
 
 
 def test_the_proposals_of_a_recorded_session_still_read() -> None:

@@ -9,9 +9,8 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.voices import LabEngineer
-from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.policy.loading import load_policy
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("lab-engineer")]
 
@@ -24,13 +23,13 @@ def test_two_hundred_of_two_hundred_proposals_parse_and_most_say_what_the_teache
     for i in range(200):
         context = draw_context(rng)
         section_sets.add(frozenset(context.sections))
-        config = EnvironmentConfig.uniform(context.sizes, context.agents)
+        config = even_config(context)
         record = ask(engineer, context, config, USUAL, seed=i)
         assert record.kept_because is None, record.kept_because
         assert record.attempts[0].error is None
         assert record.proposal is not None
-        taught = {(claim.size, claim.knob) for claim in propose(context).claims}
-        agreed += len(taught & {(claim.size, claim.knob) for claim in record.proposal.claims})
+        taught = {(claim.cell, claim.knob) for claim in propose(context, config).claims}
+        agreed += len(taught & {(claim.cell, claim.knob) for claim in record.proposal.claims})
         said += len(taught)
     assert len(section_sets) > 20
     assert agreed / said > 0.5, "the model no longer turns the knobs that its teacher turns"

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import answer_schema, example, parse_answer, render_request
-from frozenlab.engineer.sections import USUAL
-from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.engineer.sections import USUAL, behaviour
+from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
+from tests.engineer.builders import MIXED, context_of, mixed_cell
 
 CONTEXT = draw_context(np.random.default_rng(4))
-CONFIG = EnvironmentConfig.uniform(CONTEXT.sizes, CONTEXT.agents)
+CONFIG = even_config(CONTEXT)
 
 
 def answer(**changes: Any) -> str:
@@ -42,19 +43,19 @@ def test_layouts_are_told_only_where_they_may_be_used() -> None:
 
 
 def test_an_answer_becomes_a_proposal() -> None:
-    size = CONTEXT.sizes[0]
+    cell = CONTEXT.names[0]
     proposal = parse_answer(CONTEXT, CONFIG, f"<think>hm {{}}</think> Here:\n```json\n{answer(rationale=' More holes. ')}\n```")
     assert proposal.summary == "More holes."
-    assert sum(cell.share for cell in proposal.config.sizes.values()) == pytest.approx(1)
+    assert sum(settings.share for settings in proposal.config.cells.values()) == pytest.approx(1)
     (claim,) = proposal.claims
-    assert (claim.size, claim.knob, claim.after, claim.expected) == (size, "hole_ratio", 0.2, 0.5)
-    assert claim.text.startswith(f"Size {size}: ")
+    assert (claim.cell, claim.knob, claim.after, claim.expected) == (cell, "hole_ratio", 0.2, 0.5)
+    assert claim.text.startswith(f"Size {cell}: ")
 
 
 def test_layouts_are_scaled_to_whole_boards() -> None:
-    sizes = example(CONTEXT)["sizes"]
-    sizes[str(CONTEXT.sizes[0])]["layouts"] = {"scatter": 30, "maze": 90, "rooms": 0} if "rooms" in LAYOUTS else {"scatter": 30, "maze": 90}
-    read = parse_answer(CONTEXT, CONFIG, answer(sizes=sizes)).config.sizes[CONTEXT.sizes[0]].layouts
+    cells, first = example(CONTEXT)["cells"], CONTEXT.names[0]
+    cells[first]["layouts"] = {"scatter": 30, "maze": 90, "rooms": 0} if "rooms" in LAYOUTS else {"scatter": 30, "maze": 90}
+    read = parse_answer(CONTEXT, CONFIG, answer(cells=cells)).config.cells[first].layouts
     assert read == {"scatter": 0.25, "maze": 0.75}
 
 
@@ -65,12 +66,12 @@ def test_layouts_are_scaled_to_whole_boards() -> None:
         ("I would add more holes.", "no complete JSON object"),
         (answer()[:-1], "no complete JSON object"),
         (answer(rationale=7), "rationale"),
-        (answer(sizes={}), "leaves out"),
-        (answer(sizes={"77": {"share_percent": 1, "hole_percent": 1, "wait_percent": 1}}), "there is no map size 77"),
-        (answer(preserved=[77]), "there is no map size 77"),
-        (answer(sizes={str(n): {"share_percent": 0, "hole_percent": 1, "wait_percent": 1} for n in CONTEXT.sizes}), "all shares are 0"),
-        (answer(sizes={str(n): {"share_percent": 10, "hole_percent": 101, "wait_percent": 1} for n in CONTEXT.sizes}), "hole_percent"),
-        (answer(claims=[{"size": CONTEXT.sizes[0], "knob": None, "evidence": ["Z9"], "expected_valid_percent": 5}]), "cites Z9"),
+        (answer(cells={}), "leaves out"),
+        (answer(cells={"77": {"share_percent": 1, "hole_percent": 1, "wait_percent": 1}}), "there is no cell 77"),
+        (answer(preserved=[77]), "there is no cell 77"),
+        (answer(cells={name: {"share_percent": 0, "hole_percent": 1, "wait_percent": 1} for name in CONTEXT.names}), "all shares are 0"),
+        (answer(cells={name: {"share_percent": 10, "hole_percent": 101, "wait_percent": 1} for name in CONTEXT.names}), "hole_percent"),
+        (answer(claims=[{"cell": CONTEXT.names[0], "knob": None, "evidence": ["Z9"], "expected_valid_percent": 5}]), "cites Z9"),
         (answer(surprise=1), "surprise"),
     ],
 )
@@ -89,7 +90,7 @@ def test_no_answer_is_too_strange(text: str) -> None:
 
 def test_the_schema_allows_the_example_and_bounds_everything() -> None:
     schema = answer_schema(CONTEXT)
-    assert list(schema["properties"]) == ["rationale", "claims", "preserved", "sizes"] == list(example(CONTEXT))
+    assert list(schema["properties"]) == ["rationale", "claims", "preserved", "cells"] == list(example(CONTEXT))
 
     def check(part: dict[str, Any]) -> None:
         match part.get("type"):
@@ -107,3 +108,48 @@ def test_the_schema_allows_the_example_and_bounds_everything() -> None:
                 assert "enum" in part
 
     check(schema)
+
+
+def test_the_request_names_the_teams_and_the_cells() -> None:
+    asked = render_request(context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4)))
+    assert "2 or 3 agents move at once" in asked
+    assert "a cell for each map size and number of agents: 2@4 (size 4 with 2 agents), 3@4 (size 4 with 3 agents), 3@6 (size 6" in asked
+    assert "[B3@6] Size 6 with 3 agents: 50% of sampled plans valid" in asked
+    alone = render_request(context_of(EnvironmentConfig.uniform((4, 6), agents=3)))
+    assert "3 agents move at once" in alone and "a cell for each map size: 4, 6." in alone
+    of_a_layout = [CellConfig(size=6, layout=layout, share=0.5) for layout in ("scatter", "maze")]
+    assert "a cell for each layout: scatter6 (size 6 in scatter boards), maze6 (size 6 in maze boards)." in render_request(
+        context_of(EnvironmentConfig.of(of_a_layout))
+    )
+
+
+def mixed_answer(**changes: Any) -> str:
+    percents = {"2@4": (20, 20, 20), "3@4": (20, 10, 30), "3@6": (60, 35, 40)}
+    cells = {name: dict(zip(("share_percent", "hole_percent", "wait_percent"), of, strict=True)) for name, of in percents.items()}
+    claim = {"cell": "3@6", "knob": "hole_ratio", "evidence": ["B3@6"], "expected_valid_percent": 45}
+    return json.dumps({"rationale": "More holes.", "claims": [claim], "preserved": ["2@4"], "cells": cells} | changes)
+
+
+def test_an_answer_for_several_teams_becomes_a_proposal() -> None:
+    context = context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4))
+    proposal = parse_answer(context, MIXED, mixed_answer())
+    assert list(proposal.config.cells) == ["2@4", "3@4", "3@6"] and proposal.config.teams == (2, 3)
+    assert (proposal.config.cells["3@6"].share, proposal.config.cells["3@6"].hole_ratio) == (0.6, 0.35)
+    assert proposal.preserved == ("2@4",)
+    (claim,) = proposal.claims
+    assert claim.text == "Size 6 with 3 agents: raise the hole ratio from 0.30 to 0.35; expect 45% [B3@6]."
+    for wrong, reason in (
+        ({"preserved": ["6"]}, "there is no cell 6; the cells are 2@4, 3@4, 3@6"),
+        ({"cells": {"3@6": {"share_percent": 1, "hole_percent": 1, "wait_percent": 1}}}, '"cells" leaves out 2@4, 3@4'),
+        ({"cells": {"3 at 6": {"share_percent": 1, "hole_percent": 1, "wait_percent": 1}}}, "cells"),
+    ):
+        with pytest.raises(ProposalError, match=reason):
+            parse_answer(context, MIXED, mixed_answer(**wrong))
+
+
+def test_the_schema_names_the_cells() -> None:
+    schema = answer_schema(context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4)))["properties"]
+    names = ["2@4", "3@4", "3@6"]
+    assert schema["cells"]["required"] == names
+    assert schema["claims"]["items"]["properties"]["cell"] == {"enum": names} == schema["preserved"]["items"]
+    assert schema["claims"]["items"]["properties"]["evidence"]["items"] == {"enum": ["B3@6"]}

@@ -13,6 +13,7 @@ from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.store import SessionStore
+from tests.engineer.builders import context_of, one_cell
 from tests.loop.test_loop import small_spec
 from tests.running import finish
 
@@ -20,28 +21,27 @@ CONFIG = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_rat
 
 
 def context(**valid: float) -> Context:
-    sampled = tuple(behaviour.size_line(int(size[1:]), rate, 0.0, rate / 2) for size, rate in valid.items())
-    return Context(stage=0, agents=3, sizes=(4, 6, 8), sections={"behaviour": sampled})
+    return context_of(CONFIG, *(behaviour.cell_line(one_cell(int(size[1:])), rate, 0.0, rate / 2) for size, rate in valid.items()))
 
 
 def test_shares_follow_p_times_one_minus_p_and_the_ratios_stay() -> None:
     record = ask(LearnabilityEngineer(), context(s4=0.9, s6=0.5, s8=0.1), CONFIG, GuardSettings(), seed=0)
-    shares = {size: cell.share for size, cell in record.config_after.sizes.items()}
-    assert shares == pytest.approx({4: 0.09 / 0.43, 6: 0.25 / 0.43, 8: 0.09 / 0.43})
-    assert all((cell.hole_ratio, cell.wait_ratio) == (0.2, 0.3) for cell in record.config_after.sizes.values())
+    shares = {name: cell.share for name, cell in record.config_after.cells.items()}
+    assert shares == pytest.approx({"4": 0.09 / 0.43, "6": 0.25 / 0.43, "8": 0.09 / 0.43})
+    assert all((cell.hole_ratio, cell.wait_ratio) == (0.2, 0.3) for cell in record.config_after.cells.values())
     assert record.proposal is not None and "most to size 6, where 50% of sampled plans" in record.proposal.summary
     assert [claim.evidence for claim in record.proposal.claims] == [("B4",), ("B6",), ("B8",)]
 
 
 def test_what_always_succeeds_keeps_the_guards_least_share_and_an_unknown_size_is_tried() -> None:
     after = ask(LearnabilityEngineer(), context(s4=1.0, s6=0.5), CONFIG, GuardSettings(min_share=0.05), seed=0).config_after
-    assert after.sizes[4].share == pytest.approx(0.05) and after.sizes[6].share == after.sizes[8].share
+    assert after.cells["4"].share == pytest.approx(0.05) and after.cells["6"].share == after.cells["8"].share
 
 
 def test_without_samples_or_without_a_mixed_size_every_size_counts_the_same() -> None:
     for seen in (context(), context(s4=1.0, s6=0.0, s8=0.0)):
         after = ask(LearnabilityEngineer(), seen, CONFIG, GuardSettings(), seed=0).config_after
-        assert [cell.share for cell in after.sizes.values()] == pytest.approx([1 / 3] * 3)
+        assert [cell.share for cell in after.cells.values()] == pytest.approx([1 / 3] * 3)
 
 
 @pytest.mark.training

@@ -33,7 +33,7 @@ def test_the_words_of_the_lab_model_are_those_of_the_shipped_checkpoint() -> Non
 
 def test_a_section_without_words_is_left_out_of_the_lab_models_prompt_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     context = draw_context(np.random.default_rng(4))
-    line = Evidence(id="Z", section="failures", size=None, text="Something new.")
+    line = Evidence(id="Z", section="failures", cell=None, text="Something new.")
     both = context.model_copy(update={"sections": context.sections | {"failures": (line,)}})
     monkeypatch.setattr("frozenlab.engineer.dialects.lab.READABLE", tuple(s for s in READABLE if s.name != "failures"))
     assert render_context(both) == render_context(context.model_copy(update={"sections": {**context.sections, "failures": ()}}))

@@ -16,6 +16,7 @@ from frozenlab.engineer.sections.self import group_line, groups
 from frozenlab.loop.page.evidence import boards_behind
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
+from tests.engineer.builders import one_cell
 from tests.loop.test_loop import small_spec
 from tests.running import finish
 
@@ -23,7 +24,7 @@ from tests.running import finish
 def test_groups_are_mixed_solved_or_failed() -> None:
     rows = [("a", True, 1.0), ("a", False, 0.0), ("b", True, 1.0), ("b", True, 1.0), ("c", False, 0.1), ("c", False, 0.1)]
     table = pd.DataFrame(rows, columns=["board_id", "valid", "reward"]).assign(training_step=1)
-    line = group_line(6, groups(table))
+    line = group_line(one_cell(6), groups(table))
     assert line.id == "G6" and line.numbers == pytest.approx({"n": 3, "mixed": 1 / 3, "solved": 1 / 3, "failed": 1 / 3, "spread": 1 / 6})
     assert line.text == (
         "Size 6: of 3 recorded groups of plans 33% mix success and failure, 33% are all valid, 33% all fail; mean reward spread 0.17."

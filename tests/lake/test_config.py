@@ -2,13 +2,14 @@ import json
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.lake.config import LAYOUTS, PLACEMENTS, ConfigError, EnvironmentConfig, SizeConfig, WaitDefinition, diff
+from frozenlab.cells import diff
+from frozenlab.lake.config import LAYOUTS, PLACEMENTS, BoardKind, CellConfig, ConfigError, EnvironmentConfig, WaitDefinition
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.presets import PRESETS, preset
 
@@ -17,7 +18,7 @@ def test_a_config_survives_its_file(tmp_path: Path) -> None:
     config = EnvironmentConfig.uniform((6, 3), agents=3, hole_ratio=0.25)
     (tmp_path / "config.json").write_text(config.to_json())
     assert EnvironmentConfig.read(tmp_path / "config.json") == config
-    assert list(config.sizes) == [3, 6]
+    assert list(config.cells) == ["3", "6"] and config.sizes == (3, 6)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def test_a_config_survives_its_file(tmp_path: Path) -> None:
     [
         ({"agents": 2, "sizes": {}}, "sizes is empty"),
         ({"agents": 2, "sizes": {"4": {"share": 0.5}}}, "the shares sum to 0.5"),
-        ({"agents": 2, "sizes": {"2": {"share": 1}}}, r"size 2 is outside 3\.\.32"),
+        ({"agents": 2, "sizes": {"2": {"share": 1}}}, r"sizes\.2: .*greater than or equal to 3 \(given: '2'\)"),
         (
             {"agents": 2, "sizes": {"4": {"share": 1, "hole_ratio": 1.2}}},
             r"sizes\.4\.hole_ratio: .*less than or equal to 1 \(given: 1\.2\)",
@@ -113,8 +114,76 @@ def test_the_papers_config_is_written_without_layouts_or_wait_definition() -> No
 
 
 def test_empty_parts_and_the_order_of_layouts_make_no_difference() -> None:
-    cell = SizeConfig(share=1, layouts={"maze": 0.5, "rooms": 0.5, "open": 0})
-    assert cell == SizeConfig(share=1, layouts={"rooms": 0.5, "maze": 0.5}) and list(cell.layouts) == ["rooms", "maze"]
+    cell = CellConfig(size=4, share=1, layouts={"maze": 0.5, "rooms": 0.5, "open": 0})
+    assert cell == CellConfig(size=4, share=1, layouts={"rooms": 0.5, "maze": 0.5}) and list(cell.layouts) == ["rooms", "maze"]
+
+
+# --- teams and layouts ------------------------------------------------------------------------------------------------
+
+
+@st.composite
+def mixed_configs(draw: st.DrawFn) -> EnvironmentConfig:
+    """Configs of any teams, sizes and layouts with cells of their own."""
+    kinds = draw(
+        st.lists(st.builds(BoardKind, st.integers(1, 5), st.integers(3, 12), st.none() | st.sampled_from(LAYOUTS)), min_size=1, unique=True)
+    )
+    shares = [draw(st.floats(0.01, 1)) for _ in kinds]
+    return EnvironmentConfig.of(
+        CellConfig(**kind._asdict(), share=share / sum(shares), hole_ratio=draw(st.floats(0, 1)))
+        for kind, share in zip(kinds, shares, strict=True)
+    )
+
+
+@given(mixed_configs())
+def test_a_config_of_many_cells_survives_its_file_and_names_each_cell_once(config: EnvironmentConfig) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    assert EnvironmentConfig.from_json(config.to_json()) == EnvironmentConfig.from_toml(config.to_toml()) == config
+    assert ("cells" in json.loads(config.to_json())) == (len(config.teams) > 1 or any(cell.layout for cell in config.cells.values()))
+    jsonschema.validate(json.loads(config.to_json()), EnvironmentConfig.model_json_schema())
+    assert [config.name_of(cell.kind) for cell in config.cells.values()] == list(config.cells) == [c.name for c in config.described()]
+    assert len({cell.words for cell in config.described()}) == len(config.cells)
+    assert all(config.cell_of(cell.kind) == name for name, cell in config.cells.items())
+
+
+def test_a_cell_is_named_by_what_tells_it_from_others() -> None:
+    assert list(EnvironmentConfig.uniform((4, 10), agents=3).cells) == ["4", "10"]
+    assert list(EnvironmentConfig.uniform((4, 10), agents=(2, 3)).cells) == ["2@4", "2@10", "3@4", "3@10"]
+    apart = EnvironmentConfig.of(CellConfig(size=6, share=1 / 3, layout=layout) for layout in ("maze", None, "scatter"))
+    assert list(apart.cells) == ["6", "scatter6", "maze6"]
+
+
+@pytest.mark.parametrize(
+    ("config", "kind", "cell"),
+    [
+        (EnvironmentConfig.uniform((4, 6)), BoardKind(5, 6), "6"),
+        (EnvironmentConfig.uniform((4, 6)), BoardKind(2, 5), "5"),
+        (EnvironmentConfig.uniform((6,), (2, 4)), BoardKind(5, 6), "4@6"),
+        (EnvironmentConfig.uniform((6,), (2, 4)), BoardKind(3, 6), "2@6"),
+        (EnvironmentConfig.of([CellConfig(size=6, share=1, layout="maze")]), BoardKind(2, 6, "maze"), "maze6"),
+        (EnvironmentConfig.of([CellConfig(size=6, share=1, layout="maze")]), BoardKind(2, 6, "rooms"), "rooms6"),
+        (EnvironmentConfig.uniform((6,)), BoardKind(2, 6, "rooms"), "6"),
+    ],
+)
+def test_boards_count_for_the_cell_that_is_nearest(config: EnvironmentConfig, kind: BoardKind, cell: str) -> None:
+    assert config.cell_of(kind) == cell
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ({"cells": []}, "sizes is empty"),
+        ({"cells": [{"size": 4, "share": 0.5}, {"size": 4, "share": 0.5}]}, "two cells have the same agents, size and layout"),
+        ({"cells": [{"size": 4, "share": 1.5}]}, r"cells\.0\.share: .*\(given: 1\.5\)"),
+        ({"cells": [{"size": 4, "share": 1, "layout": "maze", "layouts": {"open": 1}}]}, "or .layouts., how it mixes them"),
+        ({"cells": [{"size": 4, "share": 1}], "sizes": {"4": {"share": 1}}}, "or .cells. with agents and a size each, not both"),
+        ({"sizes": {"4": {"share": 1, "layout": "maze"}}}, "sizes.4: 'layout' has no place here"),
+        ({"agents": 2}, "names no map sizes"),
+    ],
+)
+def test_a_bad_config_of_cells_gives_one_line(data: object, reason: str) -> None:
+    with pytest.raises(ConfigError, match=reason) as caught:
+        EnvironmentConfig.from_json(json.dumps(data))
+    assert "\n" not in str(caught.value)
 
 
 # --- the JSON schema --------------------------------------------------------------------------------------------------
@@ -153,34 +222,36 @@ def test_the_schema_refuses_what_the_reader_refuses(broken: dict[str, object]) -
 
 def test_the_schema_explains_every_key_and_its_example_is_valid() -> None:
     schema = EnvironmentConfig.model_json_schema()
-    keys = schema["properties"] | schema["$defs"]["SizeConfig"]["properties"]
+    keys = schema["properties"] | schema["$defs"]["CellConfig"]["properties"]
     assert all(key["description"] for key in keys.values())
-    assert EnvironmentConfig.from_json(json.dumps(schema["examples"][0])).sizes[8].layouts == {"scatter": 0.5, "maze": 0.5}
+    assert list(EnvironmentConfig.from_json(json.dumps(schema["examples"][1])).cells) == ["2@6", "4@6"]
+    assert EnvironmentConfig.from_json(json.dumps(schema["examples"][0])).cells["8"].layouts == {"scatter": 0.5, "maze": 0.5}
+
+
+def one_team(**sizes: dict[str, Any]) -> EnvironmentConfig:
+    """``one_team(s4={...})``: a config of these map sizes."""
+    return EnvironmentConfig.model_validate({"sizes": {name[1:]: cell for name, cell in sizes.items()}})
 
 
 def test_diff_tells_changed_new_and_gone_knobs() -> None:
-    before = EnvironmentConfig(sizes={3: SizeConfig(share=0.5), 4: SizeConfig(share=0.5)})
-    after = EnvironmentConfig(sizes={4: SizeConfig(share=0.5, hole_ratio=0.3), 5: SizeConfig(share=0.5)})
-    changes = {(change.size, change.knob): (change.before, change.after) for change in diff(before, after)}
-    assert changes[(4, "hole_ratio")] == (0.2, 0.3) and (4, "share") not in changes
-    assert changes[(3, "share")] == (0.5, None) and changes[(5, "share")] == (None, 0.5)
+    before = one_team(s3={"share": 0.5}, s4={"share": 0.5})
+    after = one_team(s4={"share": 0.5, "hole_ratio": 0.3}, s5={"share": 0.5})
+    changes = {(change.cell, change.knob): (change.before, change.after) for change in diff(before, after)}
+    assert changes["4", "hole_ratio"] == (0.2, 0.3) and ("4", "share") not in changes
+    assert changes["3", "share"] == (0.5, None) and changes["5", "share"] == (None, 0.5)
     assert diff(before, before) == []
 
 
 def test_diff_tells_layouts() -> None:
-    mixed = SizeConfig(share=1, layouts={"scatter": 0.5, "maze": 0.5})
-    before, after = EnvironmentConfig(sizes={4: SizeConfig(share=1)}), EnvironmentConfig(sizes={4: mixed})
+    before, after = one_team(s4={"share": 1}), one_team(s4={"share": 1, "layouts": {"scatter": 0.5, "maze": 0.5}})
     assert [(c.knob, c.before, c.after) for c in diff(before, after)] == [("scatter", 1.0, 0.5), ("maze", 0.0, 0.5)]
-    came = diff(EnvironmentConfig(sizes={5: SizeConfig(share=1)}), after)
-    assert [(c.knob, c.before) for c in came if c.size == 4] == [
-        ("share", None), ("hole_ratio", None), ("wait_ratio", None), ("scatter", 1.0), ("maze", 0.0),
-    ]  # fmt: skip
 
 
 @given(configs(), configs())
 def test_a_diff_is_empty_for_equals_only(before: EnvironmentConfig, after: EnvironmentConfig) -> None:
     assert diff(before, before) == []
-    assert bool(diff(before, after, tolerance=0)) == (before.sizes != after.sizes)
+    old, new = ({name: cell.settings() for name, cell in config.cells.items()} for config in (before, after))
+    assert bool(diff(before, after, tolerance=0)) == (old != new)
 
 
 # --- presets ----------------------------------------------------------------------------------------------------------
@@ -190,14 +261,14 @@ def test_a_diff_is_empty_for_equals_only(before: EnvironmentConfig, after: Envir
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_can_be_drawn_for_every_team(name: str, agents: int) -> None:
     config = preset(name, agents)
-    assert config == preset(name, agents) and config.agents == agents
-    assert [infeasible(config, size) for size in config.sizes] == [None] * len(config.sizes)
+    assert config == preset(name, agents) and config.teams == (agents,)
+    assert [infeasible(config, name) for name in config.cells] == [None] * len(config.cells)
 
 
 def test_small_first_and_hard_are_what_they_say() -> None:
-    shares = [cell.share for cell in preset("small-first").sizes.values()]
+    shares = [cell.share for cell in preset("small-first").cells.values()]
     assert shares == sorted(shares, reverse=True) and shares[0] > 0.5
-    assert min(preset("hard").sizes) == 6 and all(cell.wait_ratio > 0.5 for cell in preset("hard").sizes.values())
+    assert preset("hard").sizes[0] == 6 and all(cell.wait_ratio > 0.5 for cell in preset("hard").cells.values())
 
 
 @pytest.mark.parametrize(

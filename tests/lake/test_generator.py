@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.config import LAYOUTS, EnvironmentConfig, Layout, Placement, SizeConfig
+from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig, Layout, Placement
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import generate, random_instances, realised
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
@@ -20,21 +20,20 @@ from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers.solver import solve
 from tests.lake.boards import boards
 
-CONFIG = EnvironmentConfig(
-    agents=3,
-    sizes={
-        4: SizeConfig(share=0.5, hole_ratio=0.2, wait_ratio=0.5),
-        6: SizeConfig(share=0.3, hole_ratio=0.3, wait_ratio=0.1),
-        8: SizeConfig(share=0.2, hole_ratio=0.0, wait_ratio=0.0),
-    },
+CONFIG = EnvironmentConfig.of(
+    [
+        CellConfig(agents=3, size=4, share=0.5, hole_ratio=0.2, wait_ratio=0.5),
+        CellConfig(agents=3, size=6, share=0.3, hole_ratio=0.3, wait_ratio=0.1),
+        CellConfig(agents=3, size=8, share=0.2, hole_ratio=0.0, wait_ratio=0.0),
+    ]
 )
 
 
 def test_quotas_are_exact_and_the_order_is_mixed() -> None:
     instances = generate(CONFIG, 200, seed=7)
     facts = realised(instances)
-    assert [(size, f.boards, f.wait_ratio) for size, f in facts.items()] == [(4, 100, 0.5), (6, 60, 0.1), (8, 40, 0.0)]
-    assert all(len(i.board.holes) == holes_of(i.board.size, CONFIG.sizes[i.board.size].hole_ratio) for i in instances)
+    assert [(cell, f.boards, f.wait_ratio) for cell, f in facts.items()] == [("4", 100, 0.5), ("6", 60, 0.1), ("8", 40, 0.0)]
+    assert all(len(i.board.holes) == holes_of(i.board.size, CONFIG.cells[i.cell].hole_ratio) for i in instances)
     assert {i.board.size for i in instances[:20]} == {4, 6, 8}
     assert len({i.id for i in instances}) == 200 and instances[0].id.endswith("_000000")
 
@@ -48,7 +47,7 @@ def test_one_seed_gives_the_same_boards_and_another_seed_others() -> None:
 
 def test_any_number_of_processes_draws_the_same_boards() -> None:
     seen: list[tuple[int, int]] = []
-    config = EnvironmentConfig(agents=2, sizes={3: SizeConfig(share=0.9, wait_ratio=0.1), 5: SizeConfig(share=0.1)})
+    config = EnvironmentConfig.of([CellConfig(size=3, share=0.9, wait_ratio=0.1), CellConfig(size=5, share=0.1)])
     alone = generate(config, 900, seed=4)
     together = generate(config, 900, seed=4, workers=2, on_progress=lambda done, wanted: seen.append((done, wanted)))
     assert together == alone
@@ -56,11 +55,11 @@ def test_any_number_of_processes_draws_the_same_boards() -> None:
 
 
 def test_layouts_are_mixed_as_asked_and_keep_the_other_quotas() -> None:
-    cell = SizeConfig(share=1, hole_ratio=0.35, wait_ratio=0.5, layouts={"scatter": 0.5, "maze": 0.25, "rooms": 0.25})
-    instances = generate(EnvironmentConfig(agents=3, sizes={8: cell}), 80, seed=0)
+    cell = CellConfig(agents=3, size=8, share=1, hole_ratio=0.35, wait_ratio=0.5, layouts={"scatter": 0.5, "maze": 0.25, "rooms": 0.25})
+    instances = generate(EnvironmentConfig.of([cell]), 80, seed=0)
     assert {len(i.board.holes) for i in instances} == {holes_of(8, 0.35)}
     assert sum(bool(i.solution.needs_wait) for i in instances) == 40
-    plain = generate(EnvironmentConfig(agents=3, sizes={8: cell.model_copy(update={"layouts": {"scatter": 1.0}})}), 80, seed=0)
+    plain = generate(EnvironmentConfig.of([cell.model_copy(update={"layouts": {"scatter": 1.0}})]), 80, seed=0)
     assert len({i.board for i in plain} & {i.board for i in instances}) == 40  # the scatter half; the first of either bucket are the same
 
 
@@ -140,7 +139,7 @@ def test_the_reachable_hole_ratio_can_be_reached() -> None:
         for agents in range(1, 6):
             if size * size < 2 * agents:
                 continue
-            reason = infeasible(EnvironmentConfig.uniform((size,), agents, hole_ratio=1.0), size, natural=True)
+            reason = infeasible(EnvironmentConfig.uniform((size,), agents, hole_ratio=1.0), str(size), natural=True)
             assert reason is not None
             most = float(reason.rsplit("to ", 1)[1].rstrip(")"))
             assert size * size - holes_of(size, most) >= 2 * agents
@@ -152,17 +151,17 @@ MEASURED = [layout for layout in LAYOUTS if measured_rates(Stratum(5, 3, holes_o
 
 @pytest.mark.parametrize(("layout", "placement"), [*((layout, "uniform") for layout in MEASURED), ("scatter", "connected")])
 def test_natural_wait_rates_are_close_to_what_is_drawn(layout: Layout, placement: Placement) -> None:
-    config = EnvironmentConfig(agents=3, placement=placement, sizes={5: SizeConfig(share=1, hole_ratio=0.3, layouts={layout: 1.0})})
+    config = EnvironmentConfig.of([CellConfig(agents=3, size=5, share=1, hole_ratio=0.3, layouts={layout: 1.0})], placement=placement)
     stratum = Stratum(5, 3, holes_of(5, 0.3), layout, placement)
     drawn = [bool(solution.needs_wait) for _, solution in Stream(stratum, stratum.key("test", 0)).take([800])]
-    expected = natural_wait_rate(config, 5)
+    expected = natural_wait_rate(config, "5")
     assert expected is not None and abs(sum(drawn) / 800 - expected) < 0.06
 
 
 def test_natural_wait_rates_are_mixed_like_the_layouts_and_unknown_where_not_measured() -> None:
     def rate(size: int, agents: int = 3, **cell: object) -> float | None:
-        sizes = {size: SizeConfig.model_validate({"share": 1, "hole_ratio": 0.4} | cell)}
-        return natural_wait_rate(EnvironmentConfig(agents=agents, sizes=sizes), size)
+        whole = {"agents": agents, "size": size, "share": 1, "hole_ratio": 0.4} | cell
+        return natural_wait_rate(EnvironmentConfig.of([CellConfig.model_validate(whole)]), str(size))
 
     maze, scatter = rate(6, layouts={"maze": 1}), rate(6)
     assert maze and scatter and rate(6, layouts={"maze": 0.5, "scatter": 0.5}) == pytest.approx((maze + scatter) / 2)
@@ -170,7 +169,7 @@ def test_natural_wait_rates_are_mixed_like_the_layouts_and_unknown_where_not_mea
     assert rate(32) is None
     assert {"scatter", "rooms", "corridor", "bottleneck", "maze", "open"} <= set(MEASURED)
     by_costs = EnvironmentConfig.uniform((6,)).model_copy(update={"wait_definition": "sum_of_costs"})
-    assert natural_wait_rate(by_costs, 6) is None
+    assert natural_wait_rate(by_costs, "6") is None
 
 
 @given(st.integers(0, 1000), st.lists(st.floats(0, 1), min_size=1, max_size=8).filter(lambda w: sum(w) > 0.01))
@@ -212,3 +211,19 @@ def test_the_hash_tells_different_boards_apart() -> None:
     straight, column = Board.from_text("S F F G"), Board.from_text("S F\nF G")
     assert len({canonical_hash(b) for b in (board, crossed, solid, straight, column)}) == 5
     assert canonical_hash(swapped) != canonical_hash(board)
+
+
+def test_a_config_of_many_cells_is_drawn_cell_by_cell_and_each_board_knows_its_own() -> None:
+    kinds = [(2, 4, None), (3, 4, None), (3, 5, "maze"), (4, 5, "scatter")]
+    cells = [CellConfig(agents=a, size=n, layout=layout, share=0.25, wait_ratio=0.5) for a, n, layout in kinds]
+    config = EnvironmentConfig.of(cells)
+    boards = generate(config, 40, seed=0)
+    assert {name: found.boards for name, found in realised(boards).items()} == dict.fromkeys(config.cells, 10)
+    assert all(config.cells[i.cell].agents == i.board.num_agents and config.cells[i.cell].size == i.board.size for i in boards)
+    assert all(found.wait_ratio == 0.5 for found in realised(boards).values())
+
+
+def test_boards_of_a_team_are_the_same_alone_and_among_other_teams() -> None:
+    alone = {i.board for i in generate(EnvironmentConfig.uniform((4, 5), agents=3), 40, seed=3)}
+    mixed = generate(EnvironmentConfig.uniform((4, 5), agents=(2, 3)), 80, seed=3)
+    assert {i.board for i in mixed if i.board.num_agents == 3} == alone

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config import BoardKind, CellConfig, EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.instance import read_instances
@@ -53,9 +53,9 @@ def test_the_paper_shaped_suite_is_the_same_from_any_processes(tmp_path: Path) -
 @pytest.mark.parametrize("name", SUITES)
 def test_a_named_suite_is_whole_and_none_of_its_boards_is_ever_drawn_for_training(name: str) -> None:
     spec, suite = SUITES[name], build_suite(SUITES[name], sum_of_costs=False)
-    assert Counter((i.board.num_agents, i.board.size) for i in suite) == dict.fromkeys(spec.cells, spec.boards_per_cell)
+    assert Counter(BoardKind(i.board.num_agents, i.board.size) for i in suite) == dict.fromkeys(spec.cells, spec.boards_per_cell)
     if spec.wait_ratio is not None:
-        waiting = Counter((i.board.num_agents, i.board.size) for i in suite if i.solution.needs_wait)
+        waiting = Counter(BoardKind(i.board.num_agents, i.board.size) for i in suite if i.solution.needs_wait)
         assert all(abs(waiting[cell] - spec.wait_ratio * spec.boards_per_cell) < 1 for cell in spec.cells)
     hashes = canonical_hashes([i.board for i in suite])
     assert np.isin(hashes, held_out()).all(), "run python -m frozenlab.lake.suites"
@@ -80,9 +80,9 @@ def test_a_cell_that_runs_out_of_different_boards_holds_fewer() -> None:
 
 
 def test_the_paper_suite_has_the_papers_cells() -> None:
-    assert len(SUITES["paper"].cells) == 21 and (3, 3) in SUITES["paper"].cells and (5, 4) not in SUITES["paper"].cells
+    assert len(SUITES["paper"].cells) == 21 and BoardKind(3, 3) in SUITES["paper"].cells and BoardKind(5, 4) not in SUITES["paper"].cells
     assert len(SUITES["quick"].cells) == 23
-    assert SUITES["train-shape"].cells == tuple((2, size) for size in range(3, 11))
+    assert SUITES["train-shape"].cells == tuple(BoardKind(2, size) for size in range(3, 11))
     assert [name for name in SUITES if name.startswith("paper-")] == [f"paper-wr{ratio}" for ratio in ("0", "0.25", "0.5", "0.75", "1")]
     assert all(SUITES[name].cells == SUITES["paper"].cells for name in SUITES if name.startswith("paper-"))
 
@@ -92,3 +92,15 @@ def test_a_bad_spec_is_refused() -> None:
         SuiteSpec(agents=(), sizes=(3,), boards_per_cell=1)
     with pytest.raises(ValidationError):
         SuiteSpec(agents=(2,), sizes=(33,), boards_per_cell=1)
+
+
+def test_a_suite_of_layouts_has_a_cell_for_each_and_its_boards_count_for_the_cells_of_the_config() -> None:
+    spec = SuiteSpec(agents=(2, 3), sizes=(5,), layouts=("scatter", "maze"), boards_per_cell=6)
+    assert spec.cells == tuple(BoardKind(team, 5, layout) for team in (2, 3) for layout in ("scatter", "maze"))
+    apart = EnvironmentConfig.of(CellConfig(agents=2, size=5, share=0.5, layout=layout) for layout in ("scatter", "maze"))
+    assert Counter(i.cell for i in build_suite(spec, apart)) == {"scatter5": 12, "maze5": 12}
+    teams = EnvironmentConfig.uniform((5,), agents=(2, 4))
+    assert Counter(i.cell for i in build_suite(spec, teams)) == {"2@5": 24}, "3 agents are as near to 2 as to 4: the smaller team"
+    assert {i.cell for i in build_suite(spec)} == {""}
+    scatter = build_suite(spec.model_copy(update={"layouts": ("scatter",)}))
+    assert {i.board for i in scatter} <= {i.board for i in build_suite(spec)}

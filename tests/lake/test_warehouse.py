@@ -41,17 +41,17 @@ def test_shelves_leave_the_rim_free_and_can_be_walked_around(size: int, ratio: f
 
 
 def test_without_measured_rates_boards_are_drawn_to_see_whether_a_config_can_be_had() -> None:
-    assert natural_wait_rate(CONFIG, 8) is None
-    assert undrawable(CONFIG, 8) is None
+    assert natural_wait_rate(CONFIG, "8") is None
+    assert undrawable(CONFIG, "8") is None
     needs_wait = [instance.solution.needs_wait for instance in generate(CONFIG, 16, seed=0)]
     assert sum(map(bool, needs_wait)) == 8
     tight = EnvironmentConfig.uniform((3,), agents=2, hole_ratio=0.4, wait_ratio=1.0, layouts={"warehouse": 1.0})
-    assert "in the layout warehouse gave 0 to use, too few to draw from" in (undrawable(tight, 3) or "")
+    assert "in the layout warehouse gave 0 to use, too few to draw from" in (undrawable(tight, "3") or "")
 
 
 def test_the_lab_dialect_has_no_words_for_it_and_keeps_it() -> None:
-    context = Context(stage=0, agents=3, sizes=(5, 8), sections={})
+    context = Context(stage=0, cells=CONFIG.described(), sections={})
     kept = " ".join(f"size{n} valid{n} unknown hole_ratio up wait_ratio keep expect unknown" for n in CONFIG.sizes)
     config = " ".join(f"share{n} 50% hole{n} 30% wait{n} 50%" for n in CONFIG.sizes)
     after = parse_proposal(context, CONFIG, f"{kept} <config> {config}").config
-    assert after.sizes[8].hole_ratio == 0.3 and after.with_layouts_of(CONFIG) == after
+    assert after.cells["8"].hole_ratio == 0.3 and after.with_layouts_of(CONFIG) == after

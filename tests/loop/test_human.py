@@ -21,8 +21,8 @@ from tests.loop.test_loop import small_spec
 from tests.running import wait_for
 
 
-def harder(config: EnvironmentConfig, size: int, hole_ratio: float) -> EnvironmentConfig:
-    return config.model_copy(update={"sizes": config.sizes | {size: config.sizes[size].model_copy(update={"hole_ratio": hole_ratio})}})
+def harder(config: EnvironmentConfig, cell: str, hole_ratio: float) -> EnvironmentConfig:
+    return config.with_cells(config.cells | {cell: config.cells[cell].model_copy(update={"hole_ratio": hole_ratio})})
 
 
 @pytest.mark.training
@@ -37,8 +37,8 @@ def test_the_session_waits_for_a_person_and_goes_on_with_what_they_propose(tmp_p
     with pytest.raises(launcher.LaunchError, match="waits for your proposal"):
         launch.resume(session, store)
     before = session.spec.initial_config
-    size = next(iter(before.sizes))
-    given = proposal_of(before, harder(before, size, 0.9), why="Break the ice.", expected={size: 0.25}, cited={size: (f"F{size}",)})
+    cell = next(iter(before.cells))
+    given = proposal_of(before, harder(before, cell, 0.9), why="Break the ice.", expected={cell: 0.25}, cited={cell: (f"F{cell}",)})
     launch.propose(session, given, store)
     wait_for(lambda: not session.state().live, "the rest of the session")
     assert session.state().status == "done", session.state().error
@@ -63,8 +63,8 @@ def test_a_proposal_is_not_taken_by_a_session_that_does_not_wait(tmp_path: Path)
 
 def test_a_persons_claims_name_every_change_and_every_size_kept() -> None:
     before = EnvironmentConfig.uniform((4, 5), agents=2, hole_ratio=0.2, wait_ratio=0.2)
-    proposal = proposal_of(before, harder(before, 4, 0.3), now={4: 0.9}, expected={4: 0.8}, cited={4: ("F4", "B4")})
-    assert [(claim.size, claim.knob, claim.after) for claim in proposal.claims] == [(4, "hole_ratio", 0.3), (5, None, None)]
+    proposal = proposal_of(before, harder(before, "4", 0.3), now={"4": 0.9}, expected={"4": 0.8}, cited={"4": ("F4", "B4")})
+    assert [(claim.cell, claim.knob, claim.after) for claim in proposal.claims] == [("4", "hole_ratio", 0.3), ("5", None, None)]
     assert proposal.claims[0].text == "Size 4: raise the hole ratio from 0.20 to 0.30, because it is 90% valid; expect 80% [F4 B4]."
-    assert proposal.preserved == (5,) and proposal.summary.startswith("Harder: size 4")
+    assert proposal.preserved == ("5",) and proposal.summary.startswith("Harder: size 4")
     assert Decision(given=proposal).answer(None, 0).text == ""  # type: ignore[arg-type]

@@ -29,24 +29,24 @@ def sealed(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 def test_each_size_of_a_tested_proposal_is_one_prediction(session: Session) -> None:
     ledger = predictions(session)
-    assert len(ledger) == (session.spec.stages - 1) * len(session.spec.initial_config.sizes)
+    assert len(ledger) == (session.spec.stages - 1) * len(session.spec.initial_config.cells)
     for row in ledger.itertuples():
         claims = session.proposal(row.stage).proposal.claims  # type: ignore[union-attr]
-        assert row.expected in {claim.expected for claim in claims if claim.size == row.size}
+        assert row.expected in {claim.expected for claim in claims if claim.cell == row.cell}
         before, after = (session.validation(stage) for stage in (row.stage, row.stage + 1))
-        before, after = (table[table["size"] == row.size] for table in (before, after))  # type: ignore[index]
+        before, after = (table[table["config_cell"] == row.cell] for table in (before, after))  # type: ignore[index]
         assert row.predicted == pytest.approx(row.expected - before["valid"].mean())
         assert (row.measured, row.low, row.high, row.n) == paired_change(before, after)
 
 
 def test_predictions_are_scored_on_test_boards(sealed: Session) -> None:
     ledger = predictions(sealed)
-    assert len(ledger) == sealed.spec.stages * len(sealed.spec.initial_config.sizes) and ledger["stage"].min() == -1
+    assert len(ledger) == sealed.spec.stages * len(sealed.spec.initial_config.cells) and ledger["stage"].min() == -1
     for row in ledger.itertuples():
         stage = None if row.stage < 0 else row.stage
         read = sealed.validation(stage)
-        assert row.predicted == pytest.approx(row.expected - read.loc[read["size"] == row.size, "valid"].mean())  # type: ignore[index]
-        before, after = (table[table["size"] == row.size] for table in (sealed.test(stage), sealed.test(row.stage + 1)))  # type: ignore[index]
+        assert row.predicted == pytest.approx(row.expected - read.loc[read["config_cell"] == row.cell, "valid"].mean())  # type: ignore[index]
+        before, after = (table[table["config_cell"] == row.cell] for table in (sealed.test(stage), sealed.test(row.stage + 1)))  # type: ignore[index]
         assert row.measured == pytest.approx(after["valid"].mean() - before["valid"].mean())
 
 
@@ -58,7 +58,7 @@ def test_untested_predictions_are_not_in_the_ledger(tmp_path: Path) -> None:
 
 def ledger_with(*rows: tuple[str, float, float]) -> pd.DataFrame:
     """A ledger of (cluster, predicted, measured)."""
-    return pd.DataFrame(rows, columns=["cluster", "predicted", "measured"]).assign(engineer="rules", size=4, low=-0.1, high=0.1, n=20)
+    return pd.DataFrame(rows, columns=["cluster", "predicted", "measured"]).assign(engineer="rules", cell="4", low=-0.1, high=0.1, n=20)
 
 
 def test_skill_is_1_for_the_truth_0_for_no_change_and_negative_for_worse() -> None:

@@ -24,7 +24,7 @@ LAB = [name for name, preset in PRESETS.items() if preset.language is None]
 def test_a_preset_is_a_session_that_can_run_by_each_method(name: str, method: str) -> None:
     spec = preset_spec(name, method=method, engineer="rules", seed=4)
     assert (spec.training.method, spec.engineer.kind, spec.seed) == (method, "rules", 4)
-    assert not [reason for size in spec.initial_config.sizes if (reason := undrawable(spec.initial_config, size))]
+    assert not [reason for cell in spec.initial_config.cells if (reason := undrawable(spec.initial_config, cell))]
     assert spec.suite.cells
 
 

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from frozenlab.lake.config import KNOBS, LAYOUTS, EnvironmentConfig
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts
+from frozenlab.tasks.lake.page.design.controls import slider
 from tests.pages.apptest import bare_page, shown
 
 
@@ -37,20 +38,21 @@ def table(at: AppTest) -> pd.DataFrame:
 def choose(at: AppTest, *sizes: int, agents: int = 2) -> None:
     """Starts over with ``sizes`` in equal shares."""
     config = EnvironmentConfig.uniform(sizes, agents)
-    at.session_state["design_agents"] = agents
+    at.session_state["design_teams"] = [agents]
     at.session_state["design_sizes"] = list(sizes)
-    at.session_state["design_exact"] = drafts.cells_of(config)
-    for size, settings in drafts.cells_of(config).items():
+    at.session_state["design_exact"] = at.session_state["design_known"] = drafts.cells_of(config)
+    at.session_state["design_apart"], at.session_state["design_absent"] = [], []
+    for kind, settings in drafts.cells_of(config).items():
         for knob in KNOBS:
-            at.session_state[f"design_{size}_{knob}"] = round(100 * settings[knob])
-        at.session_state[f"design_{size}_layouts"] = list(drafts.layouts_of(settings))
+            at.session_state[slider(kind, knob)] = round(100 * settings[knob])
+        at.session_state[slider(kind, "layouts")] = list(drafts.layouts_of(settings))
     at.run()
 
 
 def test_it_opens_on_the_config_of_the_quick_session_with_boards_drawn_from_it(page: AppTest) -> None:
     page.run()
     assert not page.exception and not page.error
-    expected = drafts.offered(drafts.QUICK, 2)
+    expected = drafts.offered(drafts.QUICK, ())
     assert list(table(page)["map"]) == [f"{size}×{size}" for size in expected.sizes]
     assert table(page)["boards"].sum() == 48
     (player,) = [data for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if "tracks" in data]
@@ -59,8 +61,8 @@ def test_it_opens_on_the_config_of_the_quick_session_with_boards_drawn_from_it(p
 
 def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
     choose(page, 4, 5)
-    page.slider(key="design_5_wait_ratio").set_value(100)
-    page.slider(key="design_4_hole_ratio").set_value(0).run()
+    page.slider(key="design_2@5_wait_ratio").set_value(100)
+    page.slider(key="design_2@4_hole_ratio").set_value(0).run()
     drawn = table(page).set_index("map")
     assert drawn.loc["5×5", "wait ratio"] == "100% → 100%"
     assert drawn.loc["4×4", "hole ratio"] == "0% → 0%"
@@ -68,23 +70,23 @@ def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
 
 def test_shares_out_of_balance_block_and_a_button_balances_them(page: AppTest) -> None:
     choose(page, 4, 5, 6)
-    page.slider(key="design_6_share").set_value(100).run()
+    page.slider(key="design_2@6_share").set_value(100).run()
     assert button(page, "Train with this config").disabled and any("sum to 167%" in text.value for text in page.markdown)
     button(page, "Normalise").click().run()
     assert not button(page, "Train with this config").disabled
-    assert [page.slider(key=f"design_{size}_share").value for size in (4, 5, 6)] == [20, 20, 60]
+    assert [page.slider(key=f"design_2@{size}_share").value for size in (4, 5, 6)] == [20, 20, 60]
     drawn = table(page).set_index("map")
     assert drawn.loc["6×6", "boards"] == round(48 * 0.6)
 
 
 def test_thirds_stay_thirds(page: AppTest) -> None:
     choose(page, 4, 5, 6)
-    assert page.slider(key="design_4_share").value == 33 and not button(page, "Train with this config").disabled
+    assert page.slider(key="design_2@4_share").value == 33 and not button(page, "Train with this config").disabled
 
 
 def test_what_cannot_be_drawn_is_refused_with_the_reason(page: AppTest) -> None:
     choose(page, 3, agents=4)
-    page.slider(key="design_3_hole_ratio").set_value(60).run()
+    page.slider(key="design_4@3_hole_ratio").set_value(60).run()
     assert "8" in page.error[0].value and button(page, "Train with this config").disabled
     assert not page.dataframe
 
@@ -129,7 +131,7 @@ def test_a_config_is_saved_and_comes_back(page: AppTest, tmp_path: Path) -> None
 
 def test_a_bad_file_is_refused_in_one_line(page: AppTest, tmp_path: Path) -> None:
     (tmp_path / drafts.SHELF).mkdir()
-    (tmp_path / drafts.SHELF / "broken.json").write_text('{"agents": 9, "sizes": {}}')
+    (tmp_path / drafts.SHELF / "broken.json").write_text('{"agents": 9, "sizes": {"4": {"share": 1}}}')
     choose(page, 5)
     page.selectbox(key="design_saved").set_value("broken").run()
     assert not page.exception and "agents" in page.error[0].value and page.session_state["design_sizes"] == [5]
@@ -143,17 +145,17 @@ def test_a_config_beyond_the_paper_is_taken_as_it_is(page: AppTest, tmp_path: Pa
     choose(page, 5)
     page.selectbox(key="design_saved").set_value("wide").run()
     assert not page.exception and page.session_state["design_sizes"] == [5, 12]
-    assert drafts.config_of(2, page.session_state["design_exact"]) == config
+    assert drafts.config_of(page.session_state["design_exact"]) == config
 
 
 def test_layouts_are_chosen_by_size_and_mixed_in_equal_parts(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(st, "switch_page", lambda page: None)
     choose(page, 6, 8)
-    group(page, "design_8_layouts").set_value(["maze", "rooms"]).run()
+    group(page, "design_2@8_layouts").set_value(["maze", "rooms"]).run()
     button(page, "Train with this config").click().run()
     config = EnvironmentConfig.from_json(page.session_state["design_config"])
-    assert config.sizes[6].layouts == {"scatter": 1.0} and config.sizes[8].layouts == {"rooms": 0.5, "maze": 0.5}
-    group(page, "design_8_layouts").set_value([]).run()
+    assert config.cells["6"].layouts == {"scatter": 1.0} and config.cells["8"].layouts == {"rooms": 0.5, "maze": 0.5}
+    group(page, "design_2@8_layouts").set_value([]).run()
     button(page, "Train with this config").click().run()
     assert EnvironmentConfig.from_json(page.session_state["design_config"]) == EnvironmentConfig.uniform((6, 8))
 
@@ -163,7 +165,7 @@ def test_one_choice_of_layouts_for_all_sizes(page: AppTest) -> None:
     choose(page, 6, 8)
     group(page, "design_all_layouts").set_value(["open"]).run()
     page.button(key="design_lay_out_all").click().run()
-    assert [page.session_state[f"design_{size}_layouts"] for size in (6, 8)] == [["open"], ["open"]]
+    assert [page.session_state[f"design_2@{size}_layouts"] for size in (6, 8)] == [["open"], ["open"]]
     assert not page.exception and table(page)["boards"].sum() == 48
 
 
@@ -209,13 +211,13 @@ def test_a_config_comes_back_from_toml(page: AppTest) -> None:
     choose(page, 5)
     page.file_uploader(key="design_upload").set_value(("c.toml", config.to_toml().encode(), "text/plain")).run()
     assert not page.exception and not page.error
-    assert drafts.config_of(3, page.session_state["design_exact"]) == config
+    assert drafts.config_of(page.session_state["design_exact"]) == config
 
 
 def test_the_boards_have_the_layouts_that_were_chosen(page: AppTest) -> None:
     choose(page, 9)
-    page.slider(key="design_9_hole_ratio").set_value(40)
-    group(page, "design_9_layouts").set_value(["corridor"]).run()
+    page.slider(key="design_2@9_hole_ratio").set_value(40)
+    group(page, "design_2@9_layouts").set_value(["corridor"]).run()
     assert not page.exception and not page.error
     (gallery,) = [data for data in map(json.loads, (e.proto.json for e in page.get("bidi_component"))) if len(data.get("items", ())) > 6]
     boards = [item["board"]["rows"] for item in gallery["items"]]

@@ -160,7 +160,7 @@ def test_a_missing_session_is_reported() -> None:
 
 def test_boards_can_be_chosen_by_size_and_outcome(folder: Path) -> None:
     app = open_page("story", session="whole", stage="1")
-    app.selectbox(key="board_size").set_value(6).run()
+    app.selectbox(key="board_cell").set_value("6").run()
     app.selectbox(key="board_outcome").set_value("failed").run()
     assert not app.exception
     after = whole(folder).validation(0)
@@ -171,12 +171,12 @@ def test_boards_can_be_chosen_by_size_and_outcome(folder: Path) -> None:
 
 def test_a_click_on_a_bar_leads_to_its_boards() -> None:
     app = open_page("story", session="whole", stage="1")
-    assert app.selectbox(key="board_size").value is None
-    app.session_state["board_size"] = 5
+    assert app.selectbox(key="board_cell").value is None
+    app.session_state["board_cell"] = "5"
     app.session_state["board_outcome"] = "hole"
     app.run()
     assert not app.exception
-    assert app.selectbox(key="board_size").value == 5
+    assert app.selectbox(key="board_cell").value == "5"
 
 
 def test_an_empty_lab_offers_the_quick_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,19 +254,19 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
     started = []
     monkeypatch.setattr("frozenlab.loop.launch.spawn", started.append)
     record = whole(folder).proposal(0)
-    size = next(change.size for change in record.changes if change.knob == "hole_ratio")
+    cell = next(change.cell for change in record.changes if change.knob == "hole_ratio")
     app = open_page("story", session="whole", stage="1")
-    app.segmented_control(key=f"fork-whole-0-{size}-verdict").set_value("reject").run()
-    assert app.number_input(key=f"fork-whole-0-{size}-hole_ratio").value == 100 * record.config_before.sizes[size].hole_ratio
+    app.segmented_control(key=f"fork-whole-0-{cell}-verdict").set_value("reject").run()
+    assert app.number_input(key=f"fork-whole-0-{cell}-hole_ratio").value == 100 * record.config_before.cells[cell].hole_ratio
     app.text_input(key="fork-whole-0-why").set_value("Leave it.").run()
     app.button(key="fork-go").click().run()
     assert not app.exception
     (forked,) = started
     given = forked.given(0)
     assert given.summary == "Leave it." and forked.spec.parent.session == "whole"
-    assert given.config.sizes[size].hole_ratio == record.config_before.sizes[size].hole_ratio
-    others = [other for other in record.config_after.sizes if other != size]
-    assert all(given.config.sizes[other].hole_ratio == record.config_after.sizes[other].hole_ratio for other in others)
+    assert given.config.cells[cell].hole_ratio == record.config_before.cells[cell].hole_ratio
+    others = [other for other in record.config_after.cells if other != cell]
+    assert all(given.config.cells[other].hole_ratio == record.config_after.cells[other].hole_ratio for other in others)
     assert app.query_params["session"] == forked.id
     labels = [link.proto.label for link in open_page("story", session="whole").get("page_link")]
     assert any(label.endswith("the first session · shown here") for label in labels)
@@ -291,4 +291,4 @@ def test_a_session_that_waits_is_answered_on_its_story(tmp_path: Path, monkeypat
     assert not app.exception
     assert [job.id for job in started] == ["asked"]
     given = session.given(0)
-    assert given.config.sizes[4].hole_ratio == 0.95 and {claim.expected for claim in given.claims if claim.size == 4} == {0.4}
+    assert given.config.cells["4"].hole_ratio == 0.95 and {claim.expected for claim in given.claims if claim.cell == "4"} == {0.4}

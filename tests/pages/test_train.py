@@ -218,7 +218,7 @@ def test_layouts_of_a_config_are_shown(launched: list[SessionSpec]) -> None:
     app.run()
     assert not app.exception and "50 % rooms, 50 % maze" in words(app)
     app.button(key="form_start").click().run()
-    assert launched[0].initial_config.sizes[8].layouts == {"rooms": 0.5, "maze": 0.5}
+    assert launched[0].initial_config.cells["8"].layouts == {"rooms": 0.5, "maze": 0.5}
 
 
 def test_a_session_can_be_continued_from_its_last_config(sessions_folder: Path, launched: list[SessionSpec]) -> None:

@@ -75,8 +75,8 @@ def test_the_engineers_of_the_recorded_session_are_asked_again() -> None:
     assert table.loc[arms[0].name, "distance"] == 0 < table.loc["blind", "distance"]
     assert table.loc[["rules", "fixed"], "spread"].max() == pytest.approx(0) and table.loc["fixed", "changes"] == 0
     assert (table["n"] == 3).all()
-    kept = rows[rows["arm"] == "fixed"].set_index("size")
-    sizes = session.environment(1).config.sizes  # type: ignore[union-attr]
+    kept = rows[rows["arm"] == "fixed"].set_index("cell")
+    sizes = session.environment(1).config.cells  # type: ignore[union-attr]
     assert all(kept.loc[size, "hole_ratio"].eq(cell.hole_ratio).all() for size, cell in sizes.items())
     assert files_of(session.dir) == untouched
 
@@ -228,7 +228,7 @@ def test_a_recorded_replay_is_whole_and_small(found: Replay) -> None:
 
 def table(**arms: list[float]) -> pd.DataFrame:
     """Answers that differ in the hole ratio of one map size alone."""
-    common = {"usable": True, "attempts": 1, "tokens": 10, "cost": float("nan"), "changes": 1, "repairs": 0, "size": 3}
+    common = {"usable": True, "attempts": 1, "tokens": 10, "cost": float("nan"), "changes": 1, "repairs": 0, "cell": "3"}
     rows = [(arm, n, hole) for arm, holes in arms.items() for n, hole in enumerate(holes)]
     return pd.DataFrame([common | {"arm": arm, "sample": n, "share": 1.0, "hole_ratio": hole, "wait_ratio": 0.1} for arm, n, hole in rows])
 
@@ -301,8 +301,8 @@ def test_an_unusable_answer_counts_as_the_config_before(store: SessionStore) -> 
     paid = record.model_copy(update={"attempts": (Attempt(raw="", cost=0.5, tokens=7, seconds=1), *record.attempts)})
     rows = proposals([Answer("a", 0, record), Answer("b", 0, paid)])
     assert not rows["usable"].any() and (rows["changes"] == 0).all()
-    first = rows[rows["arm"] == "a"].set_index("size")
-    assert first["hole_ratio"].to_dict() == {size: cell.hole_ratio for size, cell in record.config_before.sizes.items()}
+    first = rows[rows["arm"] == "a"].set_index("cell")
+    assert first["hole_ratio"].to_dict() == {name: cell.hole_ratio for name, cell in record.config_before.cells.items()}
     assert rows.groupby("arm")["cost"].first().isna().to_dict() == {"a": True, "b": False} and rows["cost"].max() == 0.5
     write_answers(store.root, [Answer("a", 0, record)])
     assert pd.read_parquet(store.root / "answers.parquet")["record"][0] == record.model_dump_json()

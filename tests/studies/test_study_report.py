@@ -41,7 +41,8 @@ def imagined(spec: StudySpec, gain: float = 0.0, seed: int = 0) -> pd.DataFrame:
             chance = hardness + gain * ("failures" in shown[arm.name]) + rng.normal(0, 0.01)
             valid = rng.random(60) < chance
             rows += [
-                {"arm": arm.name, "seed": number, "board_id": f"b{i}", "cell": f"2x{3 + i % 3}", "size": 3 + i % 3, "agents": 2,
+                {"arm": arm.name, "seed": number, "board_id": f"b{i}", "cell": f"2x{3 + i % 3}",
+                 "config_cell": f"{3 + i % 3}", "size": 3 + i % 3, "agents": 2,
                  "valid": bool(ok), "optimal": bool(ok and i % 2)}
                 for i, ok in enumerate(valid)
             ]  # fmt: skip
@@ -121,10 +122,10 @@ def test_differences_by_size_use_the_boards_of_that_size_and_are_corrected_for_a
         boards = imagined(spec, gain=0.3)
         whole, rows = measured(boards, "valid", spec), measured(boards, "valid", spec).sizes
         compared = [row for row in whole.effects if row.kind != "interaction"]
-        assert len(rows) == 3 * len(compared) and {row.size for row in rows} == {3, 4, 5}
+        assert len(rows) == 3 * len(compared) and {row.cell for row in rows} == {"3", "4", "5"}
         for size in (3, 4, 5):
             alone = measured(boards[boards["size"] == size], "valid", spec).effects[: len(compared)]
-            own = [row for row in rows if row.size == size]
+            own = [row for row in rows if row.cell == str(size)]
             assert [(row.mean, row.low, row.high, row.p, row.n) for row in own] == [(r.mean, r.low, r.high, r.p, r.n) for r in alone]
         ps = [row.p for row in rows]
         assert [row.p_holm for row in rows] == holm([p for p in ps if p is not None]) and None not in ps

@@ -26,23 +26,23 @@ def behind(session: Session, name: str):
 
 
 def test_a_failure_line_leads_to_the_boards_it_counts(session: Session) -> None:
-    after, size = session.validation(1), session.context(1).sizes[-1]  # type: ignore[union-attr]
-    rows = behind(session, f"F{size}").rows
-    assert set(rows["board_id"]) == set(after.loc[(after["size"] == size) & ~after["valid"], "board_id"]) and len(rows)  # type: ignore[index]
-    case = behind(session, f"F{size}a").rows
+    after, cell = session.validation(1), session.context(1).names[-1]  # type: ignore[union-attr]
+    rows = behind(session, f"F{cell}").rows
+    assert set(rows["board_id"]) == set(after.loc[(after["config_cell"] == cell) & ~after["valid"], "board_id"]) and len(rows)  # type: ignore[index]
+    case = behind(session, f"F{cell}a").rows
     assert len(case) == 1 and not case["valid"].iloc[0]
 
 
 def test_a_behaviour_line_leads_to_the_plans_of_the_last_third(session: Session) -> None:
-    size = next(line.size for line in session.context(1).sections["behaviour"] if line.size)  # type: ignore[union-attr]
-    rows = behind(session, f"B{size}").rows
-    assert set(rows["size"]) == {size}
+    cell = next(line.cell for line in session.context(1).sections["behaviour"] if line.cell)  # type: ignore[union-attr]
+    rows = behind(session, f"B{cell}").rows
+    assert set(rows["config_cell"]) == {cell}
     assert rows["training_step"].min() > 0.5 * session.spec.training.steps
     assert list(rows["valid"]) == sorted(rows["valid"]), "those that failed come first"
 
 
 def test_a_statistics_line_leads_to_each_drawn_board_once(session: Session) -> None:
-    rows = behind(session, f"S{session.context(1).sizes[0]}").rows  # type: ignore[union-attr]
+    rows = behind(session, f"S{session.context(1).names[0]}").rows  # type: ignore[union-attr]
     assert len(rows) and rows["board_id"].is_unique
 
 
@@ -55,7 +55,7 @@ def test_tokens_of_the_lab_dialect_are_counted_word_by_word(session: Session) ->
     assert context is not None and context.prompt == render_context(context)
     counts = section_tokens(context, None)
     in_sections = sum(int(words.split()[0]) for words in counts.values())
-    others = 2 + 1 + len(context.sizes) + 1  # task and team, "sizes" and each of them, "rationale"
+    others = 2 + 1 + len(context.cells) + 1  # task and team, "sizes" and each of them, "rationale"
     assert in_sections + others == len(context.prompt.split()) and set(counts) == set(context.sections)
 
 
@@ -72,18 +72,18 @@ def test_tokens_of_another_model_are_its_own_count_shared_out(session: Session) 
 
 def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> None:
     path = stops(session)
-    assert [(stop.stage, stop.size) for stop in path] == [
-        (s, n) for s in range(session.spec.stages) for n in session.spec.initial_config.sizes
+    assert [(stop.stage, stop.cell) for stop in path] == [
+        (s, n) for s in range(session.spec.stages) for n in session.spec.initial_config.cells
     ]
     last = session.environment(session.spec.stages - 1)
     assert last is not None and [stop.hole_ratio for stop in path if stop.stage == last.stage] == [
-        cell.hole_ratio for cell in last.config.sizes.values()
+        cell.hole_ratio for cell in last.config.cells.values()
     ]
-    half = Stop(0, 4, 0.5, 0.2, 0.2, 10, 0.5)
+    half = Stop(0, "4", 0.5, 0.2, 0.2, 10, 0.5)
     assert half.shade("learnability") == 0.25 and half.shade("valid rate") == 0.5
     chart = map_figure(path, "learnability", 0)
-    for trace, size in zip(chart.figure.data, session.spec.initial_config.sizes, strict=True):
-        assert {point[1] for point in trace.customdata} == {size}
+    for trace, cell in zip(chart.figure.data, session.spec.initial_config.cells, strict=True):
+        assert {point[1] for point in trace.customdata} == {cell}
         named = [int(number) for text in trace.text for number in text.split(", ")]
         assert sorted(named) == [1, 2, 3], "every stage has its number, at one point or at one shared with others"
         assert 0 in [point[0] for point in trace.customdata], "the stage that is shown stands for its place"
@@ -92,7 +92,7 @@ def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> N
 
 def test_arrows_lead_from_stage_to_stage_where_the_ratios_moved() -> None:
     def stop(stage: int, holes: float) -> Stop:
-        return Stop(stage, 4, 1.0, holes, 0.2, 10, 0.5)
+        return Stop(stage, "4", 1.0, holes, 0.2, 10, 0.5)
 
     path = [stop(0, 0.2), stop(1, 0.3), stop(2, 0.3)]
     figure = map_figure(path, "valid rate", 1).figure

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from frozenlab.lake.rules import FAULTS
-from frozenlab.loop.page.curves import StageCurve, rates_over_stages, training_curves, valid_by_size
+from frozenlab.loop.page.curves import StageCurve, rates_over_stages, training_curves, valid_by_cell
 from frozenlab.loop.session import Session
 from frozenlab.places import ROOT
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import Rate, Series, faults_by_size, overall, rates_by_size
+from frozenlab.ui.figures import Rate, Series, faults_by_cell, overall, rates_by_cell
 from tests.builders import build_session
 
 
@@ -34,33 +34,33 @@ def test_a_rate_of_no_boards_may_be_anything() -> None:
     assert Rate.of(0, 0) == Rate(0.0, 0.0, 1.0, 0)
 
 
-def test_rates_by_size_draws_before_and_after_with_their_intervals(session: Session) -> None:
-    chart = rates_by_size(series(session, None), series(session, 2))
+def test_rates_by_cell_draws_before_and_after_with_their_intervals(session: Session) -> None:
+    chart = rates_by_cell(series(session, None), series(session, 2))
     valid_before, _, valid_after, _ = chart.figure.data
     after = session.validation(2)
     assert valid_after.y[0] == after[after["size"] == 3]["valid"].mean()
     for trace in (valid_before, valid_after):
-        for size, n, low, high in trace.customdata:
+        for cell, n, low, high, label in trace.customdata:
             assert n == 12
             assert 0 <= low <= high <= 1
-            assert size in (3, 4, 5, 6)
+            assert cell in ("3", "4", "5", "6") and label == f"{cell}×{cell}"
     assert "n = 48" in chart.alt
 
 
 def test_the_base_stands_alone(session: Session) -> None:
-    chart = rates_by_size(None, series(session, None))
+    chart = rates_by_cell(None, series(session, None))
     assert [trace.name for trace in chart.figure.data] == ["Before training"] * 2
 
 
 def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session) -> None:
-    chart = faults_by_size([series(session, None), series(session, 0)], OUTCOMES)
+    chart = faults_by_cell([series(session, None), series(session, 0)], OUTCOMES)
     first = [trace for trace in chart.figure.data if trace.xaxis == "x"]
     for column in range(4):
         assert sum(trace.y[column] for trace in first) == pytest.approx(1)
     failed = session.validation(None)
     for trace in first:
-        for size, outcome, boards, n in trace.customdata:
-            assert boards == ((failed["size"] == size) & (failed["outcome"] == outcome)).sum()
+        for cell, outcome, boards, n in trace.customdata:
+            assert boards == ((failed["config_cell"] == cell) & (failed["outcome"] == outcome)).sum()
             assert n == 12
     order = [trace.customdata[0][1] for trace in first]
     assert order == sorted(order, key=list(OUTCOMES).index)
@@ -92,13 +92,13 @@ def test_small_multiples_have_one_panel_a_size(session: Session) -> None:
     figure = rates_over_stages(moments).figure
     assert [note.text for note in figure.layout.annotations] == ["3×3", "4×4", "5×5", "6×6"]
     assert len([trace for trace in figure.data if trace.mode == "lines+markers"]) == 4
-    training = valid_by_size(session.metrics(0), 8)
+    training = valid_by_cell(session.metrics(0), 8)
     assert [note.text for note in training.figure.layout.annotations] == ["3×3", "4×4", "5×5", "6×6"]
 
 
 def test_all_figures_have_words(session: Session, tmp_path: Path) -> None:
     both = series(session, None), series(session, 1)
-    for chart in (rates_by_size(*both), faults_by_size(both, OUTCOMES), rates_over_stages(both)):
+    for chart in (rates_by_cell(*both), faults_by_cell(both, OUTCOMES), rates_over_stages(both)):
         assert len(chart.alt) > 40
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from frozenlab.engineer.schema import Claim, Context, Evidence, Repair
-from frozenlab.lake.config import EnvironmentConfig, SizeConfig
+from frozenlab.lake.config import CellConfig, EnvironmentConfig
 from frozenlab.loop.page.claim_outcomes import Change, ClaimOutcome
 from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_rows import KnobRow, config_rows
@@ -11,14 +11,18 @@ from frozenlab.ui import markup
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
 
 
+def context_of(sizes: tuple[int, ...], *lines: Evidence) -> Context:
+    return Context(stage=0, cells=EnvironmentConfig.uniform(sizes).described(), sections={"failures": lines})
+
+
 def test_no_text_becomes_markup() -> None:
-    context = Context(stage=0, agents=2, sizes=(4,), sections={"failures": (Evidence(id="F4", section="failures", size=4, text=EVIL),)})
-    repair = Repair(size=4, knob="share", proposed=0.1, used=0.2, reason=EVIL + '"')
+    context = context_of((4,), Evidence(id="F4", section="failures", cell="4", text=EVIL))
+    repair = Repair(cell="4", knob="share", proposed=0.1, used=0.2, reason=EVIL + '"')
     pieces = [
         markup.quote(EVIL, EVIL),
         markup.evidence_sections(context, {"F4"})["failures"],
-        claims_table([ClaimOutcome(Claim(size=4, knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)]),
-        config_table([KnobRow(4, knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}),
+        claims_table([ClaimOutcome(Claim(cell="4", knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)]),
+        config_table([KnobRow("4", knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}),
         repairs_table([repair]),
         markup.log([(0.0, EVIL)]),
     ]
@@ -32,8 +36,7 @@ def test_plain_text_keeps_its_letters_and_loses_its_markdown() -> None:
 
 
 def test_cited_lines_are_marked_in_words() -> None:
-    lines = tuple(Evidence(id=f"F{size}", section="failures", size=size, text="told") for size in (4, 5))
-    context = Context(stage=0, agents=2, sizes=(4, 5), sections={"failures": lines})
+    context = context_of((4, 5), *(Evidence(id=f"F{size}", section="failures", cell=str(size), text="told") for size in (4, 5)))
     html = markup.evidence_sections(context, {"F5"})
     assert html["failures"].count(">cited<") == 1
     assert "history" not in html, "it was off"
@@ -45,7 +48,7 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
     mixed = plain.model_copy(
         update={
             "wait_definition": "sum_of_costs",
-            "sizes": plain.sizes | {6: SizeConfig(share=0.5, layouts={"maze": 0.25, "open": 0.75})},
+            "cells": plain.cells | {"6": CellConfig(size=6, share=0.5, layouts={"maze": 0.25, "open": 0.75})},
         }
     )
     html = config_list(mixed)
@@ -56,7 +59,7 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
 
 
 def test_claims_show_measured_next_to_predicted_changes_and_no_tick() -> None:
-    claim = Claim(size=4, knob=None, before=None, after=None, expected=0.9)
+    claim = Claim(cell="4", knob=None, before=None, after=None, expected=0.9)
     untested, tested = (claims_table([ClaimOutcome(claim, 0.05, came)]) for came in (None, Change(0.025, -0.06, 0.11, 40)))
     assert "+5.0" in untested and "measured" not in untested
     assert "<b>+2.5</b> <small>\N{MINUS SIGN}6.0 to +11.0, n = 40</small>" in tested
@@ -64,7 +67,7 @@ def test_claims_show_measured_next_to_predicted_changes_and_no_tick() -> None:
 
 
 def test_a_claim_that_rests_on_nothing_and_one_on_what_nobody_saw_are_marked() -> None:
-    claims = [Claim(size=4, knob=None, before=None, after=None, evidence=cited) for cited in ((), ("F4", "F9"))]
+    claims = [Claim(cell="4", knob=None, before=None, after=None, evidence=cited) for cited in ((), ("F4", "F9"))]
     nothing, invented = (claims_table([ClaimOutcome(claim, None)], {"F4"}) for claim in claims)
     assert "cites nothing" in nothing and "not seen" not in nothing
     assert '<code class="fl-chip">F4</code>' in invented and "F9: not seen" in invented

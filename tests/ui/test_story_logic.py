@@ -3,8 +3,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from frozenlab.cells import diff
 from frozenlab.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
-from frozenlab.lake.config import EnvironmentConfig, SizeConfig, diff
+from frozenlab.lake.config import CellConfig, EnvironmentConfig
 from frozenlab.loop.page.board_by_board import board_by_board, sign_test
 from frozenlab.loop.page.claim_outcomes import claim_outcomes, judgement, signed, was_it_right
 from frozenlab.loop.page.config_rows import config_rows, what_changed
@@ -15,15 +16,15 @@ def table(valid: list[bool], size: int = 4, outcomes: list[str] | None = None) -
     n = len(valid)
     return pd.DataFrame(
         {
-            "board_id": [f"b{i}" for i in range(n)], "size": [size] * n, "agents": [2] * n, "needs_wait": [False] * n, "valid": valid,
+            "board_id": [f"b{i}" for i in range(n)], "config_cell": [str(size)] * n,
+            "size": [size] * n, "agents": [2] * n, "needs_wait": [False] * n, "valid": valid,
             "outcome": outcomes or ["optimal" if v else "hole" for v in valid],
         }
     )  # fmt: skip
 
 
 def config(**hole: float) -> EnvironmentConfig:
-    sizes = {int(name[1:]): SizeConfig(share=1 / len(hole), hole_ratio=ratio) for name, ratio in hole.items()}
-    return EnvironmentConfig(sizes=sizes)
+    return EnvironmentConfig.of(CellConfig(size=int(name[1:]), share=1 / len(hole), hole_ratio=ratio) for name, ratio in hole.items())
 
 
 def record(before: EnvironmentConfig, after: EnvironmentConfig, **fields: object) -> ProposalRecord:
@@ -51,7 +52,7 @@ def test_the_sign_test_is_exact(wins: int, losses: int, p: float) -> None:
 
 
 def test_a_change_has_a_sign_and_a_word() -> None:
-    rows = {row.knob: row for row in config_rows(config(s4=0.2), config(s4=0.25)) if row.size == 4}
+    rows = {row.knob: row for row in config_rows(config(s4=0.2), config(s4=0.25)) if row.cell == "4"}
     assert rows["hole_ratio"].words == "+5 up"
     assert rows["share"].words == "same"
     down = config_rows(config(s4=0.25), config(s4=0.2))
@@ -60,11 +61,11 @@ def test_a_change_has_a_sign_and_a_word() -> None:
 
 def test_a_size_that_comes_or_goes_is_new_or_gone() -> None:
     rows = config_rows(config(s4=0.2), config(s5=0.2))
-    assert {(row.size, row.words) for row in rows} == {(4, "gone"), (5, "new")}
+    assert {(row.cell, row.words) for row in rows} == {("4", "gone"), ("5", "new")}
 
 
 def test_the_guards_repair_stands_with_its_knob() -> None:
-    repair = Repair(size=4, knob="hole_ratio", proposed=0.9, used=0.4, reason="too far")
+    repair = Repair(cell="4", knob="hole_ratio", proposed=0.9, used=0.4, reason="too far")
     rows = config_rows(config(s4=0.2), config(s4=0.4), [repair])
     assert [row.knob for row in rows if row.repair] == ["hole_ratio"]
 
@@ -81,7 +82,7 @@ def test_an_unchanged_config_differs_from_an_unusable_answer() -> None:
 
 
 def claim(expected: float | None, size: int = 4) -> Claim:
-    return Claim(size=size, knob="hole_ratio", before=0.2, after=0.3, expected=expected)
+    return Claim(cell=str(size), knob="hole_ratio", before=0.2, after=0.3, expected=expected)
 
 
 def test_a_claim_is_scored_by_the_change_on_the_same_boards() -> None:
@@ -133,16 +134,17 @@ def test_the_showcase_is_a_board_that_turned_from_a_visible_fault_to_optimal() -
 
 
 def test_layouts_are_named_if_they_are_not_scatter() -> None:
-    before = EnvironmentConfig(sizes={4: SizeConfig(share=0.5), 6: SizeConfig(share=0.5)})
-    after = EnvironmentConfig(sizes={4: SizeConfig(share=0.5), 6: SizeConfig(share=0.5, layouts={"scatter": 0.8, "maze": 0.2})})
-    words = {(row.size, row.knob): row.words for row in config_rows(before, after)}
-    assert words[6, "maze"] == "+20 up" and words[6, "scatter"] == "−20 down"
-    assert (4, "scatter") not in words
+    before = EnvironmentConfig.uniform((4, 6))
+    mixed = before.cells["6"].model_copy(update={"layouts": {"scatter": 0.8, "maze": 0.2}})
+    after = before.with_cells({**before.cells, "6": mixed})
+    words = {(row.cell, row.knob): row.words for row in config_rows(before, after)}
+    assert words["6", "maze"] == "+20 up" and words["6", "scatter"] == "−20 down"
+    assert ("4", "scatter") not in words
     assert what_changed(record(before, after)) == "put more boards of 6×6 in the layout maze"
 
 
 def test_a_layout_that_the_guard_undid_is_named() -> None:
     plain = config(s4=0.2)
-    repair = Repair(size=4, knob="maze", proposed=1.0, used=0.0, reason="not allowed")
+    repair = Repair(cell="4", knob="maze", proposed=1.0, used=0.0, reason="not allowed")
     rows = {row.knob: row for row in config_rows(plain, plain, [repair])}
     assert rows["maze"].repair == repair and rows["scatter"].words == "same"

@@ -5,26 +5,34 @@ A proposal is written rationale first, then config, one word a token::
     size6 F S valid6 85% hole_ratio up wait_ratio keep expect 87.5% size7 valid7 unknown hole_ratio set ... expect unknown
     <config> share6 40% hole6 30% wait6 20% share7 ... <end>
 
-A size's rationale is: the sections it cites (letters), the valid rate as it reads it, what it does to each ratio, the valid rate it expects
-next. Numbers move in steps of 2.5 %. :func:`proposal_words` is the grammar: constrained decoding asks it for the words that may come
-next, and the parser walks it, so whatever decoding allows parses.
+A cell's rationale is: the sections it cites (letters), the valid rate as it reads it, what it does to each ratio, the valid rate it expects
+next. Where a config mixes teams, a word for the team (``k3``) comes before all that is said of a cell. Numbers move in steps of 2.5 %.
+:func:`proposal_words` is the grammar: constrained decoding asks it for the words that may come next, and the parser walks it, so whatever
+decoding allows parses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
+from frozenlab.cells import Cell
 from frozenlab.engineer.dialects.words import KNOB_WORDS
-from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal
+from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Evidence, Proposal
 from frozenlab.engineer.sections import SECTIONS
+from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.errors import LabError, cut
-from frozenlab.lake.config import EnvironmentConfig, Knob, SizeConfig
+from frozenlab.lake.config import CellConfig, EnvironmentConfig, Knob
 from frozenlab.tasks.lake.dialects import vocabulary as v
 
 READABLE = tuple(section for section in SECTIONS if section.in_lab_dialect)
 """The sections that the lab model reads; others are left out of its prompt."""
+
+
+MAX_CELLS = 12
+"""Cells that a prompt has room for, with its answer: each takes up to 75 of the lab model's 1,024 positions."""
 
 
 class ProposalError(LabError, ValueError):
@@ -35,25 +43,48 @@ class ProposalError(LabError, ValueError):
 
 
 def render_context(context: Context) -> str:
-    """The prompt: task, team, sizes, and each section that is on, line by line."""
-    words = [v.ENGINEER, f"k{context.agents}", "sizes", *(f"size{n}" for n in context.sizes)]
+    """The prompt: task, the sizes of each team, and each section that is on, line by line."""
+    words = [v.ENGINEER]
+    for team, cells in groupby(context.cells, key=team_of):
+        words += [f"k{team}", "sizes", *(f"size{size_of(cell)}" for cell in cells)]
     for section in READABLE:
         if section.name in context.sections:
             words.append(section.tag)
             for line in context.sections[section.name]:
-                words += section.words(line)
+                words += line_words(context, section, line)
     return " ".join([*words, v.RATIONALE])
+
+
+def line_words(context: Context, section: Section, line: Evidence) -> list[str]:
+    """One line of a section."""
+    if line.cell is None:
+        return section.words(line, None)
+    cell = next(cell for cell in context.cells if cell.name == line.cell)
+    return team_words(context, cell) + section.words(line, size_of(cell))
+
+
+def size_of(cell: Cell) -> int:
+    return int(cell.place["size"])
+
+
+def team_of(cell: Cell) -> int:
+    return int(cell.place["agents"])
+
+
+def team_words(context: Context, cell: Cell) -> list[str]:
+    """The word for the cell's team where the config mixes teams; else nothing, for the prompt begins with the team."""
+    return [f"k{team_of(cell)}"] if len({team_of(other) for other in context.cells}) > 1 else []
 
 
 # --- the grammar of a proposal --------------------------------------------------------------------------------------
 
 SHARES = v.PERCENTS[1:]
-"""A share of nothing cannot be written: every size stays in the config."""
+"""A share of nothing cannot be written: every cell stays in the config."""
 
 
 @dataclass
-class SizeWords:
-    """What a completion says of one map size."""
+class CellWords:
+    """What a completion says of one cell."""
 
     cited: list[str] = field(default_factory=list)
     now: float | None = None
@@ -64,15 +95,18 @@ class SizeWords:
     """Percent words, as written."""
 
 
-def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[int, SizeWords]]:
-    """Yields the words that may come next, is sent the one that came; returns what was said of each size.
+def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[str, CellWords]]:
+    """Yields the words that may come next, is sent the one that came; returns what was said of each cell.
 
-    A size can cite only evidence that the context holds for it.
+    A cell can cite only evidence that the context holds for it.
     """
-    said = {size: SizeWords() for size in context.sizes}
-    for size, words in said.items():
+    said = {name: CellWords() for name in context.names}
+    for cell, words in zip(context.cells, said.values(), strict=True):
+        size = size_of(cell)
+        for word in team_words(context, cell):
+            yield [word]
         yield [f"size{size}"]
-        letters = [section.letter for section in READABLE if context.evidence(section.name, size)]
+        letters = [section.letter for section in READABLE if context.evidence(section.name, cell.name)]
         while (word := (yield [*letters, f"valid{size}"])) != f"valid{size}":
             words.cited.append(word)
             letters = letters[letters.index(word) + 1 :]
@@ -83,11 +117,13 @@ def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[int, 
         yield ["expect"]
         words.expected = rate((yield [*v.PERCENTS, "unknown"]))
     yield [v.CONFIG]
-    for size, words in said.items():
-        yield [f"share{size}"]
+    for cell, words in zip(context.cells, said.values(), strict=True):
+        for word in team_words(context, cell):
+            yield [word]
+        yield [f"share{size_of(cell)}"]
         words.share = yield SHARES
         for knob in RATIO_KNOBS:
-            yield [f"{KNOB_WORDS[knob]}{size}"]
+            yield [f"{KNOB_WORDS[knob]}{size_of(cell)}"]
             words.ratios[knob] = yield v.PERCENTS
     return said
 
@@ -96,7 +132,7 @@ def rate(word: str) -> float | None:
     return None if word == "unknown" else v.percent_value(word)
 
 
-def follow(context: Context, words: Sequence[str]) -> tuple[Sequence[str], dict[int, SizeWords] | None]:
+def follow(context: Context, words: Sequence[str]) -> tuple[Sequence[str], dict[str, CellWords] | None]:
     """Walks the grammar along ``words``: the words that may come next and, once the proposal is complete, what it says.
 
     Raises:
@@ -145,38 +181,39 @@ def parse_proposal(context: Context, before: EnvironmentConfig, completion: str)
     allowed, said = follow(context, words)
     if said is None:
         raise ProposalError(f"the proposal ends after word {len(words)}, expected {alternatives(allowed)}")
-    kept_shares = all(told.share == v.percent_word(before.sizes[size].share) for size, told in said.items())
+    kept_shares = all(told.share == v.percent_word(before.cells[name].share) for name, told in said.items())
     total = sum(v.percent_value(told.share) for told in said.values())
     cells = {}
-    for size, told in said.items():
-        old = before.sizes[size]
+    for name, told in said.items():
+        old = before.cells[name]
         ratios = {str(k): getattr(old, k) if w == v.percent_word(getattr(old, k)) else v.percent_value(w) for k, w in told.ratios.items()}
-        cells[size] = old.model_copy(update=ratios | {"share": old.share if kept_shares else v.percent_value(told.share) / total})
-    claims = [claim for size, told in said.items() for claim in claims_of(size, told, before.sizes[size], cells[size])]
-    preserved = tuple(size for size, told in said.items() if "P" in told.cited and set(told.directions.values()) == {"keep"})
-    config = before.model_copy(update={"sizes": cells})
-    return Proposal(summary=summary_sentence(claims, preserved), claims=tuple(claims), preserved=preserved, config=config)
+        cells[name] = old.model_copy(update=ratios | {"share": old.share if kept_shares else v.percent_value(told.share) / total})
+    claims = [claim for cell in context.cells for claim in claims_of(cell, said[cell.name], before.cells[cell.name], cells[cell.name])]
+    preserved = tuple(name for name, told in said.items() if "P" in told.cited and set(told.directions.values()) == {"keep"})
+    summary = summary_sentence(claims, preserved, context.words)
+    return Proposal(summary=summary, claims=tuple(claims), preserved=preserved, config=before.with_cells(cells))
 
 
-def claims_of(size: int, words: SizeWords, before: SizeConfig, after: SizeConfig) -> list[Claim]:
-    """One claim a ratio that the rationale turns, or one that the size is kept. Before and after are what the config really does."""
+def claims_of(cell: Cell, words: CellWords, before: CellConfig, after: CellConfig) -> list[Claim]:
+    """One claim a ratio that the rationale turns, or one that the cell is kept. Before and after are what the config really does."""
     claims = []
     turned: list[Knob | None] = [knob for knob, way in words.directions.items() if way != "keep"]
     for knob in turned or [None]:
         claim = Claim(
-            size=size,
+            cell=cell.name,
             knob=knob,
             before=getattr(before, knob) if knob else None,
             after=getattr(after, knob) if knob else None,
-            evidence=tuple(f"{letter}{size}" for letter in words.cited),
+            evidence=tuple(f"{letter}{cell.name}" for letter in words.cited),
             now=words.now,
             expected=words.expected,
         )
-        claims.append(claim.model_copy(update={"text": claim_sentence(claim) + contradiction(words, knob, before, after)}))
+        said = claim_sentence(claim, cell.words) + contradiction(words, knob, before, after)
+        claims.append(claim.model_copy(update={"text": said}))
     return claims
 
 
-def contradiction(words: SizeWords, knob: Knob | None, before: SizeConfig, after: SizeConfig) -> str:
+def contradiction(words: CellWords, knob: Knob | None, before: CellConfig, after: CellConfig) -> str:
     """A remark where the config does not do what the rationale said."""
     moved = {k: getattr(after, k) - getattr(before, k) for k in RATIO_KNOBS}
     if knob is None:
@@ -193,20 +230,20 @@ def contradiction(words: SizeWords, knob: Knob | None, before: SizeConfig, after
 def render_proposal(context: Context, proposal: Proposal) -> str:
     """Writes a proposal in the dialect, without the end token; the inverse of parsing, up to rounding."""
     words: list[str] = []
-    for size in context.sizes:
-        claims = {claim.knob: claim for claim in proposal.claims if claim.size == size}
-        first = next(iter(claims.values()))
+    for cell in context.cells:
+        claims = {claim.knob: claim for claim in proposal.claims if claim.cell == cell.name}
+        first, size = next(iter(claims.values())), size_of(cell)
         letters = sorted({line[0] for line in first.evidence} & set(v.EVIDENCE_LETTERS), key=v.EVIDENCE_LETTERS.index)
-        words += [f"size{size}", *letters, f"valid{size}", percent_or_unknown(first.now)]
+        words += [*team_words(context, cell), f"size{size}", *letters, f"valid{size}", percent_or_unknown(first.now)]
         for knob in RATIO_KNOBS:
             words += [knob, direction(claims.get(knob))]
         words += ["expect", percent_or_unknown(first.expected)]
     words.append(v.CONFIG)
-    for size in context.sizes:
-        cell = proposal.config.sizes[size]
-        share = max(v.percent_word(cell.share), SHARES[0], key=v.percent_value)
-        words += [f"share{size}", share]
-        words += [word for knob in RATIO_KNOBS for word in (f"{KNOB_WORDS[knob]}{size}", v.percent_word(getattr(cell, knob)))]
+    for cell in context.cells:
+        own, size = proposal.config.cells[cell.name], size_of(cell)
+        share = max(v.percent_word(own.share), SHARES[0], key=v.percent_value)
+        words += [*team_words(context, cell), f"share{size}", share]
+        words += [word for knob in RATIO_KNOBS for word in (f"{KNOB_WORDS[knob]}{size}", v.percent_word(getattr(own, knob)))]
     return " ".join(words)
 
 

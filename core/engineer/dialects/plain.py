@@ -11,6 +11,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from frozenlab.cells import CellName
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal
 from frozenlab.engineer.sections import SECTIONS
@@ -19,35 +20,37 @@ from frozenlab.errors import cut, one_line
 from frozenlab.json_in_text import json_values
 from frozenlab.lake.config import EnvironmentConfig, Knob, Layout
 
+NAMES_OF_PLACES = {"size": "map size", "agents": "number of agents", "layout": "layout"}
 LONGEST_RATIONALE = 2000
 """Characters."""
 
 TASK = """\
 You design the environment in which a policy (a language model) learns multi-agent path finding by reinforcement learning. On a frozen lake
-map, {agents} agents move at once, one cell or WAIT in each time step; they must not enter holes, share a cell or swap cells, and all have
+map, {teams} move at once, one cell or WAIT in each time step; they must not enter holes, share a cell or swap cells, and all have
 to reach their goals in as few time steps as possible. Training goes in stages. After each stage you read what happened and write the
 environment config of the next one. The aim is the highest share of valid and optimal plans on held-out boards of all sizes in the end."""
 
 KNOBS = """\
-For each of the map sizes {sizes} you set, in whole per cent:
-- share_percent: the part of the training boards that have this size. The shares are scaled to sum to 100.
-- hole_percent: the part of the cells that are holes. More holes, fewer ways and longer detours.
-- wait_percent: the part of the boards that cannot be solved optimally unless some agent waits: how often agents are in each other's way."""
+The config has a cell for each {what}: {cells}. For each cell you set, in whole per cent:
+- share_percent: the part of the training boards that are of this cell. The shares are scaled to sum to 100.
+- hole_percent: the part of a board that is holes. More holes, fewer ways and longer detours.
+- wait_percent: the part of the cell's boards that cannot be solved optimally unless some agent waits: how often agents are in each other's
+  way."""
 
 LAYOUTS = """
-- layouts: how the holes lie, as parts of the size's boards that are scaled to sum to 100. You may use {layouts}."""
+- layouts: how the holes lie, as parts of the cell's boards that are scaled to sum to 100. You may use {layouts}."""
 
 GUIDANCE = """\
 Two lessons of earlier work (Chen et al. 2026):
-- Use the failure evidence: aim at the map sizes and conditions in which the policy fails in a way that it can learn from.
-- Preserve what works: leave a size alone where the policy still learns well, and change few things at a time, for reasons you can cite."""
+- Use the failure evidence: aim at the cells and conditions in which the policy fails in a way that it can learn from.
+- Preserve what works: leave a cell alone where the policy still learns well, and change few things at a time, for reasons you can cite."""
 
 FORM = """\
 Answer with one JSON object and nothing else, in this order:
 {example}
-"rationale" is your reasoning in a few sentences. Each claim says why a knob ("share", "hole_ratio", "wait_ratio", or null to keep the size)
-of one size is set as it is, cites evidence by id, and says which share of valid plans you expect on this size after the next stage.
-"preserved" lists the sizes whose ratios you leave alone on purpose. "sizes" holds every map size."""
+"rationale" is your reasoning in a few sentences. Each claim says why a knob ("share", "hole_ratio", "wait_ratio", or null to keep the cell)
+of one cell is set as it is, cites evidence by id, and says which share of valid plans you expect on this cell after the next stage.
+"preserved" lists the cells whose ratios you leave alone on purpose. "cells" holds every cell."""
 
 
 class Strict(BaseModel):
@@ -57,7 +60,7 @@ class Strict(BaseModel):
 Percent = Annotated[int, Field(ge=0, le=100)]
 
 
-class SizeAnswer(Strict):
+class CellAnswer(Strict):
     share_percent: Percent
     hole_percent: Percent
     wait_percent: Percent
@@ -65,7 +68,7 @@ class SizeAnswer(Strict):
 
 
 class ClaimAnswer(Strict):
-    size: int
+    cell: CellName
     knob: Knob | None
     evidence: tuple[str, ...]
     expected_valid_percent: Percent
@@ -76,13 +79,13 @@ class ProposalAnswer(Strict):
 
     rationale: str
     claims: tuple[ClaimAnswer, ...]
-    preserved: tuple[int, ...]
-    sizes: dict[int, SizeAnswer]
+    preserved: tuple[CellName, ...]
+    cells: dict[CellName, CellAnswer]
 
 
 def render_request(context: Context, *, guidance: bool = True) -> str:
     """The whole prompt: the task, the knobs, the evidence that is switched on with its ids, and the form of the answer."""
-    parts = [TASK.format(agents=context.agents), KNOBS.format(sizes=", ".join(map(str, context.sizes)))]
+    parts = [TASK.format(teams=teams_in_words(context)), KNOBS.format(what=what_cells_are(context), cells=cells_in_words(context))]
     if context.layouts:
         parts[-1] += "\n" + LAYOUTS.format(layouts=", ".join(context.layouts))
     for section in SECTIONS:
@@ -91,6 +94,23 @@ def render_request(context: Context, *, guidance: bool = True) -> str:
     if guidance:
         parts.append(GUIDANCE)
     return "\n\n".join([*parts, FORM.format(example=json.dumps(example(context)))])
+
+
+def teams_in_words(context: Context) -> str:
+    """``2 agents``; ``2, 3 or 4 agents``."""
+    *fewer, most = sorted({int(cell.place["agents"]) for cell in context.cells})
+    return f"{', '.join(map(str, fewer))} or {most} agents" if fewer else f"{most} agents"
+
+
+def what_cells_are(context: Context) -> str:
+    """``map size``; ``map size and number of agents``."""
+    differing = [name for name in NAMES_OF_PLACES if len({cell.place.get(name) for cell in context.cells}) > 1]
+    return " and ".join(NAMES_OF_PLACES[name] for name in differing or ["size"])
+
+
+def cells_in_words(context: Context) -> str:
+    """``4, 6``; ``3@4 (size 4 with 3 agents), ...``."""
+    return ", ".join(cell.name if cell.name.isdigit() else f"{cell.name} ({cell.words})" for cell in context.cells)
 
 
 def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
@@ -103,30 +123,32 @@ def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
 
 
 def example(context: Context) -> dict[str, Any]:
-    """The form with values of no meaning, for this context's sizes."""
-    cited = next((line for lines in context.sections.values() for line in lines if line.size is not None), None)
-    claim = {"size": context.sizes[0], "knob": "hole_ratio", "evidence": [cited.id] if cited else [], "expected_valid_percent": 50}
-    sizes = {str(size): {"share_percent": 100 // len(context.sizes), "hole_percent": 20, "wait_percent": 20} for size in context.sizes}
-    return {"rationale": "...", "claims": [claim], "preserved": [], "sizes": sizes}
+    """The form with values of no meaning, for this context's cells."""
+    cited = next((line for lines in context.sections.values() for line in lines if line.cell is not None), None)
+    claim = {"cell": context.names[0], "knob": "hole_ratio", "evidence": [cited.id] if cited else [], "expected_valid_percent": 50}
+    cells: dict[str, Any] = {
+        name: {"share_percent": 100 // len(context.names), "hole_percent": 20, "wait_percent": 20} for name in context.names
+    }
+    return {"rationale": "...", "claims": [claim], "preserved": [], "cells": cells}
 
 
 def answer_schema(context: Context) -> dict[str, Any]:
-    """JSON schema of the answer to ``context``: its sizes and evidence ids only, every list, text and number bounded."""
+    """JSON schema of the answer to ``context``: its cells and evidence ids only, every list, text and number bounded."""
     percent = {"type": "integer", "minimum": 0, "maximum": 100}
-    sizes = list(context.sizes)
+    names = list(context.names)
     ids = [line.id for lines in context.sections.values() for line in lines]
     cited: dict[str, Any] = {"type": "array", "maxItems": 4, "items": {"enum": ids}} if ids else {"type": "array", "maxItems": 0}
     knobs = {"enum": [*get_args(Knob), None]}
-    claim = closed({"size": {"enum": sizes}, "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
-    size = closed({"share_percent": percent, "hole_percent": percent, "wait_percent": percent})
+    claim = closed({"cell": {"enum": names}, "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
+    cell = closed({"share_percent": percent, "hole_percent": percent, "wait_percent": percent})
     if context.layouts:
-        size["properties"]["layouts"] = closed(dict.fromkeys(context.layouts, percent))
+        cell["properties"]["layouts"] = closed(dict.fromkeys(context.layouts, percent))
     return closed(
         {
             "rationale": {"type": "string", "maxLength": LONGEST_RATIONALE},
-            "claims": {"type": "array", "maxItems": 2 * len(sizes), "items": claim},
-            "preserved": {"type": "array", "maxItems": len(sizes), "items": {"enum": sizes}},
-            "sizes": closed({str(n): size for n in sizes}),
+            "claims": {"type": "array", "maxItems": 2 * len(names), "items": claim},
+            "preserved": {"type": "array", "maxItems": len(names), "items": {"enum": names}},
+            "cells": closed(dict.fromkeys(names, cell)),
         }
     )
 
@@ -140,7 +162,7 @@ def parse_answer(context: Context, before: EnvironmentConfig, text: str) -> Prop
     """Reads what the model wrote: the last JSON object in it, whatever stands around.
 
     Raises:
-        ProposalError: there is none, a value is out of range, or a claim is about a size or cites evidence that the context does not have.
+        ProposalError: there is none, a value is out of range, or a claim is about a cell or cites evidence that the context does not have.
     """
     try:
         said = ProposalAnswer.model_validate(last_object(text))
@@ -149,46 +171,46 @@ def parse_answer(context: Context, before: EnvironmentConfig, text: str) -> Prop
     ids = {line.id for lines in context.sections.values() for line in lines}
     for claim in said.claims:
         if unknown := [cited for cited in claim.evidence if cited not in ids]:
-            raise ProposalError(f"a claim on size {claim.size} cites {cut(unknown[0], 60)}, which is no evidence here")
-    for named in ([claim.size for claim in said.claims], said.preserved, said.sizes):
-        if foreign := [size for size in named if size not in before.sizes]:
-            raise ProposalError(f"there is no map size {foreign[0]}; the sizes are {', '.join(map(str, context.sizes))}")
-    config = new_config(before, said.sizes)
-    claims = tuple(as_claim(claim, before, config) for claim in said.claims)
+            raise ProposalError(f"a claim on {cut(claim.cell, 60)} cites {cut(unknown[0], 60)}, which is no evidence here")
+    for named in ([claim.cell for claim in said.claims], said.preserved, said.cells):
+        if foreign := [name for name in named if name not in before.cells]:
+            raise ProposalError(f"there is no cell {foreign[0]}; the cells are {', '.join(context.names)}")
+    config = new_config(before, said.cells)
+    claims = tuple(as_claim(claim, before, config, context.words[claim.cell]) for claim in said.claims)
     return Proposal(summary=said.rationale.strip(), claims=claims, preserved=said.preserved, config=config)
 
 
-def new_config(before: EnvironmentConfig, said: dict[int, SizeAnswer]) -> EnvironmentConfig:
-    """``before`` with the sizes that were answered; the others keep their ratios and have no share of their own."""
-    missing = [size for size in before.sizes if size not in said]
+def new_config(before: EnvironmentConfig, said: dict[str, CellAnswer]) -> EnvironmentConfig:
+    """``before`` with what was answered about each cell. Raises ProposalError if a cell is left out, or no share is above 0."""
+    missing = [name for name in before.cells if name not in said]
     if missing:
-        raise ProposalError(f'"sizes" leaves out {", ".join(map(str, missing))}')
+        raise ProposalError(f'"cells" leaves out {", ".join(missing)}')
     total = sum(answer.share_percent for answer in said.values())
     if not total:
         raise ProposalError("all shares are 0")
     cells = {}
-    for size, old in before.sizes.items():
-        answer = said[size]
+    for name, old in before.cells.items():
+        answer = said[name]
         update: dict[str, Any] = {"share": answer.share_percent / total}
         update |= {"hole_ratio": answer.hole_percent / 100, "wait_ratio": answer.wait_percent / 100}
-        if answer.layouts and (parts := sum(answer.layouts.values())):
+        if answer.layouts and not old.layout and (parts := sum(answer.layouts.values())):
             update["layouts"] = {layout: part / parts for layout, part in answer.layouts.items() if part}
-        cells[size] = old.model_copy(update=update)
-    return before.model_copy(update={"sizes": cells})
+        cells[name] = old.model_copy(update=update)
+    return before.with_cells(cells)
 
 
-def as_claim(said: ClaimAnswer, before: EnvironmentConfig, after: EnvironmentConfig) -> Claim:
-    """The claim with what the config really does."""
-    values = [getattr(config.sizes[said.size], said.knob) if said.knob else None for config in (before, after)]
+def as_claim(said: ClaimAnswer, before: EnvironmentConfig, after: EnvironmentConfig, cell: str) -> Claim:
+    """The claim on the ``cell`` (in words) with what the config really does."""
+    values = [getattr(config.cells[said.cell], said.knob) if said.knob else None for config in (before, after)]
     claim = Claim(
-        size=said.size,
+        cell=said.cell,
         knob=said.knob,
         before=values[0],
         after=values[1],
         evidence=said.evidence,
         expected=said.expected_valid_percent / 100,
     )
-    return claim.model_copy(update={"text": claim_sentence(claim)})
+    return claim.model_copy(update={"text": claim_sentence(claim, cell)})
 
 
 def last_object(text: str) -> Any:

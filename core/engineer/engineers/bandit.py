@@ -30,21 +30,22 @@ class BanditEngineer(Scripted):
 
     def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
-        lines = {size: context.evidence("behaviour", size) for size in context.sizes}
-        progress = {size: abs(line.numbers["delta"]) if line else 0.0 for size, line in lines.items()}
+        lines = {name: context.evidence("behaviour", name) for name in context.names}
+        progress = {name: abs(line.numbers["delta"]) if line else 0.0 for name, line in lines.items()}
         total = sum(progress.values())
         alike = 1 / len(progress)
-        shares = {size: EXPLORED * alike + (1 - EXPLORED) * (paid / total if total else alike) for size, paid in progress.items()}
-        cells = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in config.sizes.items()}
+        shares = {name: EXPLORED * alike + (1 - EXPLORED) * (paid / total if total else alike) for name, paid in progress.items()}
+        cells = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in config.cells.items()}
         claims = []
-        for size, line in lines.items():
-            before = config.sizes[size].share
+        for name, line in lines.items():
+            before = config.cells[name].share
             cited = (line.id,) if line else ()
             claim = Claim(
-                size=size, knob="share", before=before, after=shares[size], evidence=cited, now=line.numbers["valid"] if line else None
+                cell=name, knob="share", before=before, after=shares[name], evidence=cited, now=line.numbers["valid"] if line else None
             )
-            claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+            claims.append(claim.model_copy(update={"text": claim_sentence(claim, context.words[name])}))
         fastest = max(progress, key=progress.__getitem__)
-        summary = f"Boards go to where sampled plans changed most over the stage: size {fastest}, by {100 * progress[fastest]:.0f} points."
+        most = f"{context.words[fastest]}, by {100 * progress[fastest]:.0f} points"
+        summary = f"Boards go to where sampled plans changed most over the stage: {most}."
         summary = summary if total else "No size moved over the stage, so each gets as many boards."
-        return Proposal(summary=summary, claims=tuple(claims), config=config.model_copy(update={"sizes": cells}))
+        return Proposal(summary=summary, claims=tuple(claims), config=config.with_cells(cells))

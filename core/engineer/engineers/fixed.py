@@ -16,4 +16,4 @@ class FixedEngineer(Scripted):
     help: ClassVar[str] = "The config stays as it is: what training alone brings."
 
     def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
-        return Proposal(summary="The config stays as it is.", preserved=context.sizes, config=config)
+        return Proposal(summary="The config stays as it is.", preserved=context.names, config=config)

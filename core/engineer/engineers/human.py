@@ -9,7 +9,7 @@ from frozenlab.engineer.protocol import Need, Scripted
 from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.errors import AwaitsProposal
-from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
+from frozenlab.lake.config import KNOBS, CellConfig, EnvironmentConfig, Knob
 from frozenlab.policy.settings import LanguageSettings
 
 MOVED = 0.0005
@@ -40,17 +40,17 @@ class Decision(HumanEngineer):
         return self.given
 
 
-def decided(before: EnvironmentConfig, cells: Mapping[int, SizeConfig]) -> EnvironmentConfig:
+def decided(before: EnvironmentConfig, cells: Mapping[str, CellConfig]) -> EnvironmentConfig:
     """The config with these cells, their shares scaled to sum to 1."""
     total = sum(cell.share for cell in cells.values())
-    shares = {size: cell.share / total if total else 1 / len(cells) for size, cell in cells.items()}
-    return before.model_copy(update={"sizes": {size: cell.model_copy(update={"share": shares[size]}) for size, cell in cells.items()}})
+    shares = {name: cell.share / total if total else 1 / len(cells) for name, cell in cells.items()}
+    return before.with_cells({name: cell.model_copy(update={"share": shares[name]}) for name, cell in cells.items()})
 
 
-def rejecting(record: ProposalRecord, sizes: Collection[int]) -> EnvironmentConfig:
-    """What an engineer proposed, but for the map sizes that are to stay as they were."""
+def rejecting(record: ProposalRecord, names: Collection[str]) -> EnvironmentConfig:
+    """What an engineer proposed, but for the cells that are to stay as they were."""
     old, new = record.config_before, record.config_after
-    return decided(old, {size: (old if size in sizes else new).sizes[size] for size in old.sizes})
+    return decided(old, {name: (old if name in names else new).cells[name] for name in old.cells})
 
 
 def proposal_of(
@@ -58,33 +58,34 @@ def proposal_of(
     after: EnvironmentConfig,
     *,
     why: str = "",
-    now: Mapping[int, float] | None = None,
-    expected: Mapping[int, float] | None = None,
-    cited: Mapping[int, Sequence[str]] | None = None,
+    now: Mapping[str, float] | None = None,
+    expected: Mapping[str, float] | None = None,
+    cited: Mapping[str, Sequence[str]] | None = None,
 ) -> Proposal:
     """A person's config with a claim for everything that it changes, and one for each size that it keeps.
 
     Args:
         why: their own words; without any, a sentence that tells the changes.
-        now: the valid rate (0..1) of map sizes as they read it.
-        expected: the valid rate (0..1) that they expect of map sizes after the next stage.
-        cited: ids of the evidence lines that speak for what is done to a size.
+        now: the valid rate (0..1) of cells as they read it.
+        expected: the valid rate (0..1) that they expect of cells after the next stage.
+        cited: ids of the evidence lines that speak for what is done to a cell.
     """
     claims = []
-    for size, cell in after.sizes.items():
-        old = before.sizes[size]
+    words = {cell.name: cell.words for cell in after.described()}
+    for name, cell in after.cells.items():
+        old = before.cells[name]
         moved: list[Knob | None] = [knob for knob in KNOBS if abs(getattr(cell, knob) - getattr(old, knob)) > MOVED]
         for knob in moved or [None]:
             claim = Claim(
-                size=size,
+                cell=name,
                 knob=knob,
                 before=getattr(old, knob) if knob else None,
                 after=getattr(cell, knob) if knob else None,
-                evidence=tuple((cited or {}).get(size, ())),
-                now=(now or {}).get(size),
-                expected=(expected or {}).get(size),
+                evidence=tuple((cited or {}).get(name, ())),
+                now=(now or {}).get(name),
+                expected=(expected or {}).get(name),
             )
-            claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
-    turned = {claim.size for claim in claims if claim.knob in RATIO_KNOBS}
-    kept = tuple(size for size in after.sizes if size not in turned)
-    return Proposal(summary=why.strip() or summary_sentence(claims, kept), claims=tuple(claims), preserved=kept, config=after)
+            claims.append(claim.model_copy(update={"text": claim_sentence(claim, words[name])}))
+    turned = {claim.cell for claim in claims if claim.knob in RATIO_KNOBS}
+    kept = tuple(name for name in after.cells if name not in turned)
+    return Proposal(summary=why.strip() or summary_sentence(claims, kept, words), claims=tuple(claims), preserved=kept, config=after)

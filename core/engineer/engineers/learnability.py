@@ -29,24 +29,25 @@ class LearnabilityEngineer(Scripted):
 
     def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or if no size mixes success and failure, every size counts the same."""
-        lines = {size: context.evidence("behaviour", size) for size in context.sizes}
-        rates = {size: line.numbers["valid"] if line else UNKNOWN for size, line in lines.items()}
-        learnability = {size: p * (1 - p) for size, p in rates.items()}
+        lines = {name: context.evidence("behaviour", name) for name in context.names}
+        rates = {name: line.numbers["valid"] if line else UNKNOWN for name, line in lines.items()}
+        learnability = {name: p * (1 - p) for name, p in rates.items()}
         total = sum(learnability.values())
-        shares = {size: value / total if total else 1 / len(rates) for size, value in learnability.items()}
-        cells = {size: cell.model_copy(update={"share": shares[size]}) for size, cell in config.sizes.items()}
+        shares = {name: value / total if total else 1 / len(rates) for name, value in learnability.items()}
+        cells = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in config.cells.items()}
         claims = []
-        for size, line in lines.items():
+        for name, line in lines.items():
             claim = Claim(
-                size=size,
+                cell=name,
                 knob="share",
-                before=config.sizes[size].share,
-                after=shares[size],
+                before=config.cells[name].share,
+                after=shares[name],
                 evidence=(line.id,) if line else (),
                 now=line.numbers["valid"] if line else None,
             )
-            claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+            claims.append(claim.model_copy(update={"text": claim_sentence(claim, context.words[name])}))
         best = max(learnability, key=learnability.__getitem__)
-        summary = f"Boards go to where success and failure mix: most to size {best}, where {rates[best]:.0%} of sampled plans are valid."
+        most = f"most to {context.words[best]}, where {rates[best]:.0%} of sampled plans are valid"
+        summary = f"Boards go to where success and failure mix: {most}."
         summary = summary if total else "No size mixes success and failure, so each gets as many boards."
-        return Proposal(summary=summary, claims=tuple(claims), config=config.model_copy(update={"sizes": cells}))
+        return Proposal(summary=summary, claims=tuple(claims), config=config.with_cells(cells))

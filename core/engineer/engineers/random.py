@@ -22,7 +22,7 @@ class RandomEngineer(Scripted):
 
     def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
         rng = seeds.rng(seed, "engineer/random", -1 if context.stage is None else context.stage)
-        drawn = presets.random_config(context.sizes, context.agents, rng, context.layouts)
+        drawn = presets.random_config([cell.kind for cell in config.cells.values()], rng, context.layouts)
         if context.layouts:
             return Proposal(summary="Shares, ratios and layouts drawn at random.", config=drawn)
         return Proposal(summary="Shares and ratios drawn at random.", config=drawn.with_layouts_of(config))

@@ -1,14 +1,14 @@
 """The `rules` engineer: a transparent curriculum over the evidence, and the teacher of the lab model's first engineer.
 
-It uses only the context, so a section that is off changes what it does. Per map size:
+It uses only the context, so a section that is off changes what it does. Per cell of the config:
 
 1. **Read** the valid rate: from `failures` (held-out boards), else `behaviour` (training samples), else `preserved`.
-2. **Preserve**: a size listed under `preserved`, or one that nothing is known of, keeps its ratios.
+2. **Preserve**: a cell listed under `preserved`, or one that nothing is known of, keeps its ratios.
 3. **Step**: above 80 % valid it gets harder, below 20 % easier, by one step of 0.1 (EnvGen's and Eurekaverse's 80/20 rule). The knob is the
    one its failures point at: the wait ratio where conflicts between agents are at least half of the faults, the hole ratio otherwise.
-4. **Practise**: in between, a size that mostly fails by conflicts gets more boards with conflicts (wait ratio up a step, at most to 0.6).
-5. **Step back**: where `history` says that the last change of this size cost more than 5 points, that change is undone.
-6. **Share** by learnability p(1-p) of the sampled valid rate (OpenRange, RLVE), over a floor, so that no size is forgotten.
+4. **Practise**: in between, a cell that mostly fails by conflicts gets more boards with conflicts (wait ratio up a step, at most to 0.6).
+5. **Step back**: where `history` says that the last change of this cell cost more than 5 points, that change is undone.
+6. **Share** by learnability p(1-p) of the sampled valid rate (OpenRange, RLVE), over a floor, so that no cell is forgotten.
 7. **Predict** the next valid rate as p + 0.3 p(1-p).
 
 Without `statistics` the present ratios are unknown; then it writes the ratios of a difficulty ladder instead of stepping from them.
@@ -18,22 +18,26 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, NamedTuple
 
+from frozenlab.cells import Cell
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
-from frozenlab.lake.config import KNOBS, EnvironmentConfig, Knob, SizeConfig
+from frozenlab.lake.config import CellConfig, EnvironmentConfig, Knob
 from frozenlab.lake.rules import FAULTS
 from frozenlab.policy.settings import LanguageSettings
 
+Ratios = dict[str, float]
 MASTERED, HOPELESS = 0.8, 0.2
 STEP = 0.1
 MAX_HOLE_RATIO = 0.5
 MAX_PRACTICE = 0.6
 COST_OF_A_BAD_STEP = 0.05
 SHARE_FLOOR = 0.1
-LADDER = {"hard": SizeConfig(share=0, hole_ratio=0.4, wait_ratio=0.5),
-          "fair": SizeConfig(share=0, hole_ratio=0.2, wait_ratio=0.3),
-          "easy": SizeConfig(share=0, hole_ratio=0.1, wait_ratio=0.1)}  # fmt: skip
+LADDER: dict[str, Ratios] = {
+    "hard": {"hole_ratio": 0.4, "wait_ratio": 0.5},
+    "fair": {"hole_ratio": 0.2, "wait_ratio": 0.3},
+    "easy": {"hole_ratio": 0.1, "wait_ratio": 0.1},
+}
 CONFLICTS = ("vertex_conflict", "edge_conflict")
 
 
@@ -48,28 +52,27 @@ class RulesEngineer(Scripted):
 
     def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
         """The rules set shares and ratios only; the layouts stay."""
-        proposal = propose(context)
-        return proposal.model_copy(update={"config": proposal.config.with_layouts_of(config)})
+        return propose(context, config)
 
     def expectations(self, language: LanguageSettings | None) -> str:
         return "The rules write every expectation as p + 0.3 p(1-p), p being the rate that they read."
 
 
 class Reading(NamedTuple):
-    """What the context says about one map size. A field is None if the section that carries it is off."""
+    """What the context says about one cell. A field is None if the section that carries it is off."""
 
     valid: float | None
     sampled: float | None
-    present: SizeConfig | None
+    present: Ratios | None
     preserved: bool
     conflicts_dominate: bool
     regretted: tuple[Knob, float] | None
-    """The last change of this size and its amount, if it cost more than COST_OF_A_BAD_STEP."""
+    """The last change of this cell and its amount, if it cost more than COST_OF_A_BAD_STEP."""
     cited: tuple[str, ...]
 
 
-def read(context: Context, size: int) -> Reading:
-    lines = {section: context.evidence(section, size) for section in context.sections}
+def read(context: Context, cell: str) -> Reading:
+    lines = {section: context.evidence(section, cell) for section in context.sections}
     numbers = {section: line.numbers for section, line in lines.items() if line}
     behaviour, failures = numbers.get("behaviour", {}), numbers.get("failures", {})
     statistics, history = numbers.get("statistics"), numbers.get("history", {})
@@ -82,7 +85,7 @@ def read(context: Context, size: int) -> Reading:
     return Reading(
         valid=valid,
         sampled=behaviour.get("valid", valid),
-        present=SizeConfig.model_validate({knob: statistics[knob] for knob in KNOBS}) if statistics else None,
+        present={knob: statistics[knob] for knob in RATIO_KNOBS} if statistics else None,
         preserved="preserved" in numbers,
         conflicts_dominate=faults > 0 and conflicts >= faults / 2,
         regretted=regretted,
@@ -90,8 +93,8 @@ def read(context: Context, size: int) -> Reading:
     )
 
 
-def ratios(reading: Reading) -> SizeConfig:
-    """Steps 2 to 5: the hole and wait ratio of the next stage (the share is set by the caller)."""
+def ratios(reading: Reading) -> Ratios:
+    """Steps 2 to 5: the hole and wait ratio of the next stage."""
     verdict = "hard" if (reading.valid or 0.5) > MASTERED else "easy" if reading.valid is not None and reading.valid < HOPELESS else "fair"
     if reading.present is None:
         return LADDER[verdict]
@@ -100,50 +103,51 @@ def ratios(reading: Reading) -> SizeConfig:
     if reading.regretted:
         return moved(reading.present, reading.regretted[0], -reading.regretted[1])
     if verdict == "fair":
-        practise = reading.conflicts_dominate and reading.present.wait_ratio < MAX_PRACTICE
+        practise = reading.conflicts_dominate and reading.present["wait_ratio"] < MAX_PRACTICE
         return moved(reading.present, "wait_ratio", STEP) if practise else reading.present
     knob: Knob = "wait_ratio" if reading.conflicts_dominate else "hole_ratio"
     return moved(reading.present, knob, STEP if verdict == "hard" else -STEP)
 
 
-def moved(present: SizeConfig, knob: Knob, amount: float) -> SizeConfig:
+def moved(present: Ratios, knob: Knob, amount: float) -> Ratios:
     top = MAX_HOLE_RATIO if knob == "hole_ratio" else 1.0
-    return present.model_copy(update={knob: round(min(max(getattr(present, knob) + amount, 0.0), top), 3)})
+    return present | {knob: round(min(max(present[knob] + amount, 0.0), top), 3)}
 
 
 def expected(valid: float) -> float:
     return round(valid + 0.3 * valid * (1 - valid), 3)
 
 
-def propose(context: Context) -> Proposal:
-    """The whole proposal for a context; deterministic."""
-    readings = {size: read(context, size) for size in context.sizes}
-    learnability = {size: SHARE_FLOOR + 4 * p * (1 - p) for size, r in readings.items() for p in [0.5 if r.sampled is None else r.sampled]}
+def propose(context: Context, config: EnvironmentConfig) -> Proposal:
+    """The whole proposal for a context; deterministic. Of ``config`` it takes what it has no rule for, such as layouts."""
+    readings = {name: read(context, name) for name in context.names}
+    learnability = {name: SHARE_FLOOR + 4 * p * (1 - p) for name, r in readings.items() for p in [0.5 if r.sampled is None else r.sampled]}
     total = sum(learnability.values())
-    cells = {size: ratios(r).model_copy(update={"share": learnability[size] / total}) for size, r in readings.items()}
+    cells = {
+        name: config.cells[name].model_copy(update={**ratios(reading), "share": learnability[name] / total})
+        for name, reading in readings.items()
+    }
     claims: list[Claim] = []
-    for size, reading in readings.items():
-        claims += claims_of(size, reading, cells[size])
-    preserved = tuple(size for size, r in readings.items() if r.preserved)
-    config = EnvironmentConfig(agents=context.agents, sizes=cells)
-    return Proposal(summary=summary_sentence(claims, preserved), claims=tuple(claims), preserved=preserved, config=config)
+    for cell in context.cells:
+        claims += claims_of(cell, readings[cell.name], cells[cell.name])
+    preserved = tuple(name for name, r in readings.items() if r.preserved)
+    summary = summary_sentence(claims, preserved, context.words)
+    return Proposal(summary=summary, claims=tuple(claims), preserved=preserved, config=config.with_cells(cells))
 
 
-def claims_of(size: int, reading: Reading, after: SizeConfig) -> list[Claim]:
-    """One claim a knob that moves, or one that the size is kept."""
-    changed: list[Knob | None] = [
-        k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - getattr(reading.present, k)) > 1e-9
-    ]
+def claims_of(cell: Cell, reading: Reading, after: CellConfig) -> list[Claim]:
+    """One claim a knob that moves, or one that the cell is kept."""
+    changed: list[Knob | None] = [k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - reading.present[k]) > 1e-9]
     claims = []
     for knob in changed or [None]:
         claim = Claim(
-            size=size,
+            cell=cell.name,
             knob=knob,
-            before=getattr(reading.present, knob) if knob and reading.present else None,
+            before=reading.present[knob] if knob and reading.present else None,
             after=getattr(after, knob) if knob else None,
             evidence=reading.cited,
             now=reading.valid,
             expected=None if reading.valid is None else expected(reading.valid),
         )
-        claims.append(claim.model_copy(update={"text": claim_sentence(claim)}))
+        claims.append(claim.model_copy(update={"text": claim_sentence(claim, cell.words)}))
     return claims

@@ -17,5 +17,7 @@ class UniformEngineer(Scripted):
     help: ClassVar[str] = "Every size equally often, with the middle of the paper's hole and wait ratios; the same after every stage."
 
     def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
-        even = presets.uniform(context.sizes, context.agents).with_layouts_of(config)
-        return Proposal(summary="Every size equally often, hole ratio 0.30, wait ratio 0.50.", config=even)
+        even = presets.uniform([cell.kind for cell in config.cells.values()]).with_layouts_of(config)
+        return Proposal(
+            summary=f"Every {'size' if len(config.teams) == 1 else 'cell'} equally often, hole ratio 0.30, wait ratio 0.50.", config=even
+        )

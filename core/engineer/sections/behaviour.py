@@ -1,15 +1,16 @@
-"""The section `behaviour`: the training log, whole and by map size."""
+"""The section `behaviour`: the training log, whole and by cell."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import ClassVar
 
+from frozenlab.cells import Cell
 from frozenlab.engineer.dialects.words import signed
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, last_samples, sampled_valid, thirds
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
-from frozenlab.engineer.sentences import points
+from frozenlab.engineer.sentences import capitalised, points
 from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
@@ -30,19 +31,19 @@ class Behaviour(Section):
                 mean["length"],
                 None if stage.rewarded else stage.method,
             )
-        for size in stage.config.sizes:
-            sampled = sampled_valid(stage.metrics, size)
+        for cell in stage.config.described():
+            sampled = sampled_valid(stage.metrics, cell.name)
             if sampled is not None:
-                yield size_line(size, sampled[0], sampled[1], float(last[f"optimal_{size}"].mean()))
+                yield cell_line(cell, sampled[0], sampled[1], float(last[f"optimal_{cell.name}"].mean()))
 
-    def words(self, line: Evidence) -> list[str]:
+    def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers
-        if line.size is None:
+        if line.cell is None:
             return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
-        return [f"sampled{line.size}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
+        return [f"sampled{size}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
-        return last_samples(tables, line.size)
+        return last_samples(tables, line.cell)
 
 
 def whole_line(reward: float, reward_delta: float, entropy: float, length: float, method: str | None = None) -> Evidence:
@@ -52,13 +53,14 @@ def whole_line(reward: float, reward_delta: float, entropy: float, length: float
     return Evidence(
         id="B",
         section="behaviour",
-        size=None,
+        cell=None,
         text=text,
         numbers={"reward": reward, "reward_delta": reward_delta, "entropy": entropy, "length": length},
     )
 
 
-def size_line(size: int, valid: float, delta: float, optimal: float) -> Evidence:
+def cell_line(cell: Cell, valid: float, delta: float, optimal: float) -> Evidence:
     """``valid`` and ``optimal`` over the last third of the stage's samples, ``delta`` against the first third."""
-    text = f"Size {size}: {valid:.0%} of sampled plans valid ({points(delta)} over the stage), {optimal:.0%} optimal."
-    return Evidence(id=f"B{size}", section="behaviour", size=size, text=text, numbers={"valid": valid, "delta": delta, "optimal": optimal})
+    text = f"{capitalised(cell.words)}: {valid:.0%} of sampled plans valid ({points(delta)} over the stage), {optimal:.0%} optimal."
+    numbers = {"valid": valid, "delta": delta, "optimal": optimal}
+    return Evidence(id=f"B{cell.name}", section="behaviour", cell=cell.name, text=text, numbers=numbers)

@@ -6,16 +6,18 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, held_out
+from frozenlab.cells import Cell
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.lake.rules import FAULTS
 from frozenlab.tasks.lake.dialects import vocabulary as v
 
 if TYPE_CHECKING:
     import pandas as pd
 
-CASES_PER_SIZE = 2
+CASES_PER_CELL = 2
 FAULT_NAMES: dict[str, str] = {fault: fault.replace("_", " ") for fault in FAULTS}
 
 
@@ -26,34 +28,35 @@ class Failures(Section):
     help: ClassVar[str] = "first faults on the held-out boards of each map size, with worked cases"
 
     def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        for size in stage.config.sizes:
-            rows = held_out(stage.validation, size)
+        for cell in stage.config.described():
+            rows = of_cell(stage.validation, cell.name)
             if rows.empty:
                 continue
             failed = rows[~rows["valid"]]
             faults: dict[str, float] = {fault: float((rows["fault"] == fault).mean()) for fault in FAULTS}
-            yield size_line(size, len(rows), float(rows["valid"].mean()), float(rows["optimal"].mean()), faults, tuple(failed["board_id"]))
-            yield from worked_cases(size, failed)
+            rates = float(rows["valid"].mean()), float(rows["optimal"].mean())
+            yield cell_line(cell, len(rows), *rates, faults, tuple(failed["board_id"]))
+            yield from worked_cases(cell, failed)
 
-    def words(self, line: Evidence) -> list[str]:
+    def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers
         if "step" in n:  # a worked case
             fault = next(name for name in FAULTS if name in n)
-            return ["case", f"size{line.size}", fault, v.time_word(n["step"])]
+            return ["case", f"size{size}", fault, v.time_word(n["step"])]
         seen = [word for fault in FAULTS if n.get(fault, 0) >= v.PERCENT_STEP / 200 for word in (fault, v.percent_word(n[fault]))]
-        return [f"valid{line.size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
+        return [f"valid{size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
-        rows = tables.held_out(line.size)
+        rows = tables.held_out(line.cell)
         return Behind("Held-out boards on which it failed", rows[rows["board_id"].isin(line.boards)], "after the stage", tables.before)
 
 
-def worked_cases(size: int, failed: pd.DataFrame) -> Iterator[Evidence]:
-    """The first failing board of each of the size's commonest faults."""
+def worked_cases(cell: Cell, failed: pd.DataFrame) -> Iterator[Evidence]:
+    """The first failing board of each of the cell's commonest faults."""
 
     import pandas as pd
 
-    commonest = failed["fault"].value_counts().index[:CASES_PER_SIZE]
+    commonest = failed["fault"].value_counts().index[:CASES_PER_CELL]
     for letter, fault in zip("abcdefghi", commonest, strict=False):
         row = failed[failed["fault"] == fault].iloc[0]
         step = 0 if pd.isna(row["step"]) else int(row["step"])
@@ -61,23 +64,23 @@ def worked_cases(size: int, failed: pd.DataFrame) -> Iterator[Evidence]:
         where = "" if pd.isna(row["cell"]) else f" at {tuple(json.loads(row['cell']))}"
         agents = f" of agent {who}" if who else ""
         sentence = (
-            f"Size {size}, board {row['board_id']} ({row['agents']} agents, optimum {row['optimal_makespan']} steps): "
+            f"{capitalised(cell.words)}, board {row['board_id']} ({row['agents']} agents, optimum {row['optimal_makespan']} steps): "
             f"{FAULT_NAMES[fault]}{agents}{where} at step {step}."
         )
-        yield case_line(size, letter, str(fault), step, sentence, str(row["board_id"]))
+        yield case_line(cell, letter, str(fault), step, sentence, str(row["board_id"]))
 
 
-def size_line(size: int, n: int, valid: float, optimal: float, faults: Mapping[str, float], boards: tuple[str, ...] = ()) -> Evidence:
-    """Held-out results of one size; ``faults`` are shares of all ``n`` boards."""
+def cell_line(cell: Cell, n: int, valid: float, optimal: float, faults: Mapping[str, float], boards: tuple[str, ...] = ()) -> Evidence:
+    """Held-out results of one cell; ``faults`` are shares of all ``n`` boards."""
     seen = sorted((fault for fault in faults if faults[fault] > 0), key=lambda fault: -faults[fault])
     told = ", ".join(f"{FAULT_NAMES[fault]} {faults[fault]:.0%}" for fault in seen) or "none"
-    text = f"Size {size}: {valid:.0%} of {n} held-out boards valid, {optimal:.0%} optimal; first faults: {told}."
+    text = f"{capitalised(cell.words)}: {valid:.0%} of {n} held-out boards valid, {optimal:.0%} optimal; first faults: {told}."
     numbers = {"valid": valid, "optimal": optimal, "n": float(n)} | {fault: faults[fault] for fault in seen}
-    return Evidence(id=f"F{size}", section="failures", size=size, text=text, numbers=numbers, boards=boards)
+    return Evidence(id=f"F{cell.name}", section="failures", cell=cell.name, text=text, numbers=numbers, boards=boards)
 
 
-def case_line(size: int, letter: str, fault: str, step: int, sentence: str, board_id: str) -> Evidence:
+def case_line(cell: Cell, letter: str, fault: str, step: int, sentence: str, board_id: str) -> Evidence:
     """One worked failure: what went wrong at which step on one board."""
-    return Evidence(
-        id=f"F{size}{letter}", section="failures", size=size, text=sentence, numbers={fault: 1.0, "step": float(step)}, boards=(board_id,)
-    )
+    numbers = {fault: 1.0, "step": float(step)}
+    name = f"F{cell.name}{letter}"
+    return Evidence(id=name, section="failures", cell=cell.name, text=sentence, numbers=numbers, boards=(board_id,))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
+from frozenlab.cells import Cell
 from frozenlab.engineer.dialects.words import signed
-from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, held_out, won_or_lost
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, won_or_lost
 from frozenlab.engineer.schema import RATIO_KNOBS, Evidence
 from frozenlab.engineer.sections.section import Section
-from frozenlab.engineer.sentences import SETTING_NAMES
+from frozenlab.engineer.sentences import SETTING_NAMES, capitalised
 
 
 class History(Section):
@@ -22,31 +23,31 @@ class History(Section):
         last = stage.last_proposal
         if last is None or stage.validation_before is None:
             return
-        for size in stage.config.sizes:
-            after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
+        for cell in stage.config.described():
+            after, before = of_cell(stage.validation, cell.name), of_cell(stage.validation_before, cell.name)
             if after.empty or before.empty:
                 continue
             changes: dict[str, float] = {
-                c.knob: c.after - c.before for c in last.changes if c.size == size and c.before is not None and c.after is not None
+                c.knob: c.after - c.before for c in last.changes if c.cell == cell.name and c.before is not None and c.after is not None
             }
             claims = last.proposal.claims if last.proposal else ()
-            expected = next((claim.expected for claim in claims if claim.size == size), None)
-            yield size_line(size, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)
+            expected = next((claim.expected for claim in claims if claim.cell == cell.name), None)
+            yield cell_line(cell, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)
 
-    def words(self, line: Evidence) -> list[str]:
+    def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers
-        words = [f"history{line.size}"]
+        words = [f"history{size}"]
         for knob in RATIO_KNOBS:
             if n.get(f"{knob}_change"):
                 words += [knob, *signed(n[f"{knob}_change"])]
         return [*words, "delta", *signed(n["gain"])]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
-        return won_or_lost(tables, line.size)
+        return won_or_lost(tables, line.cell)
 
 
-def size_line(size: int, stage: int | None, changes: Mapping[str, float], before: float, after: float, expected: float | None) -> Evidence:
-    """What the proposal after ``stage`` (0-based; people count from 1; None: before the first) did to one size and what became of it.
+def cell_line(cell: Cell, stage: int | None, changes: Mapping[str, float], before: float, after: float, expected: float | None) -> Evidence:
+    """What the proposal after ``stage`` (0-based; people count from 1; None: before the first) did to one cell and what became of it.
 
     ``before`` and ``after`` are held-out valid rates.
     """
@@ -54,8 +55,8 @@ def size_line(size: int, stage: int | None, changes: Mapping[str, float], before
     did = " and ".join(f"{SETTING_NAMES[knob]} {change:+.2f}" for knob, change in moved.items()) or "ratios kept"
     hope = "" if expected is None else f", expected {expected:.0%}"
     when = "before stage 1" if stage is None else f"after stage {stage + 1}"
-    text = f"Size {size}: {when}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."
+    text = f"{capitalised(cell.words)}: {when}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."
     numbers = {"gain": after - before, "before": before, "after": after} | {f"{knob}_change": change for knob, change in moved.items()}
     if expected is not None:
         numbers["expected"] = expected
-    return Evidence(id=f"H{size}", section="history", size=size, text=text, numbers=numbers)
+    return Evidence(id=f"H{cell.name}", section="history", cell=cell.name, text=text, numbers=numbers)

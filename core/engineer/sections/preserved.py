@@ -1,4 +1,4 @@
-"""The section `preserved`: map sizes that already work and still teach."""
+"""The section `preserved`: cells that already work and still teach."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
-from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, held_out, sampled_valid, won_or_lost
+from frozenlab.cells import Cell
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, sampled_valid, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
-from frozenlab.engineer.sentences import points
+from frozenlab.engineer.sentences import capitalised, points
 from frozenlab.tasks.lake.dialects import vocabulary as v
 
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 TEACHES = (0.2, 0.8)
 """Sampled valid rates between these leave most groups of plans mixed, so that there is something to learn from them (the 80/20 rule)."""
 WORKS = 0.05
-"""Held-out gain of a stage from which on a size's config is said to work,"""
+"""Held-out gain of a stage from which on a cell's config is said to work,"""
 LUCK = 0.05
-"""unless chance alone would bring such a gain more often than this: of 20 sizes that nothing happened to, one at most is said to work. That
+"""unless chance alone would bring such a gain more often than this: of 20 cells that nothing happened to, one at most is said to work. That
 takes 5 boards won and none lost, or 12 won and 4 lost."""
 
 
@@ -31,23 +32,23 @@ class Preserved(Section):
     help: ClassVar[str] = "map sizes that already work and still teach"
 
     def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        """Sizes whose held-out valid rate rose by WORKS, by more than chance, while their samples still mix success and failure."""
+        """Cells whose held-out valid rate rose by WORKS, by more than chance, while their samples still mix success and failure."""
         if stage.validation_before is None:
             return
-        for size in stage.config.sizes:
-            after, before = held_out(stage.validation, size), held_out(stage.validation_before, size)
-            sampled = sampled_valid(stage.metrics, size)
+        for cell in stage.config.described():
+            after, before = of_cell(stage.validation, cell.name), of_cell(stage.validation_before, cell.name)
+            sampled = sampled_valid(stage.metrics, cell.name)
             if after.empty or before.empty or sampled is None:
                 continue
             gain = float(after["valid"].mean() - before["valid"].mean())
             if gain >= WORKS and luck(before, after) <= LUCK and TEACHES[0] <= sampled[0] <= TEACHES[1]:
-                yield size_line(size, float(after["valid"].mean()), gain)
+                yield cell_line(cell, float(after["valid"].mean()), gain)
 
-    def words(self, line: Evidence) -> list[str]:
-        return [f"preserved{line.size}", v.percent_word(line.numbers["valid"])]
+    def words(self, line: Evidence, size: int | None) -> list[str]:
+        return [f"preserved{size}", v.percent_word(line.numbers["valid"])]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
-        return won_or_lost(tables, line.size)
+        return won_or_lost(tables, line.cell)
 
 
 def luck(before: pd.DataFrame, after: pd.DataFrame) -> float:
@@ -59,6 +60,6 @@ def luck(before: pd.DataFrame, after: pd.DataFrame) -> float:
     return sum(comb(changed, k) for k in range(won, changed + 1)) / 2**changed
 
 
-def size_line(size: int, valid: float, gain: float) -> Evidence:
-    text = f"Size {size} already works and still teaches: {valid:.0%} valid, {points(gain)} over the stage. Keep its ratios."
-    return Evidence(id=f"P{size}", section="preserved", size=size, text=text, numbers={"valid": valid, "gain": gain})
+def cell_line(cell: Cell, valid: float, gain: float) -> Evidence:
+    text = f"{capitalised(cell.words)} already works and still teaches: {valid:.0%} valid, {points(gain)} over the stage. Keep its ratios."
+    return Evidence(id=f"P{cell.name}", section="preserved", cell=cell.name, text=text, numbers={"valid": valid, "gain": gain})

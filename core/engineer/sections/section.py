@@ -12,7 +12,7 @@ from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class Section(ABC):
-    """One section of the context. A line's id is the section's letter and a map size (``F6``)."""
+    """One section of the context. A line's id is the section's letter and a cell (``F6``)."""
 
     name: ClassVar[str]
     letter: ClassVar[str]
@@ -35,10 +35,10 @@ class Section(ABC):
 
     @abstractmethod
     def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        """Its lines about a stage, of the whole stage first, then by map size. A size that the suite does not hold has no held-out line."""
+        """Its lines about a stage, of the whole stage first, then by cell. A cell that the suite has no boards for has no held-out line."""
 
-    def words(self, line: Evidence) -> list[str]:
-        """A line in the lab dialect; only for sections in that dialect."""
+    def words(self, line: Evidence, size: int | None) -> list[str]:
+        """A line in the lab dialect, ``size`` being that of its cell; only for sections in that dialect."""
         raise NotImplementedError(f"the lab dialect has no words for the section {self.name}")
 
     @abstractmethod

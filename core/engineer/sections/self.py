@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from math import isnan
 from typing import TYPE_CHECKING, ClassVar
 
-from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_size, thirds
+from frozenlab.cells import Cell
+from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, thirds
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
+from frozenlab.engineer.sentences import capitalised
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,13 +34,13 @@ class Self(Section):
         if stage.sampled is None or stage.sampled.empty:
             return
         yield group_line(None, groups(stage.sampled), entropy_of(stage.metrics))
-        for size in stage.config.sizes:
-            rows = of_size(stage.sampled, size)
+        for cell in stage.config.described():
+            rows = of_cell(stage.sampled, cell.name)
             if len(rows):
-                yield group_line(size, groups(rows))
+                yield group_line(cell, groups(rows))
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
-        rows = tables.samples(line.size)
+        rows = tables.samples(line.cell)
         if len(rows):
             rate = rows.groupby(GROUP)["valid"].transform("mean")
             rows = rows.assign(split=(rate - 0.5).abs()).sort_values(["split", *GROUP], kind="stable").drop(columns="split")
@@ -62,12 +64,12 @@ def groups(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"valid": by_group["valid"].mean(), "spread": by_group["reward"].std(ddof=0)})
 
 
-def group_line(size: int | None, table: pd.DataFrame, entropy: tuple[float, float] | None = None) -> Evidence:
+def group_line(cell: Cell | None, table: pd.DataFrame, entropy: tuple[float, float] | None = None) -> Evidence:
     """``table`` as :func:`groups` gives it, ``entropy`` as :func:`entropy_of`."""
     solved, failed = float((table["valid"] == 1).mean()), float((table["valid"] == 0).mean())
     numbers = {"n": float(len(table)), "mixed": 1 - solved - failed, "solved": solved, "failed": failed}
     numbers["spread"] = float(table["spread"].mean())
-    where = "All sizes" if size is None else f"Size {size}"
+    where = "All sizes" if cell is None else capitalised(cell.words)
     text = (
         f"{where}: of {len(table)} recorded groups of plans {numbers['mixed']:.0%} mix success and failure, {solved:.0%} are all valid, "
         f"{failed:.0%} all fail; mean reward spread {numbers['spread']:.2f}"
@@ -75,4 +77,5 @@ def group_line(size: int | None, table: pd.DataFrame, entropy: tuple[float, floa
     if entropy is not None:
         text += f"; entropy {entropy[0]:.2f} nats a token ({entropy[1]:+.2f} over the stage)"
         numbers |= {"entropy": entropy[0], "entropy_delta": entropy[1]}
-    return Evidence(id="G" if size is None else f"G{size}", section="self", size=size, text=f"{text}.", numbers=numbers)
+    name = None if cell is None else cell.name
+    return Evidence(id=f"G{name or ''}", section="self", cell=name, text=f"{text}.", numbers=numbers)

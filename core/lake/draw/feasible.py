@@ -14,8 +14,8 @@ TRIAL = 8
 """Boards of a kind that are drawn to see whether there are any."""
 
 
-def infeasible(config: EnvironmentConfig, size: int, layout: Layout = "scatter", *, natural: bool = False) -> str | None:
-    """Why the boards of one size of a config in a layout cannot be drawn, as far as counting cells and measured rates tell.
+def infeasible(config: EnvironmentConfig, name: str, layout: Layout = "scatter", *, natural: bool = False) -> str | None:
+    """Why the boards of one cell of a config in a layout cannot be drawn, as far as counting cells and measured rates tell.
 
     Args:
         natural: leave out the wait ratio of the config: any mix of boards with and without a necessary WAIT will do.
@@ -23,26 +23,27 @@ def infeasible(config: EnvironmentConfig, size: int, layout: Layout = "scatter",
     Returns:
         one line with the reachable range; None if nothing speaks against it
     """
-    cell, agents, stratum = config.sizes[size], config.agents, Stratum.of(config, size, layout)
-    cells, wait_ratio = size * size, None if natural else cell.wait_ratio
+    cell, stratum = config.cells[name], Stratum.of(config, name, layout)
+    where, agents = config.describe(cell.kind).words, cell.agents
+    cells, wait_ratio = cell.size * cell.size, None if natural else cell.wait_ratio
     if cells < 2 * agents:
-        return f"size {size}: {cells} cells have no room for {agents} agents, who need {2 * agents}"
+        return f"{where}: {cells} cells have no room for {agents} agents, who need {2 * agents}"
     if cells - stratum.holes < 2 * agents:
         most = math.floor((cells - 2 * agents + 0.499) / cells * 100) / 100
         return (
-            f"size {size}: hole ratio {cell.hole_ratio:.2f} leaves {cells - stratum.holes} free cells, {agents} agents need {2 * agents} "
+            f"{where}: hole ratio {cell.hole_ratio:.2f} leaves {cells - stratum.holes} free cells, {agents} agents need {2 * agents} "
             f"(reachable: 0.00 to {most:.2f})"
         )
     if agents == 1 and wait_ratio:
-        return f"size {size}: wait ratio {wait_ratio:.2f} cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)"
+        return f"{where}: wait ratio {wait_ratio:.2f} cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)"
     rates = measured_rates(stratum) if config.wait_definition == "makespan" else None
     if rates is None:
         return None
     usable, waiting = rates
     if usable * DRAWS_PER_BOARD < 1:
-        return f"size {size}: at hole ratio {cell.hole_ratio:.2f} hardly any random board with {agents} agents can be solved"
+        return f"{where}: at hole ratio {cell.hole_ratio:.2f} hardly any random board with {agents} agents can be solved"
     if wait_ratio is not None:
-        asked = f"size {size}: wait ratio {wait_ratio:.2f} cannot be reached with {agents} agents at hole ratio {cell.hole_ratio:.2f}"
+        asked = f"{where}: wait ratio {wait_ratio:.2f} cannot be reached with {agents} agents at hole ratio {cell.hole_ratio:.2f}"
         if wait_ratio > 0 and usable * waiting * DRAWS_PER_BOARD < 1:
             return f"{asked}: no board there needs a WAIT (reachable: 0.00)"
         if wait_ratio < 1 and usable * (1 - waiting) * DRAWS_PER_BOARD < 1:
@@ -50,25 +51,26 @@ def infeasible(config: EnvironmentConfig, size: int, layout: Layout = "scatter",
     return None
 
 
-def undrawable(config: EnvironmentConfig, size: int) -> str | None:
-    """Why one size of a config cannot be drawn in one of its layouts; None if it can.
+def undrawable(config: EnvironmentConfig, name: str) -> str | None:
+    """Why one cell of a config cannot be drawn in one of its layouts; None if it can.
 
     Where no rates were measured (layouts without measurements, connected placement in a layout, waits by the sum of costs, teams and
     sizes beyond the paper's), a few boards are drawn to see.
 
     Example:
-        >>> undrawable(EnvironmentConfig.uniform((3,), agents=1, wait_ratio=0.5), 3)
+        >>> undrawable(EnvironmentConfig.uniform((3,), agents=1, wait_ratio=0.5), "3")
         'size 3: wait ratio 0.50 cannot be reached: one agent alone never needs to WAIT (reachable: 0.00)'
     """
-    cell = config.sizes[size]
-    for layout in cell.layouts:
-        if reason := infeasible(config, size, layout):
+    cell = config.cells[name]
+    for layout in cell.drawn_layouts:
+        if reason := infeasible(config, name, layout):
             return reason
-        stratum = Stratum.of(config, size, layout)
+        stratum = Stratum.of(config, name, layout)
         measured = config.wait_definition == "makespan" and measured_rates(stratum) is not None
         wanted = (TRIAL * (cell.wait_ratio < 1), TRIAL * (cell.wait_ratio > 0))
         if not measured and (reason := trial(stratum, wanted)):
-            return f"size {size}: with hole ratio {cell.hole_ratio:.2f} and wait ratio {cell.wait_ratio:.2f} {reason}"
+            where = config.describe(cell.kind).words
+            return f"{where}: with hole ratio {cell.hole_ratio:.2f} and wait ratio {cell.wait_ratio:.2f} {reason}"
     return None
 
 

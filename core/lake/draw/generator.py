@@ -31,7 +31,7 @@ from frozenlab.seeds import mixed
 
 
 class Realised(BaseModel):
-    """What was really drawn for one map size."""
+    """What was really drawn of one cell."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -56,7 +56,7 @@ def generate(
 ) -> list[Instance]:
     """Draws ``n`` solved boards from a config, mixed so that any part of the list looks like the whole.
 
-    Sizes share the boards by largest remainder, within a size the layouts do, and within those the boards with and without a necessary
+    Cells share the boards by largest remainder, within a cell the layouts do, and within those the boards with and without a necessary
     WAIT.
 
     Args:
@@ -66,24 +66,26 @@ def generate(
         on_progress: called with (boards found, ``n``) now and then.
 
     Raises:
-        GenerationError: a size cannot be filled.
+        GenerationError: a cell cannot be filled.
 
     Example:
         >>> boards = generate(EnvironmentConfig.uniform((4, 6), agents=2, wait_ratio=0.5), n=4, seed=0)
         >>> sorted((instance.board.size, instance.solution.needs_wait) for instance in boards)
         [(4, False), (4, True), (6, False), (6, True)]
     """
-    sizes = list(config.sizes)
-    tasks: list[Block] = []
-    for size, quota in zip(sizes, quotas(n, [config.sizes[size].share for size in sizes]), strict=True):
-        cell = config.sizes[size]
-        for layout, part in zip(cell.layouts, quotas(quota, list(cell.layouts.values())), strict=True):
-            if part and (reason := infeasible(config, size, layout)):
+    blocks: list[Block] = []
+    cells: list[str] = []  # of each block
+    for (name, cell), quota in zip(config.cells.items(), quotas(n, [cell.share for cell in config.cells.values()]), strict=True):
+        layouts = cell.drawn_layouts
+        for layout, part in zip(layouts, quotas(quota, list(layouts.values())), strict=True):
+            if part and (reason := infeasible(config, name, layout)):
                 raise GenerationError(reason)
-            tasks += blocks_of(Stratum.of(config, size, layout), "config", seed, quotas(part, [1 - cell.wait_ratio, cell.wait_ratio]))
-    boards = fill_blocks(tasks, exclude=exclude, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
+            blocks += blocks_of(Stratum.of(config, name, layout), "config", seed, quotas(part, [1 - cell.wait_ratio, cell.wait_ratio]))
+            cells += (len(blocks) - len(cells)) * [name]
+    filled = fill_blocks(blocks, exclude=exclude, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
+    boards = [(board, cell) for cell, drawn in zip(cells, filled, strict=True) for board in drawn]
     order = np.argsort([mixed(seed, "order", i) for i in range(len(boards))], kind="stable")
-    return [name_instance(i, boards[place]) for i, place in enumerate(order)]
+    return [name_instance(i, *boards[place]) for i, place in enumerate(order)]
 
 
 def random_instances(
@@ -108,7 +110,7 @@ def random_instances(
         for stratum in (
             Stratum(size, num_agents, holes_of(size, ratio), placement=placement)
             for size, num_agents, ratio in product(sizes, teams, hole_ratios)
-            if infeasible(EnvironmentConfig.uniform((size,), num_agents, ratio), size, natural=True) is None
+            if infeasible(EnvironmentConfig.uniform((size,), num_agents, ratio), str(size), natural=True) is None
         )
     ]
     if not streams:
@@ -121,16 +123,16 @@ def random_instances(
             number += 1
 
 
-def realised(instances: Sequence[Instance]) -> dict[int, Realised]:
-    """What the boards are really like, per map size."""
-    by_size: dict[int, list[Instance]] = {}
+def realised(instances: Sequence[Instance]) -> dict[str, Realised]:
+    """What the boards are really like, cell by cell."""
+    by_cell: dict[str, list[Instance]] = {}
     for instance in instances:
-        by_size.setdefault(instance.board.size, []).append(instance)
+        by_cell.setdefault(instance.cell, []).append(instance)
     out = {}
-    for size, group in sorted(by_size.items()):
+    for cell, group in sorted(by_cell.items(), key=lambda item: (item[1][0].board.num_agents, item[1][0].board.size)):
         waits = [i.solution.needs_wait for i in group if i.solution.needs_wait is not None]
         makespans = [i.solution.makespan for i in group if i.solution.makespan is not None]
-        out[size] = Realised(
+        out[cell] = Realised(
             boards=len(group),
             share=len(group) / len(instances),
             hole_ratio=sum(i.board.hole_ratio for i in group) / len(group),
@@ -140,7 +142,7 @@ def realised(instances: Sequence[Instance]) -> dict[int, Realised]:
     return out
 
 
-def name_instance(number: int, solved: Solved) -> Instance:
+def name_instance(number: int, solved: Solved, cell: str = "") -> Instance:
     """A solved board as an instance, like ``2ag_6x6_000123``."""
     board, solution = solved
-    return Instance(f"{board.num_agents}ag_{board.height}x{board.width}_{number:06d}", board, solution)
+    return Instance(f"{board.num_agents}ag_{board.height}x{board.width}_{number:06d}", board, solution, cell)

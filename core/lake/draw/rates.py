@@ -16,17 +16,17 @@ RATES = Path(__file__).parents[1] / "data" / "natural_rates.csv"
 Measured by benchmarks/natural_rates.py."""
 
 
-def natural_wait_rate(config: EnvironmentConfig, size: int) -> float | None:
-    """Share of a size's random solvable boards that need a WAIT, whatever wait ratio its config asks for.
+def natural_wait_rate(config: EnvironmentConfig, name: str) -> float | None:
+    """Share of a cell's random solvable boards that need a WAIT, whatever wait ratio its config asks for.
 
     Measured and interpolated over the hole count, mixed as the layouts are; None where it was not measured.
     """
-    cell = config.sizes[size]
-    if config.agents == 1:
+    cell = config.cells[name]
+    if cell.agents == 1:
         return 0.0
     if config.wait_definition != "makespan":
         return None
-    rates = [(part, measured_rates(Stratum.of(config, size, layout))) for layout, part in cell.layouts.items()]
+    rates = [(part, measured_rates(Stratum.of(config, name, layout))) for layout, part in cell.drawn_layouts.items()]
     return None if any(rate is None for _, rate in rates) else sum(part * rate[1] for part, rate in rates if rate)
 
 

@@ -24,10 +24,11 @@ class Stratum:
     wait_definition: WaitDefinition = "makespan"
 
     @classmethod
-    def of(cls, config: EnvironmentConfig, size: int, layout: Layout) -> Stratum:
-        """The boards of one size of a config in one of its layouts."""
-        holes = holes_of(size, config.sizes[size].hole_ratio)
-        return cls(size, config.agents, holes, layout, config.placement, config.wait_definition)
+    def of(cls, config: EnvironmentConfig, name: str, layout: Layout) -> Stratum:
+        """The boards of one cell of a config in one of its layouts."""
+        cell = config.cells[name]
+        holes = holes_of(cell.size, cell.hole_ratio)
+        return cls(cell.size, cell.agents, holes, layout, config.placement, config.wait_definition)
 
     def key(self, purpose: str, seed: int, block: int = 0) -> np.uint64:
         """The key of one of its streams. Streams of different purposes, seeds or blocks share nothing."""

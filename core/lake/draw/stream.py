@@ -71,16 +71,16 @@ def fill_blocks(
     sum_of_costs: bool = False,
     workers: int = 1,
     on_progress: Callable[[int, int], None] | None = None,
-) -> list[Solved]:
-    """The boards of all blocks, in the order of the blocks. Arguments as in :func:`generate` and :class:`Stream`."""
+) -> list[list[Solved]]:
+    """The boards of each block. Arguments as in :func:`generate` and :class:`Stream`."""
     fill = partial(fill_block, exclude=exclude, distinct=distinct, sum_of_costs=sum_of_costs)
     wanted = sum(sum(block.wanted) for block in blocks)
-    found: list[Solved] = []
+    found: list[list[Solved]] = []
 
     def note(boards: list[Solved]) -> None:
-        found.extend(boards)
+        found.append(boards)
         if on_progress is not None:
-            on_progress(len(found), wanted)
+            on_progress(sum(map(len, found)), wanted)
 
     if workers == 1 or len(blocks) < 2:
         for block in blocks:

@@ -17,7 +17,7 @@ from pettingzoo import ParallelEnv
 
 from frozenlab import seeds
 from frozenlab.lake.board import Board, Cell, Plan
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config import ConfigError, EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.envs.vector import ACTIONS, PLANES, VectorLake, check_solved, largest
 from frozenlab.lake.instance import Instance
@@ -267,7 +267,9 @@ class _Supply:
         self.config = boards if isinstance(boards, EnvironmentConfig) else None
         self.instances: list[Instance] = []
         if isinstance(boards, EnvironmentConfig):
-            self.num_agents, side = boards.agents, max(boards.sizes)
+            if len(boards.teams) > 1:
+                raise ConfigError(f"an environment has one team; the config mixes {', '.join(map(str, boards.teams))} agents")
+            self.num_agents, side = boards.teams[0], max(boards.sizes)
             self.shape = (side, side)
         else:
             self.instances = _solved(boards)

@@ -11,10 +11,11 @@ from frozenlab.loop.page.config_rows import config_rows
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.labels import cell_label
 from frozenlab.tasks.lake.words import setting_label
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components.timeline import rates_by_stage
-from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
+from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
 
 COLORS = (BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR, "#8E5BC0", "#B08900")
 
@@ -67,13 +68,13 @@ def readable(session_id: str, store: SessionStore) -> Session | None:
 
 def parted(branch: Branch, parent: Session) -> list[str]:
     """Where the config that the fork went on with differs from its parent's: ``5×5 hole ratio 20 % instead of 30 %``. Shares that moved by
-    less than a point, because those of other sizes did, are left out. Empty as long as one of them has not gone on."""
+    less than a point, because those of other cells did, are left out. Empty as long as one of them has not gone on."""
     assert branch.stage is not None
     there, here = (session.environment(branch.stage + 1) for session in (parent, branch.session))
     if there is None or here is None:
         return []
     moved = [row for row in config_rows(there.config, here.config) if abs(row.change) > (0.01 if row.knob == "share" else 0.0005)]
-    return [f"{size_label(row.size)} {setting_label(row.knob)} {shown(row.after)} instead of {shown(row.before)}" for row in moved]
+    return [f"{cell_label(row.cell)} {setting_label(row.knob)} {shown(row.after)} instead of {shown(row.before)}" for row in moved]
 
 
 def shown(value: float | None) -> str:

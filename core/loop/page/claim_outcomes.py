@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from frozenlab.cells import in_order
+from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Claim
 from frozenlab.intervals import paired_change
 from frozenlab.loop.ledger import Accuracy
@@ -28,7 +30,7 @@ class Change:
 
 @dataclass(frozen=True)
 class ClaimOutcome:
-    """A claim, the change that it predicts for its map size, and the change that the next stage brought there."""
+    """A claim, the change that it predicts for its cell, and the change that the next stage brought there."""
 
     claim: Claim
     predicted: float | None
@@ -51,7 +53,7 @@ def claim_outcomes(
 
 
 def _claim_outcome(claim: Claim, now: pd.DataFrame | None, following: pd.DataFrame | None, read: pd.DataFrame | None) -> ClaimOutcome:
-    before, after, known = (None if table is None else table[table["size"] == claim.size] for table in (now, following, read))
+    before, after, known = (None if table is None else of_cell(table, claim.cell) for table in (now, following, read))
     rate = claim.now if known is None or known.empty else float(known["valid"].mean())
     predicted = None if claim.expected is None or rate is None else claim.expected - rate
     if before is None or after is None or not before["board_id"].isin(after["board_id"]).any():
@@ -60,13 +62,13 @@ def _claim_outcome(claim: Claim, now: pd.DataFrame | None, following: pd.DataFra
 
 
 def predictions_of(outcomes: Sequence[ClaimOutcome]) -> list[ClaimOutcome]:
-    """Those that name a number which has been tested, one a map size: where it has several claims the last counts."""
-    by_size = {outcome.claim.size: outcome for outcome in outcomes if outcome.off is not None}
-    return [by_size[size] for size in sorted(by_size)]
+    """Those that name a number which has been tested, one a cell: where it has several claims the last counts."""
+    by_cell = {outcome.claim.cell: outcome for outcome in outcomes if outcome.off is not None}
+    return [by_cell[cell] for cell in in_order(by_cell)]
 
 
 def judgement(outcomes: Sequence[ClaimOutcome]) -> Accuracy | None:
-    """How a proposal's predictions fared over all map sizes that it names; None if none of them has been tested."""
+    """How a proposal's predictions fared over all cells that it names; None if none of them has been tested."""
     tested = predictions_of(outcomes)
     said = [outcome.predicted for outcome in tested if outcome.predicted is not None]
     came = [outcome.measured.value for outcome in tested if outcome.measured is not None]

@@ -1,4 +1,4 @@
-"""Whether a proposal was right: predicted and measured changes of each map size."""
+"""Whether a proposal was right: predicted and measured changes of each cell."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 
 from frozenlab.loop.ledger import Accuracy
 from frozenlab.loop.page.claim_outcomes import ClaimOutcome, predictions_of, signed
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, size_label
+from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
 
 SKILL_HELP = (
     "1 less the squared error of its predictions, divided by that of predicting that nothing changes. 1 is perfect, 0 is as good as "
@@ -21,8 +22,8 @@ def facts(accuracy: Accuracy) -> list[tuple[str, str, str]]:
     """Its figures for :func:`frozenlab.ui.theme.facts`: value, name, help."""
     skill = "–" if accuracy.skill is None else f"{accuracy.skill:+.2f}".replace("-", "\N{MINUS SIGN}")
     return [
-        (signed(accuracy.predicted), "points predicted", "Mean change of the valid rate over the map sizes that its claims name."),
-        (signed(accuracy.measured), "points measured", "Mean over the same map sizes, on the held-out boards after the next stage."),
+        (signed(accuracy.predicted), "points predicted", "Mean change of the valid rate over the cells that its claims name."),
+        (signed(accuracy.measured), "points measured", "Mean over the same cells, on the held-out boards after the next stage."),
         (f"{100 * accuracy.error:.1f}", "points off", "Root mean square of predicted less measured change."),
         (f"{100 * accuracy.naive_error:.1f}", "points off by predicting no change", "The prediction that any other has to beat."),
         (skill, "skill, 0 is no better than no change", SKILL_HELP),
@@ -30,15 +31,15 @@ def facts(accuracy: Accuracy) -> list[tuple[str, str, str]]:
 
 
 def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
-    """Predicted and measured change of the valid rate by map size; the line at 0 is the prediction that nothing changes."""
+    """Predicted and measured change of the valid rate by cell; the line at 0 is the prediction that nothing changes."""
     tested = predictions_of(outcomes)
-    sizes = [size_label(outcome.claim.size) for outcome in tested]
+    cells = [cell_label(outcome.claim.cell) for outcome in tested]
     came = [outcome.measured for outcome in tested if outcome.measured is not None]
     said = [outcome.predicted for outcome in tested if outcome.predicted is not None]
     figure = go.Figure()
     figure.add_trace(
         go.Scatter(
-            x=sizes, y=[100 * change.value for change in came], mode="markers", name="measured",
+            x=cells, y=[100 * change.value for change in came], mode="markers", name="measured",
             error_y=dict(
                 type="data", symmetric=False, array=[100 * (change.high - change.value) for change in came],
                 arrayminus=[100 * (change.value - change.low) for change in came], thickness=1.6, width=4, color=AFTER_COLOR,
@@ -50,7 +51,7 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
     )  # fmt: skip
     figure.add_trace(
         go.Scatter(
-            x=sizes, y=[100 * change for change in said], mode="markers", name="predicted",
+            x=cells, y=[100 * change for change in said], mode="markers", name="predicted",
             marker=dict(color=REWARD_COLOR, size=13, symbol="line-ew", line=dict(color=REWARD_COLOR, width=4)),
             hovertemplate="%{x}, predicted <b>%{y:+.1f} points</b><extra></extra>",
         )
@@ -60,6 +61,7 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
     figure.update_yaxes(title_text="change, points", gridcolor=GRID_COLOR, zeroline=False)
     common_layout(figure, height=260, top=40)
     words = "; ".join(
-        f"{size} predicted {signed(p)}, measured {signed(c.value)} ({c.interval})" for size, p, c in zip(sizes, said, came, strict=True)
+        f"{cell} predicted {signed(p)}, measured {signed(c.value)} ({c.interval})" for cell, p, c in zip(cells, said, came, strict=True)
     )
-    return Chart(figure, f"Change of the valid rate by map size, in points: {words}.")
+    noun = cells_noun(outcome.claim.cell for outcome in tested)
+    return Chart(figure, f"Change of the valid rate by {noun}, in points: {words}.")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from frozenlab.loop.page.claim_outcomes import ClaimOutcome, signed
-from frozenlab.ui.figures import size_label
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.markup import Head, cell, chips, table
 
 
@@ -16,12 +16,13 @@ def claims_table(outcomes: Sequence[ClaimOutcome], seen: Collection[str] | None 
     Args:
         seen: ids of the lines that the engineer saw, if that is known; a claim that cites another one is marked.
     """
+    noun = cells_noun(outcome.claim.cell for outcome in outcomes)
     tested = any(outcome.measured is not None for outcome in outcomes)
     head: list[Head] = [
-        ("map size", ""),
+        (noun, ""),
         ("claim", "The claim in English; the exact words are in the raw answer"),
         ("cites", "The lines of evidence that it names"),
-        ("predicted", "Change of the valid rate on the held-out boards of this size that it expects from the next stage, in points"),
+        ("predicted", "Change of the valid rate on the held-out boards of this cell that it expects from the next stage, in points"),
     ]
     if tested:
         head += [
@@ -42,7 +43,7 @@ def _claim_row(outcome: ClaimOutcome, seen: Collection[str] | None, tested: bool
         cells.append(cell("measured", f"<b>{signed(came.value)}</b> <small>{came.interval}, n = {came.n}</small>" if came else "–", "num"))
         naive = f" <small>no change: {abs(100 * came.value):.1f}</small>" if came else ""
         cells.append(cell("off by", "–" if off is None else f"<b>{abs(100 * off):.1f}</b>{naive}", "num"))
-    return f'<tr><th scope="row">{size_label(claim.size)}</th>{"".join(cells)}</tr>'
+    return f'<tr><th scope="row">{cell_label(claim.cell)}</th>{"".join(cells)}</tr>'
 
 
 def _cites(ids: Sequence[str], seen: Collection[str] | None) -> str:

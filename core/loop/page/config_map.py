@@ -1,4 +1,4 @@
-"""The path of a session through the space of configs: hole ratio by wait ratio by map size, a point a stage, joined by arrows."""
+"""The path of a session through the space of configs: hole ratio by wait ratio by cell, a point a stage, joined by arrows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from typing import Literal
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from frozenlab.cells import in_order
 from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.loop.session import Session
 from frozenlab.replays.task import validated_stages
+from frozenlab.tasks.labels import cell_label
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
+from frozenlab.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
 
 ROOM = 0.06
 """Of a ratio, around the points."""
@@ -33,10 +35,10 @@ SHADE_HELP = (
 
 @dataclass(frozen=True)
 class Stop:
-    """One map size in one stage."""
+    """One cell in one stage."""
 
     stage: int
-    size: int
+    cell: str
     share: float
     hole_ratio: float
     wait_ratio: float
@@ -58,25 +60,25 @@ def stops(session: Session) -> list[Stop]:
         if drawn_from is None:
             break
         metrics = session.metrics(stage)
-        for size, cell in drawn_from.config.sizes.items():
-            sampled, drawn = sampled_valid(metrics, size), drawn_from.realised.get(size)
+        for name, own in drawn_from.config.cells.items():
+            sampled, drawn = sampled_valid(metrics, name), drawn_from.realised.get(name)
             boards = drawn.boards if drawn else 0
             rate = sampled[0] if sampled else None
-            found.append(Stop(stage, size, cell.share, cell.hole_ratio, cell.wait_ratio, boards, rate))
+            found.append(Stop(stage, name, own.share, own.hole_ratio, own.wait_ratio, boards, rate))
     return found
 
 
 def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
-    """The map, a panel a map size, with arrows from stage to stage; the stage ``here`` is ringed. ``customdata`` of each point begins with
-    its stage (0-based) and size."""
-    sizes = sorted({stop.size for stop in path})
+    """The map, a panel a cell, with arrows from stage to stage; the stage ``here`` is ringed. ``customdata`` of each point begins with
+    its stage (0-based) and cell."""
+    cells = in_order(stop.cell for stop in path)
     figure = make_subplots(
-        rows=1, cols=len(sizes), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=[size_label(n) for n in sizes]
+        rows=1, cols=len(cells), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=list(map(cell_label, cells))
     )
     shades = [stop.shade(by) for stop in path if stop.valid is not None]
     low, high = floor(10 * min(shades, default=0.0)) / 10, 1.0 if by == "valid rate" else 0.25
-    for column, size in enumerate(sizes, start=1):
-        own = [stop for stop in path if stop.size == size]
+    for column, cell in enumerate(cells, start=1):
+        own = [stop for stop in path if stop.cell == cell]
         draw_arrows(figure, own, column)
         shown = visited(own, here)
         figure.add_trace(
@@ -95,9 +97,10 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
                     line=dict(width=[4 if stop.stage == here else 0 for stop, _ in shown], color=REWARD_COLOR),
                 ),
                 customdata=[
-                    (stop.stage, stop.size, stop.stage + 1, percent(stop.share), rate_words(stop), stop.boards) for stop, _ in shown
+                    (stop.stage, stop.cell, stop.stage + 1, percent(stop.share), rate_words(stop), stop.boards, cell_label(cell))
+                    for stop, _ in shown
                 ],
-                hovertemplate="<b>%{customdata[1]}×%{customdata[1]}, stage %{customdata[2]}</b><br>hole ratio %{x:.0%}, wait ratio %{y:.0%}"
+                hovertemplate="<b>%{customdata[6]}, stage %{customdata[2]}</b><br>hole ratio %{x:.0%}, wait ratio %{y:.0%}"
                 "<br>share %{customdata[3]}, %{customdata[5]} boards<br>%{customdata[4]}<extra></extra>",
                 showlegend=False,
                 cliponaxis=False,
@@ -114,7 +117,7 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
     ):
         update(range=span(values), tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, dtick=0.1, tickangle=0)
         update(title=knob, col=1 if knob == "wait ratio" else None)
-    return Chart(figure, f"Path through hole and wait ratio, coloured by {by}: " + "; ".join(spoken(path, size) for size in sizes) + ".")
+    return Chart(figure, f"Path through hole and wait ratio, coloured by {by}: " + "; ".join(spoken(path, cell) for cell in cells) + ".")
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
@@ -138,7 +141,7 @@ def draw_arrows(figure: go.Figure, own: Sequence[Stop], column: int) -> None:
 
 
 def visited(own: Sequence[Stop], here: int | None) -> list[tuple[Stop, str]]:
-    """One stop for each place on the way of a map size, the stage ``here`` or else the last one there, and the numbers of all stages that
+    """One stop for each place on the way of a cell, the stage ``here`` or else the last one there, and the numbers of all stages that
     were there."""
     places: dict[tuple[float, float], list[Stop]] = {}
     for stop in own:
@@ -155,7 +158,7 @@ def rate_words(stop: Stop) -> str:
     return f"{percent(stop.valid)} of sampled plans valid, p(1 − p) = {stop.valid * (1 - stop.valid):.2f}"
 
 
-def spoken(path: Sequence[Stop], size: int) -> str:
-    own = [stop for stop in path if stop.size == size]
+def spoken(path: Sequence[Stop], cell: str) -> str:
+    own = [stop for stop in path if stop.cell == cell]
     way = " then ".join(f"{percent(stop.hole_ratio)} holes, {percent(stop.wait_ratio)} waits ({rate_words(stop)})" for stop in own)
-    return f"{size_label(size)} {way}"
+    return f"{cell_label(cell)} {way}"

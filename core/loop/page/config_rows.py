@@ -1,21 +1,23 @@
-"""Two configs side by side, a row for each knob of each map size, and what a proposal changed in one sentence."""
+"""Two configs side by side, a row for each knob of each cell, and what a proposal changed in one sentence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from frozenlab.cells import in_order
 from frozenlab.engineer.schema import ProposalRecord, Repair
 from frozenlab.engineer.sentences import listed
 from frozenlab.lake.config import LAYOUTS, SCATTER, EnvironmentConfig
+from frozenlab.tasks.labels import cell_label
 from frozenlab.tasks.lake.words import KNOBS
 
 
 @dataclass(frozen=True)
 class KnobRow:
-    """One knob of one map size, or the part of its boards that have a layout, before and after a proposal."""
+    """One knob of one cell, or the part of its boards that have a layout, before and after a proposal."""
 
-    size: int
+    cell: str
     knob: str
     before: float | None
     after: float | None
@@ -38,45 +40,45 @@ class KnobRow:
 
 
 def knob_rows(record: ProposalRecord) -> list[KnobRow]:
-    """Every knob of every size in both configs, and its layouts where they are not all scatter, ordered by size; the guard's last repair
+    """Every knob of every cell in both configs, and its layouts where they are not all scatter, ordered by cell; the guard's last repair
     of a knob stands with it."""
     return config_rows(record.config_before, record.config_after, record.guard.repairs)
 
 
 def config_rows(before: EnvironmentConfig, after: EnvironmentConfig, repairs: Sequence[Repair] = ()) -> list[KnobRow]:
-    mended: dict[tuple[int, str], Repair] = {(repair.size, repair.knob): repair for repair in repairs}
+    mended: dict[tuple[str, str], Repair] = {(repair.cell, repair.knob): repair for repair in repairs}
     rows = []
-    for size in sorted({*before.sizes, *after.sizes}):
-        old, new = ({} if size not in config.sizes else config.sizes[size].settings() for config in (before, after))
-        named = {layout for layout in LAYOUTS if layout in old or layout in new or (size, layout) in mended}
+    for name in in_order([*before.cells, *after.cells]):
+        old, new = ({} if name not in config.cells else config.cells[name].settings() for config in (before, after))
+        named = {layout for layout in LAYOUTS if layout in old or layout in new or (name, layout) in mended}
         layouts = [layout for layout in LAYOUTS if layout in named] if named != set(SCATTER) else []
-        rows += [KnobRow(size, knob, old.get(knob), new.get(knob), mended.get((size, knob))) for knob in KNOBS]
-        rows += [KnobRow(size, layout, old.get(layout, 0.0), new.get(layout, 0.0), mended.get((size, layout))) for layout in layouts]
+        rows += [KnobRow(name, knob, old.get(knob), new.get(knob), mended.get((name, knob))) for knob in KNOBS]
+        rows += [KnobRow(name, layout, old.get(layout, 0.0), new.get(layout, 0.0), mended.get((name, layout))) for layout in layouts]
     return rows
 
 
 def what_changed(record: ProposalRecord) -> str:
-    """The proposal's effect in one sentence of the app: which ratios of which sizes moved, and whether shares did."""
+    """The proposal's effect in one sentence of the app: which ratios of which cells moved, and whether shares did."""
     if record.kept_because is not None:
         return "gave no answer that could be used, and the previous config was kept"
     rows = knob_rows(record)
     parts = []
     for knob in ("hole_ratio", "wait_ratio"):
         for word, sign in (("raised", 1), ("lowered", -1)):
-            sizes = [row.size for row in rows if row.knob == knob and round(row.change * sign, 4) > 0]
-            if sizes:
-                parts.append(f"{word} the {KNOBS[knob].label} of {_sizes(sizes)}")
+            cells = [row.cell for row in rows if row.knob == knob and round(row.change * sign, 4) > 0]
+            if cells:
+                parts.append(f"{word} the {KNOBS[knob].label} of {_cells(cells)}")
     for layout in LAYOUTS:
-        sizes = [row.size for row in rows if row.knob == layout and row.change > 0.005]
-        if sizes:
-            parts.append(f"put more boards of {_sizes(sizes)} in the layout {layout}")
+        cells = [row.cell for row in rows if row.knob == layout and row.change > 0.005]
+        if cells:
+            parts.append(f"put more boards of {_cells(cells)} in the layout {layout}")
     shares = sorted((row for row in rows if row.knob == "share"), key=lambda row: row.change)
     if shares and shares[-1].change > 0.005:
-        parts.append(f"gave more boards to {_sizes([row.size for row in shares if row.change > 0.005])}")
+        parts.append(f"gave more boards to {_cells([row.cell for row in shares if row.change > 0.005])}")
     if not parts:
         return "kept the config as it was"
     return listed(parts)
 
 
-def _sizes(sizes: Sequence[int]) -> str:
-    return listed([f"{size}×{size}" for size in sizes])
+def _cells(names: Sequence[str]) -> str:
+    return listed(list(map(cell_label, names)))

@@ -10,7 +10,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from frozenlab.cells import in_order
 from frozenlab.intervals import rates
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import (
     AFTER_COLOR,
@@ -23,7 +25,6 @@ from frozenlab.ui.figures import (
     common_layout,
     percent,
     percent_axis,
-    size_label,
 )
 
 
@@ -117,22 +118,22 @@ def training_curves(base: Rate | None, stages: Sequence[StageCurve], smooth: int
 
 
 def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart:
-    """Small multiples, one a map size, always in order of size: the rate at each moment of the session with its interval as a band."""
-    sizes = sorted({int(size) for moment in moments for size in moment.validation["size"]})
-    tables = [rates(moment.validation, by=["size"]).set_index("size") for moment in moments]
-    columns = min(len(sizes), 8)
-    rows = -(-len(sizes) // columns)
+    """Small multiples, one a cell, always in their order: the rate at each moment of the session with its interval as a band."""
+    cells = in_order(cell for moment in moments for cell in moment.validation["config_cell"])
+    tables = [rates(moment.validation, by=["config_cell"]).set_index("config_cell") for moment in moments]
+    columns = min(len(cells), 8)
+    rows = -(-len(cells) // columns)
     figure = make_subplots(
         rows=rows,
         cols=columns,
         shared_yaxes=True,
         shared_xaxes=True,
         horizontal_spacing=0.012,
-        subplot_titles=[size_label(size) for size in sizes],
+        subplot_titles=list(map(cell_label, cells)),
     )
     words = []
-    for place, size in enumerate(sizes):
-        present = [(i, table.loc[size]) for i, table in enumerate(tables) if size in table.index]
+    for place, cell in enumerate(cells):
+        present = [(i, table.loc[cell]) for i, table in enumerate(tables) if cell in table.index]
         x = [i for i, _ in present]
         at = dict(row=place // columns + 1, col=place % columns + 1)
         lows, highs, middle = ([float(line[f"{metric}{suffix}"]) for _, line in present] for suffix in ("_low", "_high", ""))
@@ -146,41 +147,41 @@ def rates_over_stages(moments: Sequence[Series], metric: str = "valid") -> Chart
             go.Scatter(
                 x=x, y=middle, mode="lines+markers", line=dict(color=AFTER_COLOR, width=2.4), marker=dict(size=8),
                 customdata=[[moments[i].label, int(line["n"]), line[f"{metric}_low"], line[f"{metric}_high"]] for i, line in present],
-                hovertemplate=f"{size_label(size)}, %{{customdata[0]}}<br><b>%{{y:.0%}}</b> {metric}"
+                hovertemplate=f"{cell_label(cell)}, %{{customdata[0]}}<br><b>%{{y:.0%}}</b> {metric}"
                 "<br>95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<br>n = %{customdata[1]}<extra></extra>",
             ),
             **at,
         )  # fmt: skip
-        words.append(f"{size_label(size)} {percent(middle[0])} to {percent(middle[-1])}")
+        words.append(f"{cell_label(cell)} {percent(middle[0])} to {percent(middle[-1])}")
     ticks = ["0"] + [str(i) for i in range(1, len(moments))]
     figure.update_xaxes(tickvals=list(range(len(moments))), ticktext=ticks, range=[-0.35, len(moments) - 0.65], showgrid=False)
     percent_axis(figure, lowest=min(float(table[f"{metric}_low"].min()) for table in tables))
     common_layout(figure, height=190 * rows + 20, top=30)
     figure.update_layout(showlegend=False)
-    return Chart(figure, f"{metric} rate over the session by map size: " + ", ".join(words) + ".")
+    return Chart(figure, f"{metric} rate over the session by {cells_noun(cells)}: " + ", ".join(words) + ".")
 
 
-def valid_by_size(metrics: pd.DataFrame, steps: int, smooth: int = 5) -> Chart:
-    """Small multiples, one a map size: the valid rate of one stage's sampled plans (columns ``valid_<size>``) over its ``steps``."""
-    sizes = sorted(int(name.removeprefix("valid_")) for name in metrics.columns if name.startswith("valid_"))
+def valid_by_cell(metrics: pd.DataFrame, steps: int, smooth: int = 5) -> Chart:
+    """Small multiples, one a cell: the valid rate of one stage's sampled plans (columns ``valid_<cell>``) over its ``steps``."""
+    cells = in_order(name.removeprefix("valid_") for name in metrics.columns if name.startswith("valid_"))
     figure = make_subplots(
-        rows=1, cols=max(len(sizes), 1), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=[size_label(size) for size in sizes]
+        rows=1, cols=max(len(cells), 1), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=list(map(cell_label, cells))
     )
     words = []
-    for column, size in enumerate(sizes, start=1):
-        measured = metrics[["step", f"valid_{size}"]].dropna()
-        rate = measured[f"valid_{size}"].rolling(smooth, min_periods=1).mean()
+    for column, cell in enumerate(cells, start=1):
+        measured = metrics[["step", f"valid_{cell}"]].dropna()
+        rate = measured[f"valid_{cell}"].rolling(smooth, min_periods=1).mean()
         figure.add_trace(
             go.Scatter(
                 x=measured["step"], y=rate, mode="lines", line=dict(color=AFTER_COLOR, width=2.2),
-                hovertemplate=f"{size_label(size)}, step %{{x}}<br><b>%{{y:.0%}}</b> of sampled plans valid<extra></extra>",
+                hovertemplate=f"{cell_label(cell)}, step %{{x}}<br><b>%{{y:.0%}}</b> of sampled plans valid<extra></extra>",
             ),
             row=1, col=column,
         )  # fmt: skip
         if len(rate):
-            words.append(f"{size_label(size)} {percent(rate.iloc[0])} to {percent(rate.iloc[-1])}")
+            words.append(f"{cell_label(cell)} {percent(rate.iloc[0])} to {percent(rate.iloc[-1])}")
     figure.update_xaxes(range=[0, steps + 1], showgrid=False, nticks=3)
     percent_axis(figure)
     common_layout(figure, height=200, top=34)
     figure.update_layout(showlegend=False)
-    return Chart(figure, "Valid rate of sampled plans by map size while training: " + ", ".join(words) + ".")
+    return Chart(figure, f"Valid rate of sampled plans by {cells_noun(cells)} while training: " + ", ".join(words) + ".")

@@ -42,7 +42,11 @@ def first_minute(session: Session, state: State, known: Sequence[Session]) -> No
 def steps(session: Session, state: State) -> list[tuple[str, str, markup.StepState, str]]:
     """Title, explanation, state and clock of each step."""
     training, spec = session.spec.training, session.spec
-    suites = [len(suite.agents) * len(suite.sizes) * suite.boards_per_cell for suite in (spec.suite, spec.test) if suite is not None]
+    suites = [
+        len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell
+        for suite in (spec.suite, spec.test)
+        if suite is not None
+    ]
     planned = suites[-1] if session.validation(None) is not None else suites[0]  # one suite after the other
     held_out, boards = " and ".join(f"{n:,}" for n in suites), training.steps * training.boards_per_step
     words: dict[Phase, tuple[str, str]] = {

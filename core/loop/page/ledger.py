@@ -14,13 +14,13 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import points
 from frozenlab.studies.page.figures import changes_figure
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui import theme
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import size_label
 from frozenlab.ui.once import once
 
 HELP = (
-    "Predicted change: the valid rate that the engineer expects of a map size after the next stage, less the one on the validation boards "
+    "Predicted change: the valid rate that the engineer expects of a cell after the next stage, less the one on the validation boards "
     'that it read. Skill: 1 for predictions that come true, 0 for those that are as good as "nothing changes", below 0 for worse ones. '
     "That few boards scatter counts against both, so skill is below 1 even for a perfect prediction."
 )
@@ -88,7 +88,7 @@ def ledger_table(own: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "proposed": [f"after {stage_name(int(stage)).lower()}" if stage >= 0 else "before stage 1" for stage in own["stage"]],
-            "map": [size_label(size) for size in own["size"]],
+            cells_noun(own["cell"]): list(map(cell_label, own["cell"])),
             "predicted, points": [points(change) for change in own["predicted"]],
             "measured, points": [
                 f"{points(row.measured)} ({points(row.low)} to {points(row.high)}, n = {row.n})" for row in own.itertuples()

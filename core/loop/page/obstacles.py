@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from frozenlab.engineer.dialects.lab import MAX_CELLS
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.loop.footprint import shortfalls
 from frozenlab.loop.spec import SessionSpec
@@ -18,4 +19,8 @@ def obstacles(spec: SessionSpec) -> list[str]:
             for size in config.sizes
             if size > MAX_SIDE
         ]
-    return found + [reason for size in config.sizes if (reason := undrawable(config, size))]
+        if "model" in spec.engineer.needs and len(config.cells) > MAX_CELLS:
+            found.append(f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}.")
+        if "model" in spec.engineer.needs and any(cell.layout for cell in config.cells.values()):
+            found.append("The lab model as engineer has no words for layouts: leave cells of one layout out, or take another engineer.")
+    return found + [reason for name in config.cells if (reason := undrawable(config, name))]

@@ -21,7 +21,7 @@ from frozenlab.replays.store import Answer, Replay
 from frozenlab.replays.task import spec_of
 from frozenlab.ui import markup
 from frozenlab.ui.components.cited import cited
-from frozenlab.ui.figures import overall_by_size
+from frozenlab.ui.figures import overall_by_cell
 
 
 def one_answer(replay: Replay, answers: Sequence[Answer], session: Session | None) -> None:
@@ -68,7 +68,7 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
     if record.proposal is not None:
         st.html(markup.quote(record.proposal.summary, who_is(record.engineer)))
         after = session.validation(stage) if session else None
-        st.html(config_table(knob_rows(record), {} if after is None else overall_by_size(after)))
+        st.html(config_table(knob_rows(record), {} if after is None else overall_by_cell(after)))
         repairs(record.guard)
         if record.proposal.claims:
             with st.expander(

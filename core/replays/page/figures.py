@@ -1,4 +1,4 @@
-"""The small multiples of the Replay page: what every arm would do to every knob of every map size."""
+"""The small multiples of the Replay page: what every arm would do to every knob of every cell."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.tasks.lake.words import KNOBS
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent, size_label
+from frozenlab.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
 
 HEADS, FOOT, BETWEEN, NAMES = 30, 26, 38, 84
-"""Pixels above the panels (the map sizes), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left
+"""Pixels above the panels (the cells), below them (the last row's numbers), between rows (numbers, and the next knob's name), and left
 of them at the least (the arms, and the knob's name)."""
 LARGEST = 15.0
 """Pixels across the circle of answers that are all alike."""
@@ -25,10 +26,10 @@ SAME = 0.005
 
 @dataclass(frozen=True)
 class Panel:
-    """One knob of one map size."""
+    """One knob of one cell."""
 
     knob: str
-    size: int
+    cell: str
     before: float
     means: pd.Series
     """By arm."""
@@ -37,7 +38,7 @@ class Panel:
 
 
 def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Sequence[str]) -> Chart:
-    """A row of panels a knob, a column a map size; in each a line an arm: a bar from the config before to the arm's mean (diamond), and
+    """A row of panels a knob, a column a cell; in each a line an arm: a bar from the config before to the arm's mean (diamond), and
     circles where answers lie, the larger the more there are. Scales are shared along a row. ``customdata`` of a circle is its arm and the
     number (from 1) of the first answer in it, for pages that follow a click.
 
@@ -45,16 +46,16 @@ def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Seque
         table: of :func:`frozenlab.replays.report.proposals`.
         arms: those that have answers, in the order of the lines; the first is the reference.
     """
-    sizes = list(before.sizes)
+    cells = list(before.cells)
     line = 20 if len(arms) <= 12 else 14
     row = line * len(arms)
     height = HEADS + FOOT + len(KNOBS) * row + (len(KNOBS) - 1) * BETWEEN
     figure = make_subplots(
-        rows=len(KNOBS), cols=len(sizes), shared_yaxes=True, shared_xaxes=False, horizontal_spacing=0.012,
-        vertical_spacing=BETWEEN / (height - HEADS - FOOT), column_titles=[f"<b>{size_label(size)}</b>" for size in sizes],
+        rows=len(KNOBS), cols=len(cells), shared_yaxes=True, shared_xaxes=False, horizontal_spacing=0.012,
+        vertical_spacing=BETWEEN / (height - HEADS - FOOT), column_titles=[f"<b>{cell_label(cell)}</b>" for cell in cells],
     )  # fmt: skip
     for i, knob in enumerate(KNOBS, start=1):
-        panels = [panel_of(table, before, knob, size) for size in sizes]
+        panels = [panel_of(table, before, knob, cell) for cell in cells]
         ends = scale(panels)
         for j, panel in enumerate(panels, start=1):
             for trace in traces(panel, arms):
@@ -72,15 +73,15 @@ def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Seque
     )  # fmt: skip
     common_layout(figure, height=height, top=HEADS)
     figure.update_layout(margin_b=FOOT, margin_l=NAMES, showlegend=False)
-    return Chart(figure, f"Proposals by arm, map size and knob. {in_words(table, before, arms)}")
+    return Chart(figure, f"Proposals by arm, {cells_noun(cells)} and knob. {in_words(table, before, arms)}")
 
 
-def panel_of(table: pd.DataFrame, before: EnvironmentConfig, knob: str, size: int) -> Panel:
-    rows = table.loc[table["size"] == size, ["arm", "sample", knob]].rename(columns={knob: "value"})
+def panel_of(table: pd.DataFrame, before: EnvironmentConfig, knob: str, cell: str) -> Panel:
+    rows = table.loc[table["cell"] == cell, ["arm", "sample", knob]].rename(columns={knob: "value"})
     grouped = rows.assign(near=rows["value"].round(2)).groupby(["arm", "near"], sort=False, as_index=False)
     groups = grouped.agg(value=("value", "mean"), answers=("value", "size"), sample=("sample", "min"))
     groups["of"] = groups["arm"].map(rows["arm"].value_counts())
-    return Panel(knob, size, float(getattr(before.sizes[size], knob)), rows.groupby("arm")["value"].mean(), groups)
+    return Panel(knob, cell, float(getattr(before.cells[cell], knob)), rows.groupby("arm")["value"].mean(), groups)
 
 
 def scale(panels: Sequence[Panel]) -> tuple[float, float]:
@@ -96,7 +97,7 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
     place = {arm: i for i, arm in enumerate(arms)}
     means = [float(panel.means[arm]) for arm in arms]
     colors = [direction_color(mean - panel.before) for mean in means]
-    where = f"{size_label(panel.size)}, {KNOBS[panel.knob].label}"
+    where = f"{cell_label(panel.cell)}, {KNOBS[panel.knob].label}"
     bars = [
         go.Scatter(
             x=[panel.before, mean], y=[i, i], mode="lines", line=dict(color=color, width=4), opacity=0.55, hoverinfo="skip",
@@ -134,12 +135,12 @@ def direction_color(change: float) -> str:
 
 def in_words(table: pd.DataFrame, before: EnvironmentConfig, arms: Sequence[str]) -> str:
     """The mean proposals of the arms, for those who cannot see the figure."""
-    means = table.groupby(["arm", "size"])[list(KNOBS)].mean()
+    means = table.groupby(["arm", "cell"])[list(KNOBS)].mean()
     sentences = []
     for arm in arms:
-        sizes = "; ".join(
-            f"{size_label(size)} " + ", ".join(f"{KNOBS[knob].label} {percent(means.loc[(arm, size), knob])}" for knob in KNOBS)
-            for size in before.sizes
+        cells = "; ".join(
+            f"{cell_label(cell)} " + ", ".join(f"{KNOBS[knob].label} {percent(means.loc[(arm, cell), knob])}" for knob in KNOBS)
+            for cell in before.cells
         )
-        sentences.append(f"{arm}: {sizes}.")
+        sentences.append(f"{arm}: {cells}.")
     return " ".join(sentences)

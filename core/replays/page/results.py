@@ -95,7 +95,7 @@ def show_replay(name: str, replay: Replay) -> None:
     st.subheader(
         "What every arm would do",
         anchor=False,
-        help="The next config, by map size. On the pale band: the reference arm.",
+        help="The next config, cell by cell. On the pale band: the reference arm.",
     )
     st.caption(LEGEND)
     before = answers[0].record.config_before
@@ -153,7 +153,7 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
         },
     )  # fmt: skip
     st.caption(
-        f"A knob is the share, hole ratio or wait ratio of one map size. Distance (from {markup.plain(reference)}) and spread are means "
+        f"A knob is the share, hole ratio or wait ratio of one cell. Distance (from {markup.plain(reference)}) and spread are means "
         "over all knobs, in points. An answer that could not be used counts as the config before, which would have been kept."
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from frozenlab.cells import in_order
 from frozenlab.lake.picture import AGENT_COLORS
 from frozenlab.loop.ledger import Changed
 from frozenlab.studies.effects import points
@@ -26,9 +27,10 @@ from frozenlab.studies.pictures import (
     shade,
     sizes_in_words,
 )
-from frozenlab.studies.tables import ArmRates, Curve, CurvePoint, EffectRow, SizeRow
+from frozenlab.studies.tables import ArmRates, CellRow, Curve, CurvePoint, EffectRow
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import AFTER_COLOR, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout, size_label
+from frozenlab.ui.figures import AFTER_COLOR, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout
 
 ROW, FEW_ROWS = 34, 280
 """Pixels a line at least, and of all lines together while they are few."""
@@ -196,10 +198,10 @@ def point_words(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> 
     return "<br>".join(lines)
 
 
-def sizes_figure(rows: tuple[SizeRow, ...], measure: str, ink: Ink) -> Chart:
-    """A number for each comparison and map size, on a colour that says how far it is from 0; what is clear of chance is bold and framed."""
-    names, sizes, reach = list(dict.fromkeys(row.name for row in rows)), sorted({row.size for row in rows}), reach_of(rows)
-    places = [(sizes.index(row.size), names.index(row.name)) for row in rows]
+def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
+    """A number for each comparison and cell, on a colour that says how far it is from 0; what is clear of chance is bold and framed."""
+    names, cells, reach = list(dict.fromkeys(row.name for row in rows)), in_order(row.cell for row in rows), reach_of(rows)
+    places = [(cells.index(row.cell), names.index(row.name)) for row in rows]
     figure = go.Figure(
         go.Scatter(
             x=[x for x, _ in places],
@@ -209,7 +211,7 @@ def sizes_figure(rows: tuple[SizeRow, ...], measure: str, ink: Ink) -> Chart:
             text=[f"<b>{points(row.mean)}</b>" if row.clear else points(row.mean) for row in rows],
             textfont=dict(size=ink.size + 4, color=ink.color),
             hovertext=[
-                f"{row.name}, {size_label(row.size)}<br><b>{points(row.mean)} points</b> {measure}, {row.n} seeds"
+                f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean)} points</b> {measure}, {row.n} seeds"
                 f"<br>95 % over seeds: {between(row.low, row.high)}"
                 + ("" if row.p is None or row.p_holm is None else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}")
                 for row in rows
@@ -224,10 +226,10 @@ def sizes_figure(rows: tuple[SizeRow, ...], measure: str, ink: Ink) -> Chart:
             type="rect", x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45, fillcolor=shade(row.mean, reach), line=edge, layer="below"
         )
     common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 44, top=34)
-    columns, lines = list(range(len(sizes))), list(range(len(names)))
-    figure.update_xaxes(tickvals=columns, ticktext=list(map(size_label, sizes)), side="top", range=[-0.5, len(sizes) - 0.5], **named(ink))
+    columns, lines = list(range(len(cells))), list(range(len(names)))
+    figure.update_xaxes(tickvals=columns, ticktext=list(map(cell_label, cells)), side="top", range=[-0.5, len(cells) - 0.5], **named(ink))
     figure.update_yaxes(tickvals=lines, ticktext=names, range=[len(names) - 0.5, -0.5], **named(ink))
-    return Chart(figure, f"Change of the final {measure} rate by map size: {sizes_in_words(rows)}")
+    return Chart(figure, f"Change of the final {measure} rate by {cells_noun(cells)}: {sizes_in_words(rows)}")
 
 
 def changes_figure(rows: Sequence[Changed]) -> Chart:
@@ -265,7 +267,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
                 name=arm,
                 error_y=whiskers if len(rows) <= MOST_WHISKERS else None,
                 marker=dict(size=9, color=color, symbol=place, opacity=0.8),
-                customdata=[(size_label(row.size), f"{points(row.low)} to {points(row.high)}", row.n) for row in own],
+                customdata=[(cell_label(row.cell), f"{points(row.low)} to {points(row.high)}", row.n) for row in own],
                 hovertemplate=f"{arm}, %{{customdata[0]}}<br>predicted %{{x:+.1f}} points, measured <b>%{{y:+.1f}}</b> "
                 "(%{customdata[1]}, n = %{customdata[2]} boards)<extra></extra>",
             )

@@ -14,6 +14,7 @@ from frozenlab.tasks.family import Judged
 
 COLUMNS: dict[str, str] = {
     "board_id": "str",
+    "config_cell": "str",
     "size": "int64",
     "agents": "int64",
     "hole_ratio": "float64",
@@ -35,8 +36,8 @@ COLUMNS: dict[str, str] = {
     "on_goal": "float64",
     "tokens": "int64",
 }
-"""Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` hold JSON; ``on_goal`` is the
-share of agents that end on their goal."""
+"""Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` (of the fault) hold JSON;
+``on_goal`` is the share of agents that end on their goal."""
 
 
 @dataclass(frozen=True)

@@ -38,19 +38,16 @@ class Lake(TaskFamily[Instance, Answer]):
     def draw(self, config: EnvironmentConfig, n: int, seed: int, kept_out: Sequence[Instance] = ()) -> list[Instance]:
         return generate(config, n, seed, exclude=np.union1d(held_out(), hashes(kept_out)))
 
-    def suite(self, spec: SuiteSpec, kept_out: Sequence[Instance] = ()) -> list[Instance]:
-        return build_suite(spec, exclude=hashes(kept_out))
+    def suite(self, spec: SuiteSpec, config: EnvironmentConfig, kept_out: Sequence[Instance] = ()) -> list[Instance]:
+        return build_suite(spec, config, exclude=hashes(kept_out))
 
-    def realised(self, tasks: Sequence[Instance]) -> dict[int, Realised]:
+    def realised(self, tasks: Sequence[Instance]) -> dict[str, Realised]:
         return realised(tasks)
 
     def longest_prompt(self, config: EnvironmentConfig) -> str:
         size = max(config.sizes)
-        corners = tuple(Agent((0, i), (size - 1, i)) for i in range(min(config.agents, size)))
+        corners = tuple(Agent((0, i), (size - 1, i)) for i in range(min(max(config.teams), size)))
         return prompt(Board(("F" * size,) * size, corners))
-
-    def cell(self, task: Instance) -> str:
-        return str(task.board.size)
 
     def judge(self, task: Instance, answer: Answer) -> Judged:
         optimum = task.solution.makespan

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from frozenlab.lake.rules import Fault
 from frozenlab.tasks.family import Knob, Outcome, by_name
 
@@ -87,6 +90,31 @@ OUTCOMES = by_name(
     ),
 )
 """By name, in the order in which charts stack them. ``valid``: where the optimum is not known."""
+
+
+CELL = re.compile(r"(?:(\d+)@)?([a-z-]*)(\d+)")
+
+
+def cell_label(name: str) -> str:
+    """A cell of a config in charts and tables.
+
+    >>> [cell_label(name) for name in ("6", "3@6", "maze6", "3@maze6")]
+    ['6×6', '3 on 6×6', '6×6 maze', '3 on 6×6 maze']
+    """
+    parts = CELL.fullmatch(name)
+    if parts is None:
+        return name
+    team, layout, size = parts.groups()
+    return (f"{team} on " if team else "") + f"{size}×{size}" + (f" {layout}" if layout else "")
+
+
+def teams_title(teams: Sequence[int]) -> str:
+    """
+    >>> teams_title((1,)), teams_title((3,)), teams_title((2, 3, 4))
+    ('1 agent', '3 agents', '2, 3 and 4 agents')
+    """
+    *fewer, most = map(str, teams)
+    return f"{', '.join(fewer)} and {most} agents" if fewer else f"{most} agent{'' if most == '1' else 's'}"
 
 
 def setting_label(name: str) -> str:

@@ -7,10 +7,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from frozenlab.cells import in_order
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.session import Session
-from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.tasks.lake.words import OUTCOMES, teams_title
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import stage_name
@@ -65,7 +66,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
             card(
                 "Environment config",
                 _shares(config),
-                f"Share of {len(config.sizes)} map sizes, {config.agents} agents. It says what to draw, not which boards.",
+                f"Share of {len(config.sizes)} map sizes, {teams_title(config.teams)}. It says what to draw, not which boards.",
             ),
             card(
                 f"Train by {title_of(training.method)}",
@@ -94,19 +95,20 @@ def _who(engineer: str) -> str:
 def _shares(config: EnvironmentConfig) -> dict[str, Any]:
     return {
         "kind": "bars",
-        "values": [cell.share for cell in config.sizes.values()],
+        "values": [cell.share for cell in config.cells.values()],
         "before": None,
-        "labels": [str(size) for size in config.sizes],
+        "labels": list(config.cells),
         "top": None,
     }
 
 
 def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
-    new = after.groupby("size")["valid"].mean()
-    old = None if before is None else before.groupby("size")["valid"].mean().reindex(new.index, fill_value=0.0)
+    new = after.groupby("config_cell")["valid"].mean()
+    new = new.loc[in_order(new.index)]
+    old = None if before is None else before.groupby("config_cell")["valid"].mean().reindex(new.index, fill_value=0.0)
     return {
         "kind": "bars", "values": [float(v) for v in new], "before": None if old is None else [float(v) for v in old],
-        "labels": [str(size) for size in new.index], "top": 1.0,
+        "labels": list(new.index), "top": 1.0,
     }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from frozenlab.ui import markup, nav
 from frozenlab.ui.components.cited import cited
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import overall_by_size
+from frozenlab.ui.figures import overall_by_cell
 
 
 def what_it_saw(moment: Moment, context: Context, contents: Contents) -> None:
@@ -89,7 +89,7 @@ def what_it_changed(moment: Moment, record: ProposalRecord, contents: Contents) 
     else:
         contents.heading("What changed in the config", "changed", short="What changed")
     rows = knob_rows(record)
-    st.html(config_table(rows, overall_by_size(moment.validation)))
+    st.html(config_table(rows, overall_by_cell(moment.validation)))
     if layouts := layouts_table(rows):
         st.markdown("**Layouts of its boards**")
         st.html(layouts)

@@ -51,7 +51,7 @@ def was_right(moment: Moment, contents: Contents) -> None:
         return
     contents.heading(
         "Was it right?", "right",
-        help="The predicted change of the valid rate on each map size, and the change that the next stage brought on the same boards.",
+        help="The predicted change of the valid rate on each cell, and the change that the next stage brought on the same boards.",
     )  # fmt: skip
     drawn, figures = st.columns([1.9, 1], gap="large", vertical_alignment="center")
     with drawn:

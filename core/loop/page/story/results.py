@@ -1,17 +1,21 @@
-"""The results of a moment: rates and first faults by map size, and the boards behind them."""
+"""The results of a moment: rates and first faults by cell, and the boards behind them."""
 
 from __future__ import annotations
 
 import pandas as pd
 import streamlit as st
 
+from frozenlab.cells import in_order
+from frozenlab.engineer.measurements import of_cell
+from frozenlab.engineer.sentences import capitalised
 from frozenlab.loop.page.story.moment import Moment
+from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.tasks.lake.view.board_list import pick_board, show_board
 from frozenlab.tasks.lake.view.recorded import showcase
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import theme
 from frozenlab.ui.components.contents import Contents
-from frozenlab.ui.figures import Series, faults_by_size, rates_by_size, size_label
+from frozenlab.ui.figures import Series, faults_by_cell, rates_by_cell
 from frozenlab.ui.once import once
 
 ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
@@ -19,18 +23,19 @@ ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost i
 
 def results(moment: Moment, contents: Contents) -> None:
     before, after = moment.before, moment.after
+    noun = cells_noun(after["config_cell"].unique())
     left, right = st.columns(2, gap="large")
     with left:
-        contents.heading("Results by map size", "results", short="Results")
+        contents.heading(f"Results by {noun}", "results", short="Results")
         earlier = None if before is None else Series(moment.before_label, before)
-        theme.chart(once(lambda: rates_by_size(earlier, Series(moment.label, after)), "story rates", *moment.key), "rates")
+        theme.chart(once(lambda: rates_by_cell(earlier, Series(moment.label, after)), "story rates", *moment.key), "rates")
     with right:
         st.subheader(
-            "First faults by map size", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
+            f"First faults by {noun}", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
         )
         panels = [Series(moment.label, after)] if before is None else [Series(moment.before_label, before), Series(moment.label, after)]
         theme.chart(
-            once(lambda: faults_by_size(panels, OUTCOMES), "story faults", *moment.key),
+            once(lambda: faults_by_cell(panels, OUTCOMES), "story faults", *moment.key),
             "faults",
             on_select=follow_bar,
             selection_mode="points",
@@ -41,8 +46,8 @@ def follow_bar() -> None:
     """A click on a bar filters the boards below to the ones it counts."""
     points = st.session_state["faults"]["selection"]["points"]
     if points:
-        size, outcome, *_ = points[0]["customdata"]
-        st.session_state["board_size"] = int(size)
+        cell, outcome, *_ = points[0]["customdata"]
+        st.session_state["board_cell"] = cell
         st.session_state["board_outcome"] = outcome
 
 
@@ -53,30 +58,33 @@ def boards(moment: Moment, contents: Contents) -> None:
         row = board_list(moment.before, moment.after)
     with stage:
         if row is None:
-            st.info("No board of this stage has this size and outcome.")
+            st.info("No board of this stage has this outcome there.")
             return
         show_board(row, moment.label, moment.before, moment.before_label, key="story-board")
 
 
 def board_list(before: pd.DataFrame | None, after: pd.DataFrame) -> pd.Series | None:
     """The filters and the list; returns the row that is chosen."""
-    sizes = [None, *sorted(int(size) for size in after["size"].unique())]
+    cells = [None, *in_order(after["config_cell"])]
     seen = set(after["outcome"])
     outcomes = [ANY, FAILED, *([GAINED, LOST] if before is not None else []), *(name for name in OUTCOMES if name in seen)]
-    if st.session_state.get("board_size") not in sizes:
-        st.session_state["board_size"] = None
+    if st.session_state.get("board_cell") not in cells:
+        st.session_state["board_cell"] = None
     if st.session_state.get("board_outcome") not in outcomes:
         st.session_state["board_outcome"] = ANY
     left, right = st.columns(2)
-    size = left.selectbox("Map size", sizes, key="board_size", format_func=lambda size: "all" if size is None else size_label(size))
+    cell = left.selectbox(
+        capitalised(cells_noun(after["config_cell"].unique())), cells, key="board_cell",
+        format_func=lambda name: "all" if name is None else cell_label(name),
+    )  # fmt: skip
     outcome = right.selectbox(
         "Outcome", outcomes, key="board_outcome", format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name
     )
-    rows = filtered(before, after, size, outcome)
+    rows = filtered(before, after, cell, outcome)
     if rows.empty:
         return None
     counts = f"{len(rows)} of {len(after)} boards"
-    return pick_board(best_first(rows, before, after), counts, key=f"boards-{size}-{outcome}-{len(rows)}")
+    return pick_board(best_first(rows, before, after), counts, key=f"boards-{cell}-{outcome}-{len(rows)}")
 
 
 def best_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFrame) -> pd.DataFrame:
@@ -85,8 +93,8 @@ def best_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFr
     return rows.assign(first=rows["board_id"] != best).sort_values(["first", "size", "agents"], kind="stable")
 
 
-def filtered(before: pd.DataFrame | None, after: pd.DataFrame, size: int | None, outcome: str) -> pd.DataFrame:
-    rows = after if size is None else after[after["size"] == size]
+def filtered(before: pd.DataFrame | None, after: pd.DataFrame, cell: str | None, outcome: str) -> pd.DataFrame:
+    rows = of_cell(after, cell)
     if outcome == FAILED:
         return rows[~rows["valid"]]
     if outcome in (GAINED, LOST) and before is not None:

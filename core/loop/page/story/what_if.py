@@ -41,7 +41,7 @@ def your_turn(moment: Moment, stage: int, context: Context, contents: Contents) 
 def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord) -> None:
     """Another decision after this stage, in a fork."""
     session = moment.session
-    with st.expander("What if? Decide otherwise, size by size, and fork the session here", icon=":material/fork_right:"):
+    with st.expander("What if? Decide otherwise, cell by cell, and fork the session here", icon=":material/fork_right:"):
         desk = Desk(f"fork-{session.id}-{stage}", record.config_before, context, moment.validation, session.spec.guard, record)
         proposal, differs = decide(desk)
         who, title, action = st.columns([1, 1.4, 0.8], vertical_alignment="bottom")

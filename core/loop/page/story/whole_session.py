@@ -11,6 +11,7 @@ from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, map_figure, stops
 from frozenlab.loop.page.curves import rates_over_stages
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.loop.session import Session
+from frozenlab.tasks.labels import cells_noun
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
@@ -75,18 +76,18 @@ def follow_point() -> None:
     """A click on a point opens the boards that were drawn there."""
     points = st.session_state["config-map"]["selection"]["points"]
     if points:
-        stage, size, *_ = points[0]["customdata"]
-        st.query_params["stage"], st.query_params[evidence.ASKED] = str(int(stage) + 1), f"S{int(size)}"
+        stage, cell, *_ = points[0]["customdata"]
+        st.query_params["stage"], st.query_params[evidence.ASKED] = str(int(stage) + 1), f"S{cell}"
 
 
 def show_stages(moment: Moment, contents: Contents) -> None:
-    """Valid rates of each map size over all stages."""
+    """Valid rates of each cell over all stages."""
     session = moment.session
     measured = ((stage, session.results(stage)) for stage in (None, *range(session.spec.stages)))
     moments = [Series(stage_name(stage), table) for stage, table in measured if table is not None]
     if len(moments) > 1:
         contents.heading(
-            "The whole session, size by size", "session", short="Whole session",
+            f"The whole session by {cells_noun(session.spec.initial_config.cells)}", "session", short="Whole session",
             help="Valid rate before training (0) and after each stage, with 95 % intervals.",
         )  # fmt: skip
         theme.chart(once(lambda: rates_over_stages(moments), "story stages", moment.revision), "over-stages")

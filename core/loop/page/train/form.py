@@ -125,7 +125,9 @@ def spec_of(
     title: str, begun: SessionSpec, config: EnvironmentConfig, language: dict[str, Any] | None, chosen: ChosenEngineer, numbers: Numbers
 ) -> SessionSpec:
     """The spec that the form holds. Raises pydantic's ValidationError."""
-    cells: dict[str, Any] = {} if config == begun.initial_config else {"agents": (config.agents,), "sizes": tuple(config.sizes)}
+    cells: dict[str, Any] = (
+        {} if config == begun.initial_config else {"agents": config.teams, "sizes": config.sizes, "layouts": config.kept_layouts}
+    )
     training = begun.training.scheduled(numbers.schedule).model_dump() | numbers.training
     plans = training["boards_per_step"] * training["completions_per_board"]
     return SessionSpec(

@@ -9,11 +9,12 @@ import streamlit as st
 
 from frozenlab.lake.board import Board
 from frozenlab.loop.events import event_words
-from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_size
+from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.loop.store import OFFERED
+from frozenlab.tasks.labels import cells_noun
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
 from frozenlab.training.methods import BY_NAME
@@ -54,7 +55,7 @@ def measured(session: Session, state: State, mark: Mark) -> None:
         newest_plan(session, state, mark)
     below_left, below_right = st.columns([1.75, 1], gap="large")
     with below_left:
-        by_size(session, mark)
+        by_cell(session, mark)
     with below_right:
         event_log(session)
 
@@ -143,17 +144,19 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
     st.caption("The first one comes after a few training steps.")
 
 
-def by_size(session: Session, mark: Mark) -> None:
-    """Valid rate of the sampled plans by map size in the chosen stage."""
+def by_cell(session: Session, mark: Mark) -> None:
+    """Valid rate of the sampled plans by cell in the chosen stage."""
     if not mark.id:
         return
     known = str(session.dir), mark.id, session.metrics_revision(mark.id - 1)
     metrics = session.metrics(mark.id - 1)
     if len(metrics):
         st.subheader(
-            f"{mark.title}, size by size", anchor=False, help="Valid rate of the sampled training plans, a running mean over five steps."
+            f"{mark.title} by {cells_noun(session.spec.initial_config.cells)}",
+            anchor=False,
+            help="Valid rate of the sampled training plans, a running mean over five steps.",
         )
-        theme.chart(once(lambda: valid_by_size(metrics, session.spec.training.steps), "sizes", *known), "by-size")
+        theme.chart(once(lambda: valid_by_cell(metrics, session.spec.training.steps), "sizes", *known), "by-size")
 
 
 def event_log(session: Session) -> None:

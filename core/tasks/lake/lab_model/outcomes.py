@@ -38,7 +38,7 @@ from frozenlab.engineer.schema import Context
 from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.worker import run_job
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config import BoardKind, EnvironmentConfig
 from frozenlab.lake.presets import random_config
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.forks import fork
@@ -93,7 +93,7 @@ def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
     Raises SessionError if it fails.
     """
     name, limits = f"evidence-{seed}", GuardSettings()
-    drawn = random_config(setting.sizes, setting.agents, seeds.rng(seed, "evidence/config"))
+    drawn = random_config([BoardKind(setting.agents, size) for size in setting.sizes], seeds.rng(seed, "evidence/config"))
     spec = SessionSpec(
         title=f"Evidence {seed}",
         engineer=HumanEngineer(),  # it waits after the first stage; its forks end with the last
@@ -129,7 +129,7 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
     guard. No config occurs twice."""
     context, config = seen(session)
     limits = session.spec.guard
-    fixed = [Written("kept", worded(context, config, config)), Written("rules", render_proposal(context, rules.propose(context)))]
+    fixed = [Written("kept", worded(context, config, config)), Written("rules", render_proposal(context, rules.propose(context, config)))]
     configs = [config_words(written.completion) for written in fixed]
     yield from fixed
 

@@ -24,10 +24,10 @@ from frozenlab.engineer.engineers import RandomEngineer, rules
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.engineer.guard import guard
 from frozenlab.engineer.schema import Context
-from frozenlab.lake.config import KNOBS, EnvironmentConfig, SizeConfig
+from frozenlab.lake.config import KNOBS, EnvironmentConfig
 from frozenlab.lake.suites import held_out
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from frozenlab.tasks.lake.lab_model.warm_start import Progress, WarmStartSettings, solved_boards, train
 from frozenlab.training.examples import Example, to_example
 
@@ -76,13 +76,13 @@ def weights(table: pd.DataFrame, temperature: float) -> pd.Series:
     return raw / raw.groupby(table["evidence"]).transform("sum") / table["evidence"].nunique()
 
 
-def features(config: EnvironmentConfig, valid: Mapping[int, float]) -> NDArray[np.float64]:
+def features(config: EnvironmentConfig, valid: Mapping[str, float]) -> NDArray[np.float64]:
     """FEATURES of a config: over the boards that are drawn from it, the mean hole ratio, wait ratio, map size (in tens) and the valid rate
-    (0..1, by map size) that the policy has on their size; and how evenly they are spread over the sizes (entropy, 1 = evenly)."""
-    shares = np.array([cell.share for cell in config.sizes.values()])
-    of_size = np.array([[cell.hole_ratio, cell.wait_ratio, size / 10, valid[size]] for size, cell in config.sizes.items()])
+    (0..1, by cell) that the policy has on their cell; and how evenly they are spread over the cells (entropy, 1 = evenly)."""
+    shares = np.array([cell.share for cell in config.cells.values()])
+    of_cell = np.array([[cell.hole_ratio, cell.wait_ratio, cell.size / 10, valid[name]] for name, cell in config.cells.items()])
     entropy = -(shares * np.log(np.maximum(shares, 1e-12))).sum()
-    return np.array([*(shares @ of_size), entropy / np.log(len(shares)) if len(shares) > 1 else 1.0])
+    return np.array([*(shares @ of_cell), entropy / np.log(len(shares)) if len(shares) > 1 else 1.0])
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class OutcomeModel:
     skill: float
     """Correlation within evidences of measured gains with predictions for left-out evidences."""
 
-    def value(self, config: EnvironmentConfig, valid: Mapping[int, float]) -> float:
+    def value(self, config: EnvironmentConfig, valid: Mapping[str, float]) -> float:
         return float(features(config, valid) @ self.slopes)
 
 
@@ -124,10 +124,10 @@ def design(table: pd.DataFrame) -> NDArray[np.float64]:
     return rows - means.to_numpy()
 
 
-def valid_before(sizes: str, answers: str) -> dict[int, float]:
-    """Map size -> the valid rate (0..1) in a row's evidence."""
+def valid_before(sizes: str, answers: str) -> dict[str, float]:
+    """Map size, the name of its cell -> the valid rate (0..1) in a row's evidence."""
     rates = pd.Series([answer == "1" for answer in answers]).groupby(json.loads(sizes)).mean()
-    return {int(size): float(rate) for size, rate in rates.items()}
+    return {str(size): float(rate) for size, rate in rates.items()}
 
 
 def ridge(seen: NDArray[np.float64], gains: NDArray[np.float64], penalty: float) -> NDArray[np.float64]:
@@ -148,34 +148,34 @@ def left_out(seen: NDArray[np.float64], gains: NDArray[np.float64], groups: NDAr
 
 def worded(context: Context, before: EnvironmentConfig, after: EnvironmentConfig) -> str:
     """A config as a proposal in the lab dialect that cites all evidence. Readings and predictions are those of the rules."""
-    now = {size: line.numbers["valid"] for size in context.sizes if (line := context.evidence("failures", size))}
-    cited = {size: [line.id for section in context.sections if (line := context.evidence(section, size))] for size in context.sizes}
-    expected = {size: rules.expected(valid) for size, valid in now.items()}
+    now = {name: line.numbers["valid"] for name in context.names if (line := context.evidence("failures", name))}
+    cited = {name: [line.id for section in context.sections if (line := context.evidence(section, name))] for name in context.names}
+    expected = {name: rules.expected(valid) for name, valid in now.items()}
     return render_proposal(context, proposal_of(before, after, now=now, expected=expected, cited=cited))
 
 
 def told_config(context: Context) -> EnvironmentConfig | None:
     """The config that a context states; None if it does not state all of it."""
-    lines = {size: context.evidence("statistics", size) for size in context.sizes}
-    cells = {size: SizeConfig.model_validate({knob: line.numbers[knob] for knob in KNOBS}) for size, line in lines.items() if line}
-    return EnvironmentConfig(agents=context.agents, sizes=cells) if len(cells) == len(lines) else None
+    lines = [(cell.place, context.evidence("statistics", cell.name)) for cell in context.cells]
+    cells = [place | {knob: line.numbers[knob] for knob in KNOBS} for place, line in lines if line]
+    return EnvironmentConfig.model_validate({"cells": cells}) if len(cells) == len(lines) else None
 
 
 def blend(one: EnvironmentConfig, other: EnvironmentConfig, part: float) -> EnvironmentConfig:
     """The config at fraction ``part`` (0..1) of the way from one config to the other."""
     cells = {
-        size: cell.model_copy(update={knob: (1 - part) * getattr(cell, knob) + part * getattr(other.sizes[size], knob) for knob in KNOBS})
-        for size, cell in one.sizes.items()
+        name: cell.model_copy(update={knob: (1 - part) * getattr(cell, knob) + part * getattr(other.cells[name], knob) for knob in KNOBS})
+        for name, cell in one.cells.items()
     }
-    return one.model_copy(update={"sizes": cells})
+    return one.with_cells(cells)
 
 
 def answer(context: Context, outcome: OutcomeModel, settings: TeachSettings, rng: np.random.Generator) -> str:
     """The answer to teach: among the rules' config, the current one and random steps from these, the one with the best predicted gain; the
     rules' answer if the context does not state config and valid rates."""
-    before, ruled = told_config(context), rules.propose(context)
-    read = {size: line.numbers["valid"] for size in context.sizes if (line := context.evidence("failures", size))}
-    if before is None or len(read) < len(context.sizes):
+    before, ruled = told_config(context), rules.propose(context, even_config(context))
+    read = {name: line.numbers["valid"] for name in context.names if (line := context.evidence("failures", name))}
+    if before is None or len(read) < len(context.cells):
         return render_proposal(context, ruled)
     candidates = [ruled.config, before]
     while len(candidates) < settings.candidates:

@@ -221,6 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--learning-rate", type=float, default=defaults.learning_rate, help="the peak")
     share = defaults.demonstration_share
     parser.add_argument("--demonstration-share", type=float, default=share, help="part of the examples that are engineer demonstrations")
+    parser.add_argument("--mixed-share", type=float, default=0.0, help="part of the engineer demonstrations that mix teams")
     parser.add_argument("--seed", type=int, default=defaults.seed, help="seed of the untrained weights, the boards and their order")
     parser.add_argument(
         "--continue-from", type=Path, help="checkpoint folder to continue from, with a fresh optimizer (default: from scratch)"
@@ -239,7 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     source = options.continue_from
     policy = LabPolicy.load(source) if source else LabPolicy(build_network(options.seed), build_tokenizer())
     solved = solved_boards(options.boards, seeds.derive(options.seed, "warm-start/boards"), held_out())
-    proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed)]
+    proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed, options.mixed_share)]
     print(f"{policy.model.num_parameters()} parameters, {len(solved)} boards, {len(proposals)} proposals, {settings}", flush=True)
 
     def report(progress: Progress) -> None:

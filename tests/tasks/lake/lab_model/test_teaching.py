@@ -13,9 +13,9 @@ from frozenlab.engineer.dialects.lab import parse_proposal, render_proposal
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.schema import Context
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config import BoardKind, EnvironmentConfig
 from frozenlab.lake.presets import random_config
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from frozenlab.tasks.lake.lab_model.teaching import OutcomeModel, TeachSettings, answer, features, fit, told_config, weights, worded
 
 SIZES = (3, 4, 5)
@@ -28,8 +28,8 @@ def outcomes(evidences: int, noise: float, seed: int = 0, replicates: int = 1) -
     rows = []
     for evidence in range(evidences):
         for number in range(6):
-            config = random_config(SIZES, 2, rng)
-            truth = 0.5 * features(config, dict.fromkeys(SIZES, 0.5))[0] + evidence
+            config = random_config([BoardKind(2, size) for size in SIZES], rng)
+            truth = 0.5 * features(config, dict.fromkeys(config.cells, 0.5))[0] + evidence
             for replicate in range(replicates):
                 rows.append(
                     {"evidence": evidence, "author": "random", "number": number, "replicate": replicate, "after": config.model_dump_json()}
@@ -65,7 +65,7 @@ def test_one_evidence_is_not_enough_to_judge_a_model_by() -> None:
 
 def told(rng: np.random.Generator) -> Context:
     """An invented context that tells everything."""
-    return next(context for context in iter(lambda: draw_context(rng), None) if len(context.sections) == 5 and len(context.sizes) > 2)
+    return next(context for context in iter(lambda: draw_context(rng), None) if len(context.sections) == 5 and len(context.cells) > 2)
 
 
 def test_the_answer_follows_the_outcomes_within_the_guard() -> None:
@@ -76,12 +76,12 @@ def test_the_answer_follows_the_outcomes_within_the_guard() -> None:
         context = told(rng)
         before = told_config(context)
         assert before is not None
-        valid = {size: context.evidence("failures", size).numbers["valid"] for size in context.sizes}  # type: ignore[union-attr]
+        valid = {name: context.evidence("failures", name).numbers["valid"] for name in context.names}  # type: ignore[union-attr]
         high, low = (parse_proposal(context, before, answer(context, model, FEW, rng)).config for model in (harder, easier))
         assert features(high, valid)[0] > features(low, valid)[0]
         assert features(high, valid)[0] > features(before, valid)[0] - 0.0125, "but for rounding, keeping is always a candidate"
-        for size, cell in high.sizes.items():
-            assert abs(cell.hole_ratio - before.sizes[size].hole_ratio) <= USUAL.max_step + 0.025
+        for name, cell in high.cells.items():
+            assert abs(cell.hole_ratio - before.cells[name].hole_ratio) <= USUAL.max_step + 0.025
 
 
 def test_without_the_evidence_that_it_needs_the_rules_answer() -> None:
@@ -89,7 +89,7 @@ def test_without_the_evidence_that_it_needs_the_rules_answer() -> None:
     context = told(rng)
     blind = context.model_copy(update={"sections": {name: lines for name, lines in context.sections.items() if name != "statistics"}})
     model = OutcomeModel(np.ones(5), 1.0, 1.0)
-    assert answer(blind, model, FEW, rng) == render_proposal(blind, propose(blind))
+    assert answer(blind, model, FEW, rng) == render_proposal(blind, propose(blind, even_config(blind)))
 
 
 def test_a_kept_config_is_worded_so_that_it_is_read_as_kept() -> None:

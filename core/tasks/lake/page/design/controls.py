@@ -4,50 +4,89 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.lake.config import KNOBS, SCATTER, EnvironmentConfig, SizeConfig
+from frozenlab.lake.config import KNOBS, SCATTER, BoardKind, CellConfig, EnvironmentConfig
 from frozenlab.tasks.lake.page.design import drafts
 
 state = st.session_state
 
-DEFAULT_CELL = SizeConfig(share=0.1).settings()
+DEFAULT_CELL = CellConfig(size=6, share=0.1).settings()
 
 
-def slider(size: int, knob: str) -> str:
-    return f"design_{size}_{knob}"
+def slider(kind: BoardKind, knob: str) -> str:
+    """The key of a widget."""
+    return f"design_{kind.agents}@{kind.layout or ''}{kind.size}_{knob}"
 
 
 def put(config: EnvironmentConfig) -> None:
     """Sets every control to ``config``."""
-    state.design_agents = config.agents
+    state.design_teams, state.design_sizes = list(config.teams), list(config.sizes)
+    state.design_apart = [layout for layout in config.kept_layouts if any(cell.layout for cell in config.cells.values())]
     state.design_wait = config.wait_definition
     state.design_placement = config.placement
-    state.design_sizes = list(config.sizes)
-    state.design_exact = drafts.cells_of(config)
-    for size, settings in state.design_exact.items():
+    state.design_exact = state.design_known = drafts.cells_of(config)
+    state.design_absent = [kind for kind in all_kinds() if kind not in state.design_exact]
+    for kind, settings in state.design_exact.items():
         for knob in KNOBS:
-            state[slider(size, knob)] = round(100 * settings[knob])
-        state[slider(size, "layouts")] = list(drafts.layouts_of(settings))
+            state[slider(kind, knob)] = round(100 * settings[knob])
+        state[slider(kind, "layouts")] = list(drafts.layouts_of(settings))
+
+
+def all_kinds() -> list[BoardKind]:
+    """Every team on every size, and in every layout that is kept apart."""
+    layouts = state.design_apart or [None]
+    return [
+        BoardKind(team, size, layout) for team in sorted(state.design_teams) for size in sorted(state.design_sizes) for layout in layouts
+    ]
+
+
+def kinds() -> list[BoardKind]:
+    """The cells of the config; one that was loaded need not have every team on every size."""
+    return [kind for kind in all_kinds() if kind not in state.design_absent]
 
 
 def cells() -> drafts.Cells:
     """What the controls say now."""
-    return {size: {knob: value(size, knob) for knob in KNOBS} | layouts(size) for size in sorted(state.design_sizes)}
+    return {kind: {knob: value(kind, knob) for knob in KNOBS} | layouts(kind) for kind in kinds()}
 
 
 def config_of(draft: drafts.Cells) -> EnvironmentConfig:
-    return drafts.config_of(state.design_agents, draft, state.design_wait, state.design_placement)
+    return drafts.config_of(draft, state.design_wait, state.design_placement)
 
 
-def layouts(size: int) -> dict[str, float]:
-    exact = drafts.layouts_of(state.design_exact.get(size, DEFAULT_CELL))
-    return drafts.mixed(exact, state.get(slider(size, "layouts"), list(exact)) or list(SCATTER))
+def remember() -> None:
+    """Keeps the cells as they are, for those that begin like them."""
+    state.design_known = state.design_known | cells()
 
 
-def most(size: int, knob: str) -> int:
+def rearrange() -> None:
+    """Other teams, or other layouts kept apart: every team on every size, new cells like the old ones of their size, shares scaled."""
+    state.design_absent = []
+    if kinds():
+        put(config_of(drafts.normalised(cells())))
+
+
+def exact(kind: BoardKind) -> dict[str, float]:
+    """What a cell was set to; a new one begins like the cell of its size with the nearest team."""
+    known = state.design_known
+    like = [other for other in known if other.size == kind.size]
+    nearest = min(like, key=lambda other: (abs(other.agents - kind.agents), other.layout != kind.layout), default=None)
+    settings = state.design_exact.get(kind) or (known[nearest] if nearest else DEFAULT_CELL)
+    return settings if kind.layout is None else {knob: settings[knob] for knob in KNOBS}
+
+
+def layouts(kind: BoardKind) -> dict[str, float]:
+    """The parts of the layouts that a cell mixes."""
+    if kind.layout:
+        return {}
+    parts = drafts.layouts_of(exact(kind)) or SCATTER
+    return drafts.mixed(parts, state.get(slider(kind, "layouts"), list(parts)) or list(SCATTER))
+
+
+def most(kind: BoardKind, knob: str) -> int:
     """The end of a slider, in percent. Boards beyond 60 % holes hardly exist, but a config that was loaded may ask for them."""
-    return 60 if knob == "hole_ratio" and state.design_exact.get(size, DEFAULT_CELL)[knob] <= 0.6 else 100
+    return 60 if knob == "hole_ratio" and exact(kind)[knob] <= 0.6 else 100
 
 
-def value(size: int, knob: str) -> float:
-    exact = state.design_exact.get(size, DEFAULT_CELL)[knob]
-    return drafts.turned(exact, state.get(slider(size, knob), round(100 * exact)))
+def value(kind: BoardKind, knob: str) -> float:
+    settings = exact(kind)
+    return drafts.turned(settings[knob], state.get(slider(kind, knob), round(100 * settings[knob])))

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from frozenlab.files import write_text
-from frozenlab.lake.config import KNOBS, ConfigError, EnvironmentConfig, Layout, Placement, SizeConfig, WaitDefinition
+from frozenlab.lake.config import KNOBS, BoardKind, CellConfig, ConfigError, EnvironmentConfig, Layout, Placement, WaitDefinition
 from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore
 
-Cells = dict[int, dict[str, float]]
-"""Map size -> setting (a knob, or a layout that it has) -> value in 0..1. Unlike a config it may be out of balance: the shares need not
+Cells = dict[BoardKind, dict[str, float]]
+"""Cell -> setting (a knob, or a layout that it has) -> value in 0..1. Unlike a config it may be out of balance: the shares need not
 sum to 1."""
 
 CONFIG_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -22,22 +22,20 @@ SHELF = ".configs"
 
 
 def cells_of(config: EnvironmentConfig) -> Cells:
-    return {size: cell.settings() for size, cell in config.sizes.items()}
+    return {cell.kind: cell.settings() for cell in config.cells.values()}
 
 
-def config_of(
-    agents: int, cells: Cells, wait_definition: WaitDefinition = "makespan", placement: Placement = "uniform"
-) -> EnvironmentConfig:
+def config_of(cells: Cells, wait_definition: WaitDefinition = "makespan", placement: Placement = "uniform") -> EnvironmentConfig:
     """The config as it stands. Raises pydantic's ValidationError (a ValueError) if the shares do not sum to 1."""
-    sizes = {
-        size: SizeConfig.model_validate({knob: settings[knob] for knob in KNOBS} | {"layouts": layouts_of(settings)})
-        for size, settings in cells.items()
-    }
-    return EnvironmentConfig(agents=agents, wait_definition=wait_definition, placement=placement, sizes=sizes)
+    drawn = []
+    for kind, settings in cells.items():
+        values = kind._asdict() | {knob: settings[knob] for knob in KNOBS}
+        drawn.append(CellConfig.model_validate(values if kind.layout else values | {"layouts": layouts_of(settings)}))
+    return EnvironmentConfig.of(drawn, wait_definition=wait_definition, placement=placement)
 
 
 def layouts_of(settings: dict[str, float]) -> dict[str, float]:
-    """The parts of the layouts among the settings of a size."""
+    """The parts of the layouts among the settings of a cell."""
     return {setting: value for setting, value in settings.items() if setting not in KNOBS}
 
 
@@ -49,7 +47,7 @@ def mixed(exact: dict[str, float], chosen: Sequence[Layout]) -> dict[str, float]
 def normalised(cells: Cells) -> Cells:
     """The same cells with shares in the same proportion that sum to 1; equal shares where all are 0."""
     total = sum(knobs["share"] for knobs in cells.values())
-    return {size: knobs | {"share": knobs["share"] / total if total else 1 / len(cells)} for size, knobs in cells.items()}
+    return {kind: knobs | {"share": knobs["share"] / total if total else 1 / len(cells)} for kind, knobs in cells.items()}
 
 
 def turned(exact: float, percent: int) -> float:
@@ -62,9 +60,9 @@ OFFERED: dict[str, str] = {QUICK: "Where the quick session begins"} | {name: wor
 """Ready-made configs: name -> what it is, in one line."""
 
 
-def offered(name: str, agents: int) -> EnvironmentConfig:
-    """A ready-made config for a team; that of the quick session has its own team."""
-    return preset_spec("quick").initial_config if name == QUICK else preset(name, agents)
+def offered(name: str, teams: Sequence[int]) -> EnvironmentConfig:
+    """A ready-made config for some teams; that of the quick session has its own team."""
+    return preset_spec("quick").initial_config if name == QUICK else preset(name, teams or (2,))
 
 
 def shelf(store: SessionStore) -> dict[str, Path]:

@@ -7,7 +7,7 @@ import streamlit as st
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
-from frozenlab.tasks.lake.page.design.controls import slider, state
+from frozenlab.tasks.lake.page.design.controls import kinds, rearrange, slider, state
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.gallery import board_gallery
 from frozenlab.tasks.lake.view.words import LAYOUT_WORDS
@@ -26,8 +26,8 @@ def layout_gallery() -> None:
     """What each layout looks like, and one choice for all sizes."""
 
     def lay_out_all() -> None:
-        for size in state.design_sizes:
-            state[slider(size, "layouts")] = state.design_all_layouts
+        for kind in kinds():
+            state[slider(kind, "layouts")] = state.design_all_layouts
         state.design_all_layouts = []
 
     menu = st.popover("Layouts", key="design_layout_menu", on_change="rerun")
@@ -37,8 +37,18 @@ def layout_gallery() -> None:
         st.markdown("A layout says where the holes go; the hole ratio says how many there are.")
         if preparing.ready("solver", "boards"):
             with st.spinner(DRAWING, show_time=True):
-                boards = [example.board for example in examples(state.design_agents)]
+                boards = [example.board for example in examples(max(state.design_teams, default=2))]
             pictures = [(board, f"{layout}: {LAYOUT_WORDS[layout]}") for layout, board in zip(LAYOUTS, boards, strict=True)]
             board_gallery(pictures, key="design_layouts", size=120)
+        st.pills(
+            "Cells of their own", LAYOUTS, selection_mode="multi", key="design_apart", on_change=rearrange, persist_state="session",
+            help="Each of these layouts gets cells with a share and ratios of its own, evidence and claims too. Without any, a cell mixes "
+            "layouts. The lab model as engineer has no words for layouts.",
+        )  # fmt: skip
         st.pills("All sizes", LAYOUTS, selection_mode="multi", key="design_all_layouts")
-        st.button("Give all sizes these", on_click=lay_out_all, disabled=not state.design_all_layouts, key="design_lay_out_all")
+        st.button(
+            "Give all sizes these",
+            on_click=lay_out_all,
+            disabled=not state.design_all_layouts or bool(state.design_apart),
+            key="design_lay_out_all",
+        )

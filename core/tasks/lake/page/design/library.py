@@ -14,7 +14,7 @@ from frozenlab.ui.plain import plain
 def presets() -> None:
     def take() -> None:
         if state.design_preset:
-            put(drafts.offered(state.design_preset, state.design_agents))
+            put(drafts.offered(state.design_preset, state.design_teams))
         state.design_preset = None
 
     st.pills(

@@ -7,7 +7,7 @@ import streamlit as st
 from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, EnvironmentConfig
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts
-from frozenlab.tasks.lake.page.design.controls import cells, config_of, put, state
+from frozenlab.tasks.lake.page.design.controls import cells, config_of, kinds, put, rearrange, state
 from frozenlab.tasks.lake.page.design.knobs import balance, table
 from frozenlab.tasks.lake.page.design.layouts import layout_gallery
 from frozenlab.tasks.lake.page.design.library import library, presets
@@ -19,11 +19,11 @@ from frozenlab.ui import nav, theme
 def page() -> None:
     """The knobs at the left, boards drawn from them at the right."""
     if "design_exact" not in state:
-        put(drafts.offered(drafts.QUICK, 2))
+        put(drafts.offered(drafts.QUICK, ()))
     store = SessionStore()
     theme.question(
         "What should the model train on?",
-        "Turn the knobs of each map size, and see boards drawn from them. A session starts here; its engineer goes on.",
+        "Turn the knobs of each map size and team, and see boards drawn from them. A session starts here; its engineer goes on.",
     )
     desk, view = theme.bench(1.25, 1)
     with desk:
@@ -46,14 +46,18 @@ def page() -> None:
 
 
 def rules_of_drawing() -> None:
-    """What holds for boards of every size: sizes, team, waits, starts and goals, layouts."""
+    """What holds for all boards: sizes, teams, waits, starts and goals, layouts."""
     sizes, team = st.columns([1.7, 1])
     sizes.pills(
-        "Map sizes", sorted({*PAPER_SIZES, *state.design_exact}), selection_mode="multi", key="design_sizes", persist_state="session"
+        "Map sizes",
+        sorted({*PAPER_SIZES, *(kind.size for kind in state.design_exact)}),
+        selection_mode="multi",
+        key="design_sizes",
+        persist_state="session",
     )
-    team.segmented_control(
-        "Agents", range(1, MAX_AGENTS + 1), key="design_agents", required=True, persist_state="session",
-        help="The team on every training board",
+    team.pills(
+        "Agents", range(1, MAX_AGENTS + 1), selection_mode="multi", key="design_teams", on_change=rearrange, persist_state="session",
+        help="How many agents a training board has. With several teams, each has a row for every size, and shares of its own.",
     )  # fmt: skip
     waits, places, layouts = st.columns([1.35, 1.15, 0.7], vertical_alignment="bottom")
     waits.selectbox(
@@ -69,10 +73,10 @@ def rules_of_drawing() -> None:
 
 
 def knobs() -> tuple[EnvironmentConfig | None, EnvironmentConfig | None]:
-    """A row of knobs for each size. Returns the config, None while its shares are out of balance, and the config that boards are drawn
+    """A row of knobs for each cell. Returns the config, None while its shares are out of balance, and the config that boards are drawn
     from, None where some cannot be drawn."""
-    if not state.design_sizes:
-        st.info("Choose at least one map size.")
+    if not kinds():
+        st.info(f"Choose at least one {'number of agents' if state.design_sizes else 'map size'}.")
         return None, None
     with st.container(key="design-knobs"):
         wrong = table()

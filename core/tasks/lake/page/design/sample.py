@@ -16,6 +16,7 @@ from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.gallery import board_gallery
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.tracks import Track
+from frozenlab.tasks.lake.words import cell_label
 
 SHOWN = 12
 """Boards of a sample that are drawn; the statistics count all of it."""
@@ -85,7 +86,7 @@ def comparison(instances: list[Instance], config: EnvironmentConfig) -> None:
             WAITS: st.column_config.TextColumn(help="Asked for → drawn"),
             "makespan": st.column_config.NumberColumn(format="%.1f", help="Mean steps of the optimal plans"),
         },
-        alt="What was asked and what was drawn, by map size",
+        alt="What was asked and what was drawn, cell by cell",
     )
     st.caption(
         f"Ratios: asked for → drawn. n = {len(instances)} boards, seed {state.design_seed}. The same config and seed give the same boards."
@@ -93,12 +94,12 @@ def comparison(instances: list[Instance], config: EnvironmentConfig) -> None:
 
 
 def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFrame:
-    """What was asked and what was drawn, one row per map size."""
+    """What was asked and what was drawn, one row per cell."""
     found = realised(instances)
     rows = []
-    for size, asked in config.sizes.items():
-        drawn = found.get(size)
-        row = {"map": f"{size}×{size}", "boards": drawn.boards if drawn else 0}
+    for name, asked in config.cells.items():
+        drawn = found.get(name)
+        row = {"map": cell_label(name), "boards": drawn.boards if drawn else 0}
         for knob, name in (("hole_ratio", HOLES), ("wait_ratio", WAITS)):
             row[name] = f"{getattr(asked, knob):.0%} → {getattr(drawn, knob):.0%}" if drawn else f"{getattr(asked, knob):.0%} → –"
         rows.append(row | {"makespan": drawn.mean_makespan if drawn else None})

@@ -45,7 +45,7 @@ def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | N
     config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait or 0))
     if needs_wait is not None:
         return generate(config, 1, seed)[0]
-    if reason := infeasible(config, size, natural=True):
+    if reason := infeasible(config, str(size), natural=True):
         raise GenerationError(reason)
     return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed))
 

@@ -1,0 +1,109 @@
+"""Cells, which shares, evidence, claims and suites are keyed by.
+
+A config has a cell for each kind of task that it can draw. What makes up a cell is the business of its task family (on the lake: team,
+map size and, in some configs, layout); everybody else knows a cell by its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Protocol, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+NUMBERS = re.compile(r"(\d+)")
+
+
+def _read_size(name: Any) -> Any:
+    return str(name) if isinstance(name, int) else name
+
+
+CellName = Annotated[str, BeforeValidator(_read_size), Field(pattern=r"^[a-z0-9][a-z0-9@.-]{0,39}$")]
+"""The name of a cell within its config: ``6``, or ``3@6`` if teams are mixed. Files of version 1 have a map size (6) in its place."""
+
+
+class Cell(BaseModel):
+    """How to speak of one cell of a config."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: CellName
+    words: str
+    """In a sentence: ``size 6``, ``size 6 with 3 agents``."""
+    place: dict[str, int | str]
+    """What makes it up, by the family's names: ``{"agents": 3, "size": 6}``."""
+
+
+class OfCell(BaseModel):
+    """Something said of one cell. Files of version 1 have the key ``size`` in place of ``cell``."""
+
+    model_config = ConfigDict(frozen=True)
+
+    cell: CellName
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, given: Any) -> Any:
+        if not isinstance(given, dict) or "size" not in given or "cell" in given:
+            return given
+        return {"cell" if key == "size" else key: value for key, value in given.items()}
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """The different names in ascending order of the numbers in them.
+
+    >>> in_order(["10", "3@6", "9", "2@10", "2@9", "9"])
+    ['2@9', '2@10', '3@6', '9', '10']
+    """
+    return sorted(
+        set(names), key=lambda name: ("@" not in name, [(part.zfill(9) if part.isdigit() else part) for part in NUMBERS.split(name)])
+    )
+
+
+class Settings(Protocol):
+    """What a config says of one cell."""
+
+    @property
+    def share(self) -> float: ...
+
+    def settings(self) -> dict[str, float]:
+        """Setting -> value: its knobs, and the parts that it is mixed of."""
+        ...
+
+
+class Config(Protocol):
+    """An environment config, as far as everybody knows it."""
+
+    @property
+    def cells(self) -> Mapping[str, Settings]: ...
+
+    def with_cells(self, cells: Mapping[str, Any]) -> Self: ...
+
+    def described(self) -> tuple[Cell, ...]: ...
+
+
+class KnobChange(OfCell):
+    """One setting of one cell before and after; None where the cell is new or gone."""
+
+    knob: str
+    before: float | None
+    after: float | None
+
+
+def diff(before: Config, after: Config, tolerance: float = 1e-9) -> list[KnobChange]:
+    """The settings that differ by more than ``tolerance``, cell by cell.
+
+    >>> from frozenlab.lake.config import EnvironmentConfig
+    >>> before, after = EnvironmentConfig.uniform((5,)), EnvironmentConfig.uniform((5,), wait_ratio=0.4)
+    >>> [(change.cell, change.knob, change.before, change.after) for change in diff(before, after)]
+    [('5', 'wait_ratio', 0.2, 0.4)]
+    """
+    changes = []
+    for name in dict.fromkeys([*before.cells, *after.cells]):
+        old, new = (config.cells[name].settings() if name in config.cells else None for config in (before, after))
+        for setting in dict.fromkeys([*(old or {}), *(new or {})]):
+            was, now = (None if settings is None else settings.get(setting, 0.0) for settings in (old, new))
+            if was is None or now is None or abs(was - now) > tolerance:
+                changes.append(KnobChange(cell=name, knob=setting, before=was, after=now))
+    return changes

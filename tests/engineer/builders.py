@@ -1,0 +1,35 @@
+"""Contexts of configs that no session has measured."""
+
+from __future__ import annotations
+
+from frozenlab.cells import Cell
+from frozenlab.engineer.schema import Context, Evidence
+from frozenlab.lake.config import BoardKind, CellConfig, EnvironmentConfig
+
+MIXED = EnvironmentConfig.of(
+    [
+        CellConfig(agents=2, size=4, share=0.5, hole_ratio=0.2, wait_ratio=0.2),
+        CellConfig(agents=3, size=4, share=0.25, hole_ratio=0.1, wait_ratio=0.3),
+        CellConfig(agents=3, size=6, share=0.25, hole_ratio=0.3, wait_ratio=0.4),
+    ]
+)
+"""A config of two teams: cells 2@4, 3@4 and 3@6."""
+
+
+def one_cell(size: int) -> Cell:
+    """The cell of a map size in a config of one team."""
+    return EnvironmentConfig.uniform((size,)).described()[0]
+
+
+def mixed_cell(name: str) -> Cell:
+    """A cell like those of MIXED, by its name: ``3@6``."""
+    agents, size = map(int, name.split("@"))
+    return MIXED.describe(BoardKind(agents, size))
+
+
+def context_of(config: EnvironmentConfig, *lines: Evidence) -> Context:
+    """The context after the first stage with these lines, each in its section."""
+    sections: dict[str, tuple[Evidence, ...]] = {}
+    for line in lines:
+        sections[line.section] = (*sections.get(line.section, ()), line)
+    return Context(stage=0, cells=config.described(), sections=sections)
