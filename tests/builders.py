@@ -19,7 +19,6 @@ from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Written
 from frozenlab.files import append_line, write_parquet, write_text
 from frozenlab.jobs.state import Status
-from frozenlab.lab_model.proposals import even_config
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
@@ -35,6 +34,7 @@ from frozenlab.policy.evaluation import answer_row, frame
 from frozenlab.policy.policy import Completion
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.lake.lab_model.proposals import even_config
 from frozenlab.training.methods import BY_NAME
 from frozenlab.training.settings import TrainingSettings
 

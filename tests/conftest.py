@@ -30,9 +30,9 @@ def no_allowed_hosts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pyte
 def tiny_adder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small language model that answers sums of the toy family with numbers, some of them right. Its tests belong to the
     xdist group ``language`` too."""
-    from tests.tasks.toy import SUMS, SumSuite
+    from tests.tasks.toy import SUMS, SumConfig, SumSuite
     from tests.tiny_models import build_of
 
-    tasks = SUMS.suite(SumSuite(per_cell=60, seed=1))
+    tasks = SUMS.suite(SumSuite(per_cell=60, seed=1), SumConfig())
     folder = tmp_path_factory.mktemp("tiny") / "adder"
     return build_of(folder, [SUMS.plain.prompt(task) for task in tasks], lambda i, rng: str(tasks[i].a + tasks[i].b + rng.integers(-1, 2)))

@@ -43,7 +43,7 @@ def guard(
             left_out = f"the proposal leaves {previous.describe(old.kind).words} out; it is kept"
             repairs.append(Repair(cell=name, knob="share", proposed=0.0, used=old.share, reason=left_out))
             new = old
-        new = new.model_copy(update=old.kind._asdict())
+        new = new.model_copy(update=old.kind._asdict() | ({"layouts": old.layouts} if old.layout else {}))
         new = with_allowed_layouts(name, new, old, layouts, settings.max_step, repairs)
         new = within_step(name, new, old, settings.max_step, repairs)
         cells[name] = drawable(name, new, old, previous, repairs)

@@ -255,7 +255,8 @@ class EnvironmentConfig(BaseModel):
         two), so that boards for 3 agents tell about a config for 2. Boards of another size have a name that no cell has.
         """
         of_size = [cell.kind for cell in self.cells.values() if cell.size == kind.size]
-        of_layout = [own for own in of_size if own.layout == kind.layout] or [own for own in of_size if not (own.layout and kind.layout)]
+        near = ([own for own in of_size if own.layout == layout] for layout in (kind.layout, kind.layout or "scatter", None))
+        of_layout = next((cells for cells in near if cells), [])
         return self.name_of(min(of_layout, key=lambda own: (abs(own.agents - kind.agents), own.agents), default=kind))
 
     def described(self) -> tuple[Cell, ...]:

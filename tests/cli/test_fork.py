@@ -46,7 +46,7 @@ def test_a_fork_keeps_the_sizes_named(capsys: pytest.CaptureFixture[str], tmp_pa
         (("fork", "built"), "names no stage"),
         (("fork", "built:0"), "names no stage"),
         (("fork", "built:9"), "has not validated a stage 9"),
-        (("fork", "built:1", "--keep", "99"), "has no map size 99"),
+        (("fork", "built:1", "--keep", "99"), "has no cell 99"),
         (("fork", "built:1", "--keep", "4", "--config", "x.json"), "give one"),
         (("fork", "built:1", "--engineer", "nobody"), "engineer"),
         (("propose", "built", "config.json"), "cannot change them"),

@@ -62,7 +62,7 @@ def test_generate_writes_solved_boards(capsys: pytest.CaptureFixture[str], tmp_p
     config, out = tmp_path / "c.json", tmp_path / "boards.jsonl"
     config.write_text('{"agents": 2, "sizes": {"4": {"share": 0.5}, "5": {"share": 0.5, "wait_ratio": 0.5}}}')
     report = answer(capsys, "generate", str(config), "--n", "8", "--seed", "1", "--out", str(out), "--soc")
-    assert report["sizes"]["5"]["wait_ratio"] == 0.5
+    assert report["cells"]["5"]["wait_ratio"] == 0.5
     boards = [json.loads(line) for line in out.read_text().splitlines()]
     assert len(boards) == 8
     assert all(board["optimal"]["sum_of_costs"] >= board["optimal"]["makespan"] for board in boards)

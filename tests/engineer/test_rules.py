@@ -7,8 +7,8 @@ import pytest
 from frozenlab.engineer import sections
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context, Evidence, Proposal
-from frozenlab.lab_model.proposals import even_config
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.lake.lab_model.proposals import even_config
 from tests.engineer.builders import context_of, one_cell
 
 FEW_FAULTS = {"hole": 0.05}

@@ -162,6 +162,7 @@ def test_a_cell_is_named_by_what_tells_it_from_others() -> None:
         (EnvironmentConfig.of([CellConfig(size=6, share=1, layout="maze")]), BoardKind(2, 6, "maze"), "maze6"),
         (EnvironmentConfig.of([CellConfig(size=6, share=1, layout="maze")]), BoardKind(2, 6, "rooms"), "rooms6"),
         (EnvironmentConfig.uniform((6,)), BoardKind(2, 6, "rooms"), "6"),
+        (EnvironmentConfig.of([CellConfig(size=6, share=1, layout="maze")]), BoardKind(2, 6), "6"),
     ],
 )
 def test_boards_count_for_the_cell_that_is_nearest(config: EnvironmentConfig, kind: BoardKind, cell: str) -> None:

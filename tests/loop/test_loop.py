@@ -73,7 +73,7 @@ def test_the_folder_holds_everything(whole: Session) -> None:
         assert len(whole.completions(stage)) == 3 * 4 * 4
         assert whole.context(stage).prompt.startswith("<engineer>")
         assert whole.proposal(stage).attempts[-1].error is None
-        assert whole.environment(stage).config.agents == 2
+        assert whole.environment(stage).config.teams == (2,)
         assert len(whole.test(stage)) == 12
     assert {path.name for path in whole.stage_dir(None).iterdir()} == {
         "environment.json", "validation.parquet", "test.parquet", "context.json", "proposal.json",

@@ -12,13 +12,12 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from frozenlab.engineer.dialects.plain import ProposalAnswer, answer_schema, conversation, parse_answer, render_request
-from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy, user
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError, Sampling
 from frozenlab.policy.settings import LanguageSettings, Lora
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from tests.tiny_models import boards, build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
@@ -98,12 +97,12 @@ def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None
 def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
     for seed in range(8):
         context = draw_context(np.random.default_rng(seed))
-        config = EnvironmentConfig.uniform(context.sizes, context.agents)
+        config = even_config(context)
         asked = conversation(render_request(context), None), answer_schema(context)
         text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, temperature=0.7, seed=seed)
         assert tokens < 3000 and prompt_tokens > 500
         ProposalAnswer.model_validate_json(text)
-        assert list(json.loads(text)) == ["rationale", "claims", "preserved", "sizes"], "the rationale comes first"
+        assert list(json.loads(text)) == ["rationale", "claims", "preserved", "cells"], "the rationale comes first"
         try:
             parse_answer(context, config, text)
         except ValueError as error:

@@ -31,7 +31,7 @@ def test_an_answer_is_read_judged_and_paid() -> None:
 
 def test_a_language_model_is_measured_on_it(tiny_adder: Path) -> None:
     policy = load_policy(str(tiny_adder), TINY, family=SUMS)
-    table = evaluate(policy, SUMS.suite(SumSuite()))
+    table = evaluate(policy, SUMS.suite(SumSuite(), SumConfig()))
     assert list(table.columns) == list(SUMS.columns) and set(ROW_COLUMNS) <= set(table.columns)
     assert len(table) == 16 and set(table["outcome"]) <= set(SUMS.outcomes)
     assert (table["fault"].isna() == table["valid"]).all() and table["valid"].any()

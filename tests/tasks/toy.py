@@ -56,7 +56,7 @@ class Sums(TaskFamily[Sum, int | None]):
         Outcome("wrong", "wrong", "it is wrong", "The number is the sum.", "#CC4A14", False),
         Outcome("unreadable", "no number", "it is no number", "An answer is a number.", "#66778C", False),
     )
-    columns = ROW_COLUMNS | {"cell": "str", "task": "str"}
+    columns = ROW_COLUMNS | {"task": "str"}
     plain = Digits()
 
     def draw(self, config: SumConfig, n: int, seed: int, kept_out: Sequence[Sum] = ()) -> list[Sum]:
@@ -67,14 +67,11 @@ class Sums(TaskFamily[Sum, int | None]):
         a, b = rng.integers(TOP[cell] + 1, size=2).tolist()
         return Sum(name, cell, a, a if rng.random() < twins else b)
 
-    def suite(self, spec: SumSuite, kept_out: Sequence[Sum] = ()) -> list[Sum]:
+    def suite(self, spec: SumSuite, config: SumConfig, kept_out: Sequence[Sum] = ()) -> list[Sum]:
         return [self.one(f"{cell}-{i}", cell, seeds.rng(spec.seed, "toy/suite", i), 0.0) for cell in TOP for i in range(spec.per_cell)]
 
     def realised(self, tasks: Sequence[Sum]) -> dict[str, Any]:
         return {cell: {"twins": sum(t.a == t.b for t in tasks if t.cell == cell)} for cell in TOP}
-
-    def cell(self, task: Sum) -> str:
-        return task.cell
 
     def judge(self, task: Sum, answer: int | None) -> Judged:
         if answer is None:
@@ -85,7 +82,7 @@ class Sums(TaskFamily[Sum, int | None]):
         return Judged("close" if off else "optimal", valid=True, optimal=not off, efficiency=1 - off / 2, cost=(off,))
 
     def row(self, task: Sum, answer: int | None, judged: Judged) -> dict[str, Any]:
-        return {"cell": task.cell, "task": f"{task.a} + {task.b}"}
+        return {"task": f"{task.a} + {task.b}"}
 
 
 SUMS = Sums()

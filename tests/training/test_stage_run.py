@@ -9,7 +9,7 @@ from frozenlab.training.stage_run import step_figures
 def test_step_figures_tell_sizes_apart() -> None:
     judged = pd.DataFrame(
         {
-            "size": [3, 3, 6, 6],
+            "cell": ["3", "3", "6", "6"],
             "reward": [1.0, 1.0, 0.0, 1.0],
             "valid": [True, True, False, True],
             "optimal": [True, False, False, True],

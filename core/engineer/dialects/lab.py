@@ -31,8 +31,8 @@ READABLE = tuple(section for section in SECTIONS if section.in_lab_dialect)
 """The sections that the lab model reads; others are left out of its prompt."""
 
 
-MAX_CELLS = 12
-"""Cells that a prompt has room for, with its answer: each takes up to 75 of the lab model's 1,024 positions."""
+MAX_CELLS = 11
+"""Cells that a prompt has room for, with its answer: each takes up to 91 of the lab model's 1,024 positions."""
 
 
 class ProposalError(LabError, ValueError):

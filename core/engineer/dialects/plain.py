@@ -38,7 +38,7 @@ The config has a cell for each {what}: {cells}. For each cell you set, in whole 
   way."""
 
 LAYOUTS = """
-- layouts: how the holes lie, as parts of the cell's boards that are scaled to sum to 100. You may use {layouts}."""
+- layouts: how the holes lie, as parts of the boards of a cell without a layout of its own, scaled to sum to 100. You may use {layouts}."""
 
 GUIDANCE = """\
 Two lessons of earlier work (Chen et al. 2026):
@@ -141,14 +141,13 @@ def answer_schema(context: Context) -> dict[str, Any]:
     knobs = {"enum": [*get_args(Knob), None]}
     claim = closed({"cell": {"enum": names}, "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
     cell = closed({"share_percent": percent, "hole_percent": percent, "wait_percent": percent})
-    if context.layouts:
-        cell["properties"]["layouts"] = closed(dict.fromkeys(context.layouts, percent))
+    mixing = closed({**cell["properties"], "layouts": closed(dict.fromkeys(context.layouts, percent))}) if context.layouts else cell
     return closed(
         {
             "rationale": {"type": "string", "maxLength": LONGEST_RATIONALE},
             "claims": {"type": "array", "maxItems": 2 * len(names), "items": claim},
             "preserved": {"type": "array", "maxItems": len(names), "items": {"enum": names}},
-            "cells": closed(dict.fromkeys(names, cell)),
+            "cells": closed({own.name: cell if "layout" in own.place else mixing for own in context.cells}),
         }
     )
 

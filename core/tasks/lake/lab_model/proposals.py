@@ -77,7 +77,8 @@ def draw_mixed_kinds(rng: np.random.Generator) -> list[BoardKind]:
     teams = sorted(int(team) for team in rng.choice(TEAMS, int(rng.integers(2, len(TEAMS) + 1)), replace=False))
     most = min(len(PAPER_SIZES), MAX_CELLS // len(teams))
     sizes = sorted(int(size) for size in rng.choice(PAPER_SIZES, int(rng.integers(1, most + 1)), replace=False))
-    return [BoardKind(team, size) for team in teams for size in sizes if size >= team] or draw_mixed_kinds(rng)
+    kinds = [BoardKind(team, size) for team in teams for size in sizes if size >= team]
+    return kinds if len({kind.agents for kind in kinds}) > 1 else draw_mixed_kinds(rng)
 
 
 def draw_lines(rng: np.random.Generator, cell: Cell, size: int, share: float, valid: float, has_history: bool) -> Iterator[Evidence]:
