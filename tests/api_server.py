@@ -80,9 +80,9 @@ def hangs_up(server: Server, _: dict[str, Any]) -> None:
 def fills_in_the_schema(server: Server, request: dict[str, Any]) -> None:
     """The plainest answer that the request's JSON schema allows."""
     schema = request["response_format"]["json_schema"]["schema"]
-    sizes = schema["properties"]["sizes"]["properties"]
-    cells = {size: {"share_percent": 50, "hole_percent": 15, "wait_percent": 10} for size in sizes}
-    server.stream(json.dumps({"rationale": "Plainly.", "claims": [], "preserved": [], "sizes": cells}))
+    names = schema["properties"]["cells"]["properties"]
+    cells = {name: {"share_percent": 50, "hole_percent": 15, "wait_percent": 10} for name in names}
+    server.stream(json.dumps({"rationale": "Plainly.", "claims": [], "preserved": [], "cells": cells}))
 
 
 @contextmanager

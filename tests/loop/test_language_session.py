@@ -53,7 +53,7 @@ def test_it_goes_from_stage_to_validation_to_proposal_to_stage(kind: str, finish
         assert record is not None and record.kept_because is None, record
         assert len(record.attempts) == 1 and (record.attempts[0].prompt_tokens or 0) > 500
         said = json.loads(record.attempts[0].raw)
-        assert list(said) == ["rationale", "claims", "preserved", "sizes"]
+        assert list(said) == ["rationale", "claims", "preserved", "cells"]
     first, second = session.environment(0), session.environment(1)
     proposal = session.proposal(0)
     assert first and second and proposal and second.config == proposal.config_after != first.config

@@ -151,7 +151,7 @@ def test_the_engineer_sees_nothing_of_the_test_boards(whole: Session, tmp_path: 
 def test_the_engineer_that_is_asked_first_reads_the_base_and_its_config_is_trained_on(whole: Session) -> None:
     context = whole.context(None)
     assert context.stage is None and context.sections["behaviour"] == () and context.sections["history"] == ()
-    assert {line.size for line in context.sections["failures"]} == {line.size for line in context.sections["statistics"]} == {3, 4}
+    assert {line.cell for line in context.sections["failures"]} == {line.cell for line in context.sections["statistics"]} == {"3", "4"}
     assert whole.environment(None).config == whole.spec.initial_config
     assert whole.environment(0).config == whole.proposal(None).config_after
     assert "before stage 1" in whole.context(0).sections["history"][0].text

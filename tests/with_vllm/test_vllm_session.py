@@ -47,7 +47,7 @@ def test_it_goes_from_stage_to_validation_to_proposal_to_stage(session: Session)
         validation, record = session.validation(stage), session.proposal(stage)
         assert validation is not None and validation["completion"].str.startswith("Agent 0:").all()
         assert record is not None and record.kept_because is None, record
-        assert set(json.loads(record.attempts[0].raw)["sizes"]) == {"3", "4"}
+        assert set(json.loads(record.attempts[0].raw)["cells"]) == {"3", "4"}
     assert any(not torch.equal(trained_weights(session, 0)[name], tensor) for name, tensor in trained_weights(session, 1).items())
 
 
