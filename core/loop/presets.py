@@ -8,7 +8,7 @@ the story has something to compare the engineer's configs with. Studies compare 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.own_model import ModelEngineer
@@ -16,11 +16,13 @@ from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.errors import LabError
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.suites import SEED, SUITES, SuiteSpec
-from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.training.methods import NAMES as TRAINING_METHODS
 from frozenlab.training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from frozenlab.loop.spec import SessionSpec
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,8 @@ def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec
         PresetError: a method that the preset has no numbers for.
         EngineerError: there is no such engineer, or it needs settings.
     """
+    from frozenlab.loop.spec import SessionSpec  # loads much that a list of presets does not need
+
     preset = PRESETS[name]
     if method not in preset.methods:
         raise PresetError(f"the preset {name} trains by {' or '.join(title_of(offered) for offered in preset.methods)}")
