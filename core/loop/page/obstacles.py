@@ -20,7 +20,10 @@ def obstacles(spec: SessionSpec) -> list[str]:
             if size > MAX_SIDE
         ]
         if "model" in spec.engineer.needs and len(config.cells) > MAX_CELLS:
-            found.append(f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}.")
+            found.append(
+                f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}. Take fewer sizes or "
+                "teams, or another engineer."
+            )
         if "model" in spec.engineer.needs and any(cell.layout for cell in config.cells.values()):
             found.append("The lab model as engineer has no words for layouts: leave cells of one layout out, or take another engineer.")
     return found + [reason for name in config.cells if (reason := undrawable(config, name))]
