@@ -71,16 +71,27 @@ class Settings(Protocol):
         """Setting -> value: its knobs, and the parts that it is mixed of."""
         ...
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None) -> Self: ...
+
 
 class Config(Protocol):
     """An environment config, as far as everybody knows it."""
 
     @property
-    def cells(self) -> Mapping[str, Settings]: ...
+    def family(self) -> str:
+        """The name of its task family."""
+        ...
+
+    @property
+    def cells(self) -> Mapping[str, Any]:
+        """Name -> :class:`Settings` of the cell. The shares sum to 1."""
+        ...
 
     def with_cells(self, cells: Mapping[str, Any]) -> Self: ...
 
     def described(self) -> tuple[Cell, ...]: ...
+
+    def model_dump_json(self) -> str: ...
 
 
 class KnobChange(OfCell):

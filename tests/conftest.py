@@ -33,6 +33,6 @@ def tiny_adder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.tasks.toy import SUMS, SumConfig, SumSuite
     from tests.tiny_models import build_of
 
-    tasks = SUMS.suite(SumSuite(per_cell=60, seed=1), SumConfig())
+    tasks = SUMS.suite(SumSuite(boards_per_cell=60, seed=1), SumConfig())
     folder = tmp_path_factory.mktemp("tiny") / "adder"
     return build_of(folder, [SUMS.plain.prompt(task) for task in tasks], lambda i, rng: str(tasks[i].a + tasks[i].b + rng.integers(-1, 2)))

@@ -24,7 +24,9 @@ FLOORS = (
     ("benchmark", "studies", "replays"),
     ("tasks.lake.lab_model",),
     ("ui",),
+    ("tasks.view.view",),
     ("tasks.lake.view",),
+    ("tasks.view",),
     ("loop.page", "benchmark.page", "studies.page", "replays.page"),
     ("tasks.lake.page",),
     ("pages", "cli", "doctor"),
@@ -96,6 +98,20 @@ def test_shared_ui_imports_no_task(path: Path) -> None:
 def test_the_lake_imports_no_torch(path: Path) -> None:
     assert not [module for module in imports(path) if module.split(".")[0] in HEAVY - {"datasets"}]
     assert not [module for module in imports(path, top_level_only=True) if module.split(".")[0] == "datasets"]
+
+
+LAKES_OWN = (
+    "core/lake/", "core/tasks/", "core/benchmark/", "core/cli/", "core/loop/presets.py", "core/loop/page/train/first_config.py",
+    "pages/help.py",
+)  # fmt: skip
+"""What may import the lake: the lake and its family; its benchmark, commands and presets, and the help on its rules."""
+
+
+def test_nothing_else_imports_the_lake() -> None:
+    """Loop, engineers, training, studies, replays and their pages know a task family only."""
+    others = [path for path in SOURCES if not str(path.relative_to(ROOT)).startswith(LAKES_OWN)]
+    known = {str(path.relative_to(ROOT)): module for path in others for module in imports(path) if module.startswith("frozenlab.lake.")}
+    assert not known
 
 
 VISIT = """

@@ -19,11 +19,10 @@ from frozenlab.errors import one_line
 from frozenlab.files import write_files, write_parquet
 from frozenlab.intervals import ComparisonError, mean_of_rates, wilson
 from frozenlab.jobs.folders import JOB_ID
-from frozenlab.lake.rules import FAULTS, Fault
-from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.loop.tables import checked
-from frozenlab.tasks.lake.answer import COLUMNS
+from frozenlab.tasks.families import AnySuite
+from frozenlab.tasks.lake.family import LAKE
 
 SHIPPED = places.ASSETS / "results"
 """Results that ship with the project."""
@@ -53,8 +52,8 @@ class Tally(BaseModel):
     """The same for the makespan: 0 if all valid plans are optimal."""
     tokens: float
     """Mean number of tokens of an answer."""
-    faults: dict[Fault, int]
-    """First fault -> number of boards, in the order of FAULTS. The counts sum to ``n - valid``."""
+    faults: dict[str, int]
+    """First fault -> number of boards, in the order of the lake's outcomes. The counts sum to ``n - valid``."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -129,7 +128,7 @@ class Report(Measured):
     """SHA-256 of the checkpoint's ``model.safetensors``."""
     boards_sha256: str
     """Hash of the boards with their names and optima, in order. Two results with the same hash are about the same boards."""
-    suite_spec: SuiteSpec | None = None
+    suite_spec: AnySuite | None = None
     """None if the boards are not those of a named suite."""
     created: float
     """Unix seconds."""
@@ -152,7 +151,7 @@ def report_of(
     *,
     id: str,
     checkpoint_sha256: str,
-    suite_spec: SuiteSpec | None = None,
+    suite_spec: AnySuite | None = None,
     created: float,
     seconds: float,
 ) -> Report:
@@ -198,7 +197,7 @@ def _tally(rows: pd.DataFrame) -> dict[str, Any]:
         "soc_gap": _gap(valid["sum_of_costs"], valid["optimal_sum_of_costs"]),
         "makespan_gap": _gap(valid["makespan"], valid["optimal_makespan"]),
         "tokens": float(rows["tokens"].mean()),
-        "faults": {fault: int(counts[fault]) for fault in FAULTS if fault in counts},
+        "faults": {fault: int(counts[fault]) for fault in LAKE.faults if fault in counts},
     }
 
 
@@ -222,7 +221,7 @@ def cells_table(report: Report) -> pd.DataFrame:
             low, high = getattr(cell, f"{name}_interval")
             row |= {name: getattr(cell, name), f"{name}_rate": getattr(cell, f"{name}_rate"), f"{name}_low": low, f"{name}_high": high}
         row |= {name: getattr(cell, name) for name in ("csr", "isr", "soc_gap", "makespan_gap", "tokens")}
-        rows.append(row | {fault: cell.faults.get(fault, 0) for fault in FAULTS})
+        rows.append(row | {fault: cell.faults.get(fault, 0) for fault in LAKE.faults})
     return pd.DataFrame(rows)
 
 
@@ -260,7 +259,7 @@ class Result:
     def rows(self) -> pd.DataFrame | None:
         """The judged answers, one row per board; None, and a line in ``problems``, if they are damaged or missing."""
         try:
-            return checked(pd.read_parquet(self.dir / "boards.parquet"), COLUMNS)
+            return checked(pd.read_parquet(self.dir / "boards.parquet"), LAKE)
         except Exception as error:  # a damaged table can make its reader raise anything
             self.problems.append(f"{self.id}: boards.parquet cannot be read: {one_line(error)}")
             return None

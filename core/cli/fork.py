@@ -10,8 +10,8 @@ from frozenlab.cli.common import Command, InputError, add_allow_host, add_sessio
 from frozenlab.cli.session import print_status, run_in_foreground
 
 if TYPE_CHECKING:
+    from frozenlab.cells import Config
     from frozenlab.engineer.schema import Proposal
-    from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.loop.session import Session
 
 
@@ -49,13 +49,13 @@ def run_propose(options: argparse.Namespace) -> None:
     print_status(session, options.json)
 
 
-def own_proposal(before: EnvironmentConfig, options: argparse.Namespace) -> Proposal:
+def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
     """A person's proposal, read from a config file."""
     from frozenlab.engineer.engineers.human import proposal_of
-    from frozenlab.lake.config import EnvironmentConfig
+    from frozenlab.tasks.families import family_of
 
-    after = EnvironmentConfig.read(options.config)
-    if [cell.kind for cell in after.cells.values()] != [cell.kind for cell in before.cells.values()]:
+    after = family_of(before.family).read_config(options.config)
+    if [cell.place for cell in after.described()] != [cell.place for cell in before.described()]:
         kept = ", ".join(cell.words for cell in before.described())
         raise InputError(f"{options.config}: the session has {kept}; a proposal cannot change them")
     return proposal_of(before, after, why=options.why)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 
 from frozenlab import seeds
-from frozenlab.cells import diff
+from frozenlab.cells import Config, diff
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.protocol import Engineer
 from frozenlab.engineer.schema import Attempt, Context, GuardReport, Proposal, ProposalRecord, Written
-from frozenlab.lake.config import EnvironmentConfig
 
 ATTEMPTS = 2
 """An answer that cannot be used is asked for once more."""
@@ -20,7 +19,7 @@ def attempt_seed(seed: int, attempt: int) -> int:
     return seeds.derive(seed, "proposal/attempt", attempt)
 
 
-def ask(engineer: Engineer, context: Context, config: EnvironmentConfig, limits: GuardSettings, *, seed: int) -> ProposalRecord:
+def ask(engineer: Engineer, context: Context, config: Config, limits: GuardSettings, *, seed: int) -> ProposalRecord:
     """Asks for the next config; an unusable answer is asked for once more, then ``config`` is kept and the record says why."""
     attempts: list[Attempt] = []
     proposal: Proposal | None = None

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import SECTIONS
-from frozenlab.lake.config import Layout
 
 
-def describe(stage: StageMeasurements, sections: Sequence[str], layouts: tuple[Layout, ...] = ()) -> Context:
+def describe(stage: StageMeasurements, sections: Sequence[str], layouts: tuple[str, ...] = ()) -> Context:
     """The context with only the sections that are switched on, and the layouts that a proposal may use."""
     return Context(
+        family=stage.config.family,
         stage=stage.stage,
         cells=stage.config.described(),
         layouts=layouts,

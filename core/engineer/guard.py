@@ -7,9 +7,10 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from frozenlab.engineer.schema import RATIO_KNOBS, GuardReport, Repair
-from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig, Layout
-from frozenlab.lake.draw.feasible import undrawable
+from frozenlab.cells import Config, Settings
+from frozenlab.engineer.schema import GuardReport, Repair
+from frozenlab.tasks.families import family_of
+from frozenlab.tasks.family import Family
 
 
 class GuardSettings(BaseModel):
@@ -26,62 +27,48 @@ class GuardSettings(BaseModel):
 USUAL = GuardSettings()
 
 
-def guard(
-    proposed: EnvironmentConfig, previous: EnvironmentConfig, settings: GuardSettings = USUAL, layouts: Collection[Layout] = ()
-) -> tuple[EnvironmentConfig, GuardReport]:
+def guard(proposed: Config, previous: Config, settings: GuardSettings = USUAL, layouts: Collection[str] = ()) -> tuple[Config, GuardReport]:
     """A config that can be drawn, close enough to ``previous``, with the report of every repair.
 
-    The cells and the wait definition are the session's: a cell that the proposal leaves out keeps its values, a new one is dropped. Layouts
-    change only to those that ``layouts`` allows. Ratios and parts of layouts move at most ``max_step`` a stage; a cell that the generator
-    cannot draw keeps its previous ratios and layouts; shares stay above ``min_share`` and sum to 1.
+    The cells are the session's, and so is all else that is not theirs: a cell that the proposal leaves out keeps its values, a new one is
+    dropped. Layouts change only to those that ``layouts`` allows. Ratios and parts of layouts move at most ``max_step`` a stage; a cell
+    that the generator cannot draw keeps its previous ratios and layouts; shares stay above ``min_share`` and sum to 1.
     """
-    repairs: list[Repair] = []
+    family, repairs = family_of(previous.family), list[Repair]()
     cells = {}
-    for name, old in previous.cells.items():
+    for cell in previous.described():
+        name, old = cell.name, previous.cells[cell.name]
         new = proposed.cells.get(name)
         if new is None:
-            left_out = f"the proposal leaves {previous.describe(old.kind).words} out; it is kept"
+            left_out = f"the proposal leaves {cell.words} out; it is kept"
             repairs.append(Repair(cell=name, knob="share", proposed=0.0, used=old.share, reason=left_out))
             new = old
-        new = new.model_copy(update=old.kind._asdict() | ({"layouts": old.layouts} if old.layout else {}))
-        new = with_allowed_layouts(name, new, old, layouts, settings.max_step, repairs)
-        new = within_step(name, new, old, settings.max_step, repairs)
-        cells[name] = drawable(name, new, old, previous, repairs)
+        new = with_allowed_parts(name, new, old, layouts, settings.max_step, family, repairs)
+        new = within_step(name, new, old, settings.max_step, family, repairs)
+        cells[name] = drawable(name, new, old, previous, family, repairs)
     shares = floored({name: cell.share for name, cell in cells.items()}, settings.min_share, repairs)
     used = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in cells.items()}
     return previous.with_cells(used), GuardReport(repairs=tuple(repairs))
 
 
-def with_allowed_layouts(
-    name: str, new: CellConfig, old: CellConfig, layouts: Collection[Layout], max_step: float, repairs: list[Repair]
-) -> CellConfig:
-    """The layouts, of those allowed and those that the cell has, moved at most ``max_step`` away from the old ones.
-
-    The part of a layout that may not be used falls to the others in proportion; where nothing is left, the old layouts stay.
-    """
-    if new.layouts == old.layouts:
-        return new
-    kept = {layout: part for layout, part in new.layouts.items() if layouts and layout in {*layouts, *old.layouts}}
-    total = sum(kept.values())
-    wanted = {layout: part / total for layout, part in kept.items()} if total else old.layouts
-    moves = {layout: wanted.get(layout, 0.0) - old.layouts.get(layout, 0.0) for layout in LAYOUTS}
-    way = max_step / max(max_step, *map(abs, moves.values()))
-    used = {layout: old.layouts.get(layout, 0.0) + way * move for layout, move in moves.items()}
-    reason = f"an engineer may use {', '.join(layouts)}, and their parts move at most {max_step:g} a stage and sum to 1"
-    if not layouts:
-        reason = "in this session layouts are not the engineer's to change"
+def with_allowed_parts(
+    name: str, new: Settings, old: Settings, allowed: Collection[str], max_step: float, family: Family, repairs: list[Repair]
+) -> Settings:
+    """The cell with the parts that the session allows it to be mixed of, such as layouts."""
+    used, reason = family.mixed(new, old, allowed, max_step)
+    proposed, kept = new.settings(), used.settings()
     repairs += [
-        Repair(cell=name, knob=layout, proposed=new.layouts.get(layout, 0.0), used=part, reason=reason)
-        for layout, part in used.items()
-        if abs(part - new.layouts.get(layout, 0.0)) > 1e-9
+        Repair(cell=name, knob=part, proposed=proposed.get(part, 0.0), used=kept.get(part, 0.0), reason=reason)
+        for part in family.parts
+        if abs(kept.get(part, 0.0) - proposed.get(part, 0.0)) > 1e-9
     ]
-    return new.model_copy(update={"layouts": {layout: part for layout, part in used.items() if part > 1e-9}})
+    return used
 
 
-def within_step(name: str, new: CellConfig, old: CellConfig, max_step: float, repairs: list[Repair]) -> CellConfig:
+def within_step(name: str, new: Settings, old: Settings, max_step: float, family: Family, repairs: list[Repair]) -> Settings:
     """The ratios, moved at most ``max_step`` away from the old ones."""
-    for knob in RATIO_KNOBS:
-        before, wanted = getattr(old, knob), getattr(new, knob)
+    for knob in family.ratios:
+        before, wanted = old.settings()[knob], new.settings()[knob]
         used = min(max(wanted, before - max_step), before + max_step)
         if abs(used - wanted) > 1e-9:
             used = round(used, 6)
@@ -90,16 +77,16 @@ def within_step(name: str, new: CellConfig, old: CellConfig, max_step: float, re
     return new
 
 
-def drawable(name: str, new: CellConfig, old: CellConfig, previous: EnvironmentConfig, repairs: list[Repair]) -> CellConfig:
-    """The cell with its old ratios and layouts where boards of the new ones cannot be drawn."""
-    reason = undrawable(previous.with_cells({**previous.cells, name: new}), name)
+def drawable(name: str, new: Settings, old: Settings, previous: Config, family: Family, repairs: list[Repair]) -> Settings:
+    """The cell with its old ratios and layouts where tasks of the new ones cannot be drawn."""
+    reason = family.undrawable(previous.with_cells({**previous.cells, name: new}), name)
     if reason is None:
         return new
     kept = old.model_copy(update={"share": new.share})
     proposed, used = new.settings(), kept.settings()
     repairs += [
         Repair(cell=name, knob=setting, proposed=proposed.get(setting, 0.0), used=used.get(setting, 0.0), reason=reason)
-        for setting in (*RATIO_KNOBS, *LAYOUTS)
+        for setting in (*family.ratios, *family.parts)
         if proposed.get(setting) != used.get(setting)
     ]
     return kept

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from frozenlab.cells import Config
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import Realised
+from frozenlab.tasks.families import family_of
+from frozenlab.tasks.family import Family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +26,8 @@ class StageMeasurements:
 
     stage: int | None
     """0-based; None: the time before the first."""
-    config: EnvironmentConfig
-    realised: Mapping[str, Realised]
+    config: Config
+    realised: Mapping[str, Any]
     """What was drawn from the config, by cell."""
     metrics: pd.DataFrame
     """One row a training step; per cell the columns ``valid_<cell>`` and ``optimal_<cell>``, empty where a step had no such board."""
@@ -42,6 +43,10 @@ class StageMeasurements:
     """Whether that method learns from rewards."""
     sampled: pd.DataFrame | None = None
     """Recorded plans of the stage's training, one row each; None if there are none."""
+
+    @property
+    def family(self) -> Family:
+        return family_of(self.config.family)
 
 
 @dataclass(frozen=True)

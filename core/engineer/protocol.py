@@ -8,9 +8,9 @@ from typing import ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from frozenlab.cells import Config
 from frozenlab.engineer.schema import Attempt, Context, Proposal, Written
 from frozenlab.engineer.server import Server
-from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.policy.policy import Policy
 from frozenlab.policy.settings import LanguageSettings
 
@@ -30,7 +30,7 @@ class Engineer(Protocol):
     def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
         """The raw completion; ``failed`` is the previous answer if that could not be used. Raises ProposalError if none comes."""
 
-    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         """The proposal in ``raw``. Raises ProposalError if there is none."""
 
 
@@ -62,6 +62,9 @@ class EngineerSpec(BaseModel, ABC):
     help: ClassVar[str]
     """What it does, in a sentence or two."""
     needs: ClassVar[frozenset[Need]] = frozenset()
+
+    families: ClassVar[tuple[str, ...]] = ()
+    """The task families that it has rules for; empty: it serves every family."""
 
     @classmethod
     def name(cls) -> str:
@@ -105,7 +108,7 @@ class Scripted(EngineerSpec):
     """An engineer that is a function of the context: no model writes anything."""
 
     @abstractmethod
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """The proposal for the stage after ``config``; every draw comes from ``seed``."""
 
     def build(self, models: Models) -> Engineer:
@@ -117,5 +120,5 @@ class Scripted(EngineerSpec):
     def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
         return Written("")
 
-    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         return self.propose(context, config, seed)

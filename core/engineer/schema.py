@@ -10,9 +10,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import BaseModel, Field, model_validator
 
 from frozenlab.cells import Cell, CellName, KnobChange, OfCell
-from frozenlab.lake.config import EnvironmentConfig, Knob, Layout, Setting
+from frozenlab.tasks.families import AnyConfig, family_of
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.lake.older import cells_of_sizes
 
-RATIO_KNOBS: tuple[Knob, ...] = ("hole_ratio", "wait_ratio")
+Setting = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,39}$")]
+"""The name of a knob, or of a part that a cell is mixed of, by its task family."""
 
 
 class Evidence(OfCell):
@@ -37,11 +41,13 @@ class Context(BaseModel):
     """The evidence of one stage as an engineer sees it: only the sections that are switched on (``context.json``)."""
 
     schema_version: Literal[2] = 2
+    family: Annotated[str, Field(exclude_if=lambda name: name == LAKE.name)] = LAKE.name
+    """The task family. Left out of files where it is the lake."""
     stage: int | None
     """The stage (0-based) that was validated last; None before the first."""
     cells: tuple[Cell, ...]
     """The cells of the config; always shown, whichever sections are on."""
-    layouts: tuple[Layout, ...] = ()
+    layouts: tuple[Setting, ...] = ()
     """Layouts that a proposal may give any cell that mixes layouts; without any, every cell keeps the layouts that it has."""
     sections: dict[str, tuple[Evidence, ...]]
     prompt: str | None = None
@@ -57,8 +63,12 @@ class Context(BaseModel):
         agents, sizes = given.get("agents"), given["sizes"]
         if type(agents) is not int or not isinstance(sizes, list | tuple) or any(type(size) is not int for size in sizes):
             raise ValueError('"agents" must be a whole number and "sizes" a list of whole numbers')
-        config = EnvironmentConfig.uniform(sizes, agents)
-        return rest | {"cells": config.described()}
+        return rest | {"cells": cells_of_sizes(sizes, agents)}
+
+    @property
+    def tasks(self) -> Family:
+        """The task family."""
+        return family_of(self.family)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,7 +93,7 @@ class Context(BaseModel):
 class Claim(OfCell):
     """Why one knob of one cell is changed or kept, and what should come of it."""
 
-    knob: Knob | None
+    knob: Setting | None
     """None: the cell is kept as it is."""
     before: float | None
     after: float | None
@@ -104,7 +114,7 @@ class Proposal(BaseModel):
     claims: tuple[Claim, ...] = ()
     preserved: tuple[CellName, ...] = ()
     """Cells whose hole and wait ratio it leaves as they are on purpose."""
-    config: EnvironmentConfig
+    config: AnyConfig
 
 
 class Written(NamedTuple):
@@ -159,7 +169,7 @@ class ProposalRecord(BaseModel):
     proposal: Proposal | None
     """None where no attempt was usable, or its boards could not be drawn: the previous config is kept, ``kept_because`` says why."""
     guard: GuardReport
-    config_before: EnvironmentConfig
-    config_after: EnvironmentConfig
+    config_before: AnyConfig
+    config_after: AnyConfig
     changes: tuple[KnobChange, ...]
     kept_because: str | None = None

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from frozenlab.engineer.schema import Claim
-from frozenlab.lake.config import LAYOUTS
+from frozenlab.tasks import families
 
-SETTING_NAMES: dict[str, str] = {"share": "share", "hole_ratio": "hole ratio", "wait_ratio": "wait ratio"}
-SETTING_NAMES |= {layout: f"part of {layout} boards" for layout in LAYOUTS}
+
+def setting_words(name: str) -> str:
+    """What a sentence calls a knob, or a part that a cell is mixed of.
+
+    >>> setting_words("hole_ratio"), setting_words("maze")
+    ('hole ratio', 'part of maze boards')
+    """
+    part = any(name in family.parts for family in families.FAMILIES)
+    return f"part of {name} boards" if part else name.replace("_", " ")
 
 
 def claim_sentence(claim: Claim, cell: str) -> str:
@@ -19,12 +26,12 @@ def claim_sentence(claim: Claim, cell: str) -> str:
     if claim.knob is None:
         what = "keep its ratios"
     elif claim.before is None:
-        what = f"set the {SETTING_NAMES[claim.knob]} to {claim.after:.2f}"
+        what = f"set the {setting_words(claim.knob)} to {claim.after:.2f}"
     elif claim.after is not None and abs(claim.after - claim.before) < 1e-9:
-        what = f"keep the {SETTING_NAMES[claim.knob]} at {claim.before:.2f}"
+        what = f"keep the {setting_words(claim.knob)} at {claim.before:.2f}"
     else:
         verb = "raise" if claim.after is not None and claim.after > claim.before else "lower"
-        what = f"{verb} the {SETTING_NAMES[claim.knob]} from {claim.before:.2f} to {claim.after:.2f}"
+        what = f"{verb} the {setting_words(claim.knob)} from {claim.before:.2f} to {claim.after:.2f}"
     now = "" if claim.now is None else f", because it is {claim.now:.0%} valid"
     hope = "" if claim.expected is None else f"; expect {claim.expected:.0%}"
     cited = f" [{' '.join(claim.evidence)}]" if claim.evidence else ""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from frozenlab.cells import Config
 from frozenlab.engineer.dialects.lab import ProposalGrammar, parse_proposal, render_context
 from frozenlab.engineer.dialects.plain import answer_schema, conversation, parse_answer, render_request
 from frozenlab.engineer.schema import Attempt, Context, Proposal, Written
-from frozenlab.lake.config import EnvironmentConfig
 
 ConstrainedFn = Callable[[str, ProposalGrammar, int], str]
 """(prompt, grammar, seed) -> completion: a model that writes under the grammar."""
@@ -31,7 +31,7 @@ class LabEngineer:
         text = self.write(render_context(context), ProposalGrammar(context), seed)
         return Written(text, tokens=len(text.split()))
 
-    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         return parse_proposal(context, config, raw)
 
 
@@ -51,5 +51,5 @@ class LanguageEngineer:
         """The model's answer; after one that could not be used, the model is shown that answer and its error."""
         return self.reply(conversation(self.prompt(context), failed), answer_schema(context), seed)
 
-    def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:
+    def read(self, context: Context, config: Config, raw: str, seed: int) -> Proposal:
         return parse_answer(context, config, raw)

@@ -43,6 +43,10 @@ class SuiteSpec(BaseModel):
     """Layouts of the boards, a cell each. Left out of files where all boards are scatter, as the paper's."""
 
     @property
+    def family(self) -> str:
+        return "lake"
+
+    @property
     def cells(self) -> tuple[BoardKind, ...]:
         """The kinds of boards, each with as many. As in the paper, a board has at least as many rows as agents."""
         kinds = (

@@ -12,6 +12,7 @@ import pandas as pd
 import torch
 
 from frozenlab import seeds
+from frozenlab.cells import Config
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers.human import Decision
 from frozenlab.engineer.evidence import describe
@@ -20,7 +21,6 @@ from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord
 from frozenlab.errors import GenerationError
 from frozenlab.jobs.disk import check_room, size_of
 from frozenlab.jobs.environment import THREADS
-from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.records import EnvironmentRecord
 from frozenlab.loop.session import GIVEN_FILE, Session, SessionError
@@ -80,13 +80,13 @@ def suites_of(spec: SessionSpec) -> tuple[list[Task], list[Task]]:
     return suite, spec.tasks.suite(spec.test, spec.initial_config, suite) if spec.test else []
 
 
-def boards_of(config: EnvironmentConfig, kept_out: list[Task], spec: SessionSpec, seed: int) -> list[Task]:
+def boards_of(config: Config, kept_out: list[Task], spec: SessionSpec, seed: int) -> list[Task]:
     """The boards that a stage trains on, none of them in ``kept_out`` or a named suite; ``seed`` is the stage's own, which its
     ``environment.json`` keeps."""
     return spec.tasks.draw(config, spec.training.steps * spec.training.boards_per_step, seed, kept_out)
 
 
-def draw_boards(config: EnvironmentConfig, kept_out: list[Task], stage: int | None, session: Session, recorder: Recorder) -> list[Task]:
+def draw_boards(config: Config, kept_out: list[Task], stage: int | None, session: Session, recorder: Recorder) -> list[Task]:
     """The stage's boards, the same again after a resume. Stage None: the boards of the first stage if the initial config is kept, for the
     engineer's context."""
     recorder.phase("asking" if stage is None else "generating", stage)
@@ -108,7 +108,7 @@ def draw_boards(config: EnvironmentConfig, kept_out: list[Task], stage: int | No
     return boards
 
 
-def keep_config(stage: int, reason: GenerationError, session: Session, recorder: Recorder) -> EnvironmentConfig:
+def keep_config(stage: int, reason: GenerationError, session: Session, recorder: Recorder) -> Config:
     """The config before the proposal, if the proposed one cannot be drawn; the proposal's record then says so.
     Raises the reason if there is no such proposal, or it changed nothing.
 
@@ -197,7 +197,7 @@ def greedy_plans(policy: Policy, boards: list[Task], recorder: Recorder) -> pd.D
     return evaluate(policy, boards, on_progress=progress)
 
 
-def propose(engineer: Engineer, context: Context, config: EnvironmentConfig, session: Session, recorder: Recorder) -> ProposalRecord:
+def propose(engineer: Engineer, context: Context, config: Config, session: Session, recorder: Recorder) -> ProposalRecord:
     """The engineer's answer to the context, after the guard. Context and answer are written before the session acts on them.
 
     A person's proposal for this stage takes precedence over the engineer. Raises AwaitsProposal if a person is to be asked.

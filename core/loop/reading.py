@@ -13,6 +13,7 @@ from frozenlab.errors import one_line
 from frozenlab.files import read_lines
 from frozenlab.jobs.kept import Kept
 from frozenlab.loop.tables import read_table
+from frozenlab.tasks.family import Family
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,9 +55,10 @@ def model_at(kind: type[Model]) -> Kept[Model]:
     return Kept(lambda path: kind.model_validate_json(path.read_text(encoding="utf-8")), 1_000)
 
 
-def table_at(columns: dict[str, str]) -> Kept[pd.DataFrame]:
-    """A cached reader for tables with these ``columns`` (name -> type)."""
-    return Kept(lambda path: read_table(path, columns), 100)
+@cache
+def table_of(family: Family, trained: bool = False) -> Kept[pd.DataFrame]:
+    """A reader for a family's tables of judged answers; ``trained``: of those sampled in training."""
+    return Kept(lambda path: read_table(path, family, trained=trained), 100)
 
 
 class FolderReader:

@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from frozenlab.files import append_line, json_line, sync, write_parquet, write_text
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Status, own_process
-from frozenlab.loop.session import COMPLETION_COLUMNS, Session
+from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, Phase, State, ValidRate
+from frozenlab.loop.tables import columns_of
 
 COMPLETIONS_EVERY = 5
 """Steps between rewrites of the completions table."""
@@ -94,7 +95,8 @@ class Recorder(JobRecorder[Session]):
         append_line(self._stage_dir(stage) / "metrics.jsonl", figures)
         self.completions += rows
         if saving or self.state.step % COMPLETIONS_EVERY == 0:
-            table = pd.DataFrame(self.completions, columns=list(COMPLETION_COLUMNS)).astype(COMPLETION_COLUMNS)
+            columns = columns_of(self.job.spec.tasks, trained=True)
+            table = pd.DataFrame(self.completions, columns=list(columns)).astype(columns)
             write_parquet(self._stage_dir(stage) / "completions.parquet", table)
             sync(self._stage_dir(stage) / "metrics.jsonl")
         shown = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}

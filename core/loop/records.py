@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 from frozenlab.cells import CellName
 from frozenlab.jobs.state import Moment
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.draw.generator import Realised
+from frozenlab.tasks.families import AnyConfig, family_of
 
 
 class EnvironmentRecord(BaseModel):
@@ -19,8 +18,14 @@ class EnvironmentRecord(BaseModel):
     stage: int | None
     """The stage; None if drawn before training, to ask the engineer about the initial config."""
     seed: int
-    config: EnvironmentConfig
-    realised: dict[CellName, Realised]
+    config: AnyConfig
+    realised: dict[CellName, Any]
+
+    @model_validator(mode="after")
+    def _read_realised(self) -> Self:
+        kind = family_of(self.config.family).realised_type
+        object.__setattr__(self, "realised", {cell: kind.model_validate(drawn) for cell, drawn in self.realised.items()})
+        return self
 
 
 class Event(BaseModel):

@@ -20,13 +20,12 @@ from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.state import as_observed
 from frozenlab.loop.listing import RECORDED
-from frozenlab.loop.reading import FolderReader, model_at, table_at
+from frozenlab.loop.reading import FolderReader, model_at, table_of
 from frozenlab.loop.records import EnvironmentRecord, Event, Figures
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State, ValidRate
 from frozenlab.policy.folders import policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.tasks.lake.answer import COLUMNS
 from frozenlab.training.methods import BY_NAME
 
 if TYPE_CHECKING:
@@ -34,9 +33,6 @@ if TYPE_CHECKING:
 
 GIVEN_FILE = "given.json"
 """A person's proposal, in the folder of the stage before it."""
-COMPLETION_COLUMNS = COLUMNS | {"training_step": "int64", "reward": "float64"}
-
-_validations, _completions = table_at(COLUMNS), table_at(COMPLETION_COLUMNS)
 
 
 class SessionError(LabError, ValueError):
@@ -208,7 +204,7 @@ class Session(Job):
         return self._answers(self.stage_dir(stage) / "test.parquet")
 
     def _answers(self, path: Path) -> pd.DataFrame | None:
-        table = self.files.table(path, _validations)
+        table = self.files.table(path, table_of(self.spec.tasks))
         if table is not None and table.empty:
             self.files.problem(path, "holds no boards")
             return None
@@ -233,7 +229,7 @@ class Session(Job):
 
     def completions(self, stage: int) -> pd.DataFrame | None:
         """Sampled training completions with their verdicts, by step."""
-        return self.files.table(self.stage_dir(stage) / "completions.parquet", _completions)
+        return self.files.table(self.stage_dir(stage) / "completions.parquet", table_of(self.spec.tasks, trained=True))
 
     def recorded_steps(self, stage: int) -> int:
         """Number of training steps of the stage, from the first on, that both the figures and the completions contain."""

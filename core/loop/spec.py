@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab.engineer.engineers import AnyEngineer, PolicyEngineer, engineer_of
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import Models
+from frozenlab.engineer.schema import Setting
 from frozenlab.engineer.sections import USUAL, SectionName
-from frozenlab.lake.config import EnvironmentConfig, Layout
-from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.older import upgraded_spec
 from frozenlab.policy.folders import on_hub
 from frozenlab.policy.policy import Policy
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.tasks.families import family_of
+from frozenlab.tasks.families import AnyConfig, AnySuite, family_of
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.lake.family import LAKE
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.training.settings import TrainingSettings
 
@@ -34,11 +32,6 @@ class Parent(BaseModel):
     """The last stage that both have, 0-based; the proposal after it is the fork's own."""
 
 
-def _known_family(name: str) -> str:
-    family_of(name)
-    return name
-
-
 class SessionSpec(BaseModel):
     """Everything that decides a session. Written once to ``session.json``, never edited."""
 
@@ -47,8 +40,6 @@ class SessionSpec(BaseModel):
     schema_version: Literal[2] = 2
     """Version 1 kept the engineer in several fields; it is still read."""
     title: Annotated[str, Field(max_length=120)] = ""
-    family: Annotated[str, AfterValidator(_known_family), Field(exclude_if=lambda name: name == LAKE.name)] = LAKE.name
-    """The family of the tasks that the policy learns. Left out of files where it is the lake."""
     policy: str = "lab-model"
     """``lab-model`` (the shipped one) or the path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None
@@ -57,15 +48,15 @@ class SessionSpec(BaseModel):
     """Who proposes the next config, with its settings. In a file its name alone stands for the usual settings."""
     sections: tuple[SectionName, ...] = USUAL
     """The context sections the engineer sees."""
-    layouts: tuple[Layout, ...] = ()
+    layouts: tuple[Setting, ...] = ()
     """The layouts an engineer may give a map size; without any, every size keeps those of the initial config."""
     stages: Annotated[int, Field(ge=1, le=50)] = 3
     """How often the loop runs: train, validate, propose."""
-    initial_config: EnvironmentConfig
+    initial_config: AnyConfig
     training: TrainingSettings = TrainingSettings()
-    suite: SuiteSpec
+    suite: AnySuite
     """The validation boards: held out from training, read by the engineer after each stage."""
-    test: SuiteSpec | None = None
+    test: AnySuite | None = None
     """The test boards, for results: no engineer reads them, no stage trains on them, and boards that are also validation boards are
     replaced by the next ones. None: results come from the validation boards."""
     ask_first: bool = False
@@ -79,7 +70,7 @@ class SessionSpec(BaseModel):
     @property
     def tasks(self) -> Family:
         """The task family."""
-        return family_of(self.family)
+        return family_of(self.initial_config.family)
 
     @property
     def heavy(self) -> bool:
@@ -113,6 +104,19 @@ class SessionSpec(BaseModel):
     @classmethod
     def _read_older(cls, given: Any) -> Any:
         return upgraded_spec(given) if isinstance(given, dict) else given
+
+    @model_validator(mode="after")
+    def _check_family(self) -> Self:
+        suites = [suite for suite in (self.suite, self.test) if suite is not None]
+        if other := next((suite.family for suite in suites if suite.family != self.initial_config.family), None):
+            raise ValueError(f"the config is of the family {self.initial_config.family}, a suite of {other}")
+        if unknown := [part for part in self.layouts if part not in self.tasks.parts]:
+            raise ValueError(f"there is no layout {unknown[0]!r}; there is {', '.join(self.tasks.parts) or 'none'}")
+        if self.engineer.families and self.tasks.name not in self.engineer.families:
+            raise ValueError(f"the engineer {self.engineer.kind} has no rules for the family {self.tasks.name}")
+        if self.training.method == "imitation" and self.tasks.teacher is None:
+            raise ValueError(f"imitation needs a teacher, which the family {self.tasks.name} has not")
+        return self
 
     @model_validator(mode="after")
     def _check_first(self) -> Self:

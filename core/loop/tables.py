@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frozenlab.errors import LabError
-from frozenlab.lake.rules import FAULTS
+from frozenlab.tasks.family import Family
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PATTERNS = {
-    "config_cell": r"[a-z0-9@.-]{0,40}",
-    "board": r'\{"map": \[".*"\], "agents": \[\{.*\}\]\}',
-    "paths": r"\[.*\]",
-    "fault_agents": r"\[[\d, ]*\]",
-    "cell": r"\[-?\d+, -?\d+\]",
-}
-"""What the columns that hold JSON look like, where they hold anything. A path may lead off the board, or be none."""
+TRAINED = {"training_step": "int64", "reward": "float64"}
+"""Further columns of answers that were sampled in training."""
 
 
 class TableError(LabError, ValueError):
     """A table is none of judged answers; the message says what is wrong with it."""
 
 
-def read_table(path: Path, columns: Mapping[str, str]) -> pd.DataFrame:
+def columns_of(family: Family, *, trained: bool = False) -> dict[str, str]:
+    """Column -> pandas type of a family's tables."""
+    return {**family.columns, **(TRAINED if trained else {})}
+
+
+def read_table(path: Path, family: Family, *, trained: bool = False) -> pd.DataFrame:
     """The table of a Parquet file. Raises what :func:`checked` raises, or what pandas raises if the file is damaged."""
     import pandas as pd
 
-    return checked(pd.read_parquet(path), columns)
+    return checked(pd.read_parquet(path), family, trained=trained)
 
 
-def checked(table: pd.DataFrame, columns: Mapping[str, str]) -> pd.DataFrame:
-    """The table with the types of ``columns``. Raises TableError, or what pandas raises where a column cannot have its type."""
-    if "config_cell" not in table and "size" in table:  # of a version whose sessions had one team
-        table = table.assign(config_cell=table["size"].astype(str))
+def checked(table: pd.DataFrame, family: Family, *, trained: bool = False) -> pd.DataFrame:
+    """The table with the types of its columns. Raises TableError, or what pandas raises where a column cannot have its type."""
+    table, columns = family.upgraded(table), columns_of(family, trained=trained)
     if missing := [name for name in columns if name not in table]:
         raise TableError(f"it has no column {missing[0]!r}")
     table = table.astype(columns)
-    if not (table["valid"] == table["fault"].isna()).all() or not table["fault"].dropna().isin(FAULTS).all():
+    if not (table["valid"] == table["fault"].isna()).all() or not table["fault"].dropna().isin(family.faults).all():
         raise TableError("a plan is valid and has a fault, or is not and has none that there is")
-    for name, pattern in PATTERNS.items():
-        if not table[name].dropna().drop_duplicates().str.fullmatch(pattern).all():
-            raise TableError(f"the column {name!r} holds what it cannot hold")
-    always = table[["board_id", "board", "fault_agents"]]
-    if always.isna().any(axis=None) or not table["size"].between(1, 99).all():
+    if not table["config_cell"].dropna().drop_duplicates().str.fullmatch(r"[a-z0-9@.-]{0,40}").all():
+        raise TableError("the column 'config_cell' holds what it cannot hold")
+    if wrong := family.unsound(table):
+        raise TableError(wrong)
+    if table["board_id"].isna().any():
         raise TableError("a row has no board")
     return table

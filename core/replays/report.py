@@ -11,22 +11,25 @@ from frozenlab import seeds
 from frozenlab.engineer.sections import NAMES, USUAL
 from frozenlab.engineer.sentences import listed
 from frozenlab.intervals import ComparisonError, wilson
-from frozenlab.lake.config import KNOBS
 from frozenlab.replays.store import Answer
 from frozenlab.replays.task import ReplayTask
 from frozenlab.studies.effects import CLEAR, holm
+from frozenlab.tasks.families import family_of
 
 FLIPS = 4999
 """Random sign flips of the randomisation test. Its smallest p value is 1 in FLIPS + 1."""
 SAME = 0.05
 """Spreads and distances below this many points are reported as none."""
 
+COLUMNS = ("arm", "sample", "cell", "usable", "attempts", "tokens", "cost", "changes", "repairs")
+"""Of the table of proposals, besides the knobs."""
+
 
 def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
     """The table of proposals, one row per answer and cell.
 
     Returns:
-        ``arm, sample, cell``, the KNOBS of the next stage's config, ``usable`` (whether an answer could be read; if not,
+        ``arm, sample, cell``, the knobs of the next stage's config, ``usable`` (whether an answer could be read; if not,
         the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN if it has no price), ``changes`` and ``repairs`` of the guard.
     """
     rows = []
@@ -42,9 +45,15 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
             "changes": len(record.changes),
             "repairs": len(record.guard.repairs),
         }
+        knobs = family_of(record.config_after.family).knobs
         for name, own in record.config_after.cells.items():
-            rows.append(answer | {"cell": name} | {knob: getattr(own, knob) for knob in KNOBS})
+            rows.append(answer | {"cell": name} | {knob: own.settings()[knob] for knob in knobs})
     return pd.DataFrame(rows)
+
+
+def knobs_of(table: pd.DataFrame) -> list[str]:
+    """The columns of :func:`proposals` that are knobs."""
+    return [name for name in table if name not in COLUMNS]
 
 
 def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -61,7 +70,7 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
     """
     if reference not in set(table["arm"]):
         raise ComparisonError(f"the reference arm {reference} has no answer")
-    knobs = list(KNOBS)
+    knobs = knobs_of(table)
     means = table.groupby(["arm", "cell"], sort=False)[knobs].mean()
     own = table.set_index(["arm", "cell"])[knobs]
     of_reference = means.loc[reference].reindex(means.index, level="cell")
@@ -82,7 +91,7 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
 def sign_flips(table: pd.DataFrame, arm: str, reference: str) -> float:
     """p value of the distance of two arms' mean configs, by a paired randomisation test (Fisher 1935). Answers of the same number had the
     same draws, so under the null hypothesis the two answers of a pair can be exchanged. 1 if there is no pair."""
-    wide = table.pivot(index="sample", columns=["arm", "cell"], values=list(KNOBS))
+    wide = table.pivot(index="sample", columns=["arm", "cell"], values=knobs_of(table))
     ours, theirs = (wide.xs(name, axis=1, level="arm").sort_index(axis=1) for name in (arm, reference))
     differences = (ours - theirs).dropna().to_numpy()
     if not len(differences):

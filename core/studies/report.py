@@ -11,11 +11,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from frozenlab.cells import in_order
+from frozenlab.cells import Config, in_order
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.files import write_parquet, write_text
 from frozenlab.intervals import ComparisonError
-from frozenlab.lake.config import KNOBS, MIN_SIZE, CellConfig, EnvironmentConfig
 from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
 from frozenlab.studies.effects import Effect, board_bootstrap, holm, interactions, over_seeds, without_contrast
@@ -38,6 +37,7 @@ from frozenlab.studies.tables import (
     seen_by,
     sentences_of,
 )
+from frozenlab.tasks.families import family_of
 
 
 def report_of(study: Study) -> StudyReport:
@@ -122,11 +122,15 @@ def dose(pairs: list[tuple[str, str]], configs: Configs, spec: StudySpec) -> flo
     return max(float(np.mean([apart(*stages) for plus, minus in both for stages in zip(plus, minus, strict=True)])), 1e-9)
 
 
-def apart(plus: EnvironmentConfig, minus: EnvironmentConfig) -> float:
-    """Mean absolute difference per knob and cell. A cell that a config lacks counts with share 0."""
-    nothing = CellConfig(size=MIN_SIZE, share=0.0)
-    cells = [(plus.cells.get(name, nothing), minus.cells.get(name, nothing)) for name in {*plus.cells, *minus.cells}]
-    return float(np.mean([abs(getattr(one, knob) - getattr(other, knob)) for one, other in cells for knob in KNOBS]))
+def apart(plus: Config, minus: Config) -> float:
+    """Mean absolute difference per knob and cell. A cell that a config lacks counts with share 0 and the other's ratios."""
+    knobs = family_of(plus.family).knobs
+
+    def settings(config: Config, name: str, other: Config) -> dict[str, float]:
+        return config.cells[name].settings() if name in config.cells else other.cells[name].settings() | {"share": 0.0}
+
+    cells = [(settings(plus, name, minus), settings(minus, name, plus)) for name in {*plus.cells, *minus.cells}]
+    return float(np.mean([abs(one[knob] - other[knob]) for one, other in cells for knob in knobs]))
 
 
 def row_of(kind: Kind, name: str, effect: Effect, boards: tuple[float | None, float | None], how_far: float | None = None) -> EffectRow:

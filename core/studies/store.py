@@ -17,14 +17,14 @@ import pandas as pd
 from pydantic import BaseModel, Field
 
 from frozenlab import places
+from frozenlab.cells import Config
 from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job
-from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.spec import Arm, StudyError, StudySpec
 
-Configs = dict[tuple[str, int], tuple[EnvironmentConfig, ...]]
+Configs = dict[tuple[str, int], tuple[Config, ...]]
 """(arm, seed) -> the config of each stage."""
 
 
@@ -98,7 +98,7 @@ class Study(Job):
 
     def boards(self) -> pd.DataFrame:
         """The final results of all finished cells, one row per board: ``arm, seed, board_id, cell, config_cell,
-        agents, size, valid, optimal``. ``cell`` is a cell of the suite (agents and size), ``config_cell`` the one of the config that the
+        valid, optimal``. ``cell`` is a cell of the suite (on the lake agents and size), ``config_cell`` the one of the config that the
         board counts for. Boards with the same id are the same within a seed."""
         return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
 
@@ -114,10 +114,11 @@ class Study(Job):
             for stages in trained(session):
                 table = session.results(stages - 1 if stages else None)
                 if table is not None:
-                    names = table["agents"].astype(str) + "x" + table["size"].astype(str)
-                    kept = table[["board_id", "config_cell", "size", "agents", "valid", "optimal"]]
+                    of_suite = session.spec.tasks.suite_columns
+                    names = table[list(of_suite)].astype(str).agg("x".join, axis=1)
+                    kept = table[["board_id", "config_cell", "valid", "optimal"]]
                     tables.append(kept.assign(trained=stages, arm=cell.arm.name, seed=cell.seed, cell=names))
-        columns = ["trained", "arm", "seed", "board_id", "cell", "config_cell", "size", "agents", "valid", "optimal"]
+        columns = ["trained", "arm", "seed", "board_id", "cell", "config_cell", "valid", "optimal"]
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
     def configs(self) -> Configs:

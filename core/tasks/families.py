@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from frozenlab.errors import LabError
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import SerializeAsAny, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+
+from frozenlab.cells import Config
+from frozenlab.errors import LabError, one_line
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.suites import SuiteSpec
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 
@@ -12,7 +19,7 @@ class UnknownFamilyError(LabError, ValueError):
 
 
 FAMILIES: tuple[Family, ...] = (LAKE,)
-"""Every family; the first is the usual one."""
+"""Every family."""
 
 
 def family_of(name: str) -> Family:
@@ -20,4 +27,35 @@ def family_of(name: str) -> Family:
     for family in FAMILIES:
         if family.name == name:
             return family
-    raise UnknownFamilyError(f"there is no task family {name[:60]!r}; there is {', '.join(family.name for family in FAMILIES)}")
+    raise UnknownFamilyError(f"there is no task family {str(name)[:60]!r}; there is {', '.join(family.name for family in FAMILIES)}")
+
+
+def _family_named_in(given: Any) -> Family:
+    """A config or suite names its family; in files, only that of the lake does not."""
+    return family_of(given.get("family", LAKE.name) if isinstance(given, dict) else getattr(given, "family", LAKE.name))
+
+
+def _read_config(given: Any, of_lake: ValidatorFunctionWrapHandler) -> Any:
+    family = _family_named_in(given)
+    return of_lake(given) if family is LAKE else _validated(family.config_type, given)
+
+
+def _read_suite(given: Any, of_lake: ValidatorFunctionWrapHandler) -> Any:
+    family = _family_named_in(given)
+    return of_lake(given) if family is LAKE else _validated(family.suite_type, given)
+
+
+def _validated(model: Any, given: Any) -> Any:
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise ValueError(one_line(error)) from None
+
+
+if TYPE_CHECKING:
+    AnyConfig = Config
+    AnySuite = Any
+else:
+    AnyConfig = Annotated[SerializeAsAny[EnvironmentConfig], WrapValidator(_read_config)]
+    AnySuite = Annotated[SerializeAsAny[SuiteSpec], WrapValidator(_read_suite)]
+"""The config and the suite of any family, as fields of models that are read from files."""

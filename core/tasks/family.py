@@ -6,11 +6,20 @@ The lake (:mod:`frozenlab.tasks.lake.family`) is one; :mod:`frozenlab.tasks.fami
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from frozenlab.cells import Cell, in_order
+from frozenlab.errors import LabError, one_line
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # --- knobs and outcomes ----------------------------------------------------------------------------------------------
 
@@ -116,6 +125,10 @@ class LabDialect(Dialect[TaskT, AnswerT]):
     def limit(self, task: TaskT) -> int:
         """The most words that an answer may take, the end token included."""
 
+    def obstacles(self, config: Any, engineer: bool) -> list[str]:
+        """Why the lab model cannot be trained on a config, a sentence each; ``engineer``: or be the engineer too."""
+        return []
+
 
 class Teacher(ABC, Generic[TaskT]):
     """Shows the lab model how to mend its answers; imitation learns from it."""
@@ -161,6 +174,15 @@ ROW_COLUMNS = {
 # --- the family ------------------------------------------------------------------------------------------------------
 
 
+class Drawn(BaseModel):
+    """What was really drawn for one cell."""
+
+    model_config = ConfigDict(frozen=True)
+
+    boards: int
+    share: float
+
+
 class TaskFamily(ABC, Generic[TaskT, AnswerT]):
     """A family of generated tasks with a judge: all that policies, training and the loop know about what is learned."""
 
@@ -169,6 +191,18 @@ class TaskFamily(ABC, Generic[TaskT, AnswerT]):
     outcomes: ClassVar[Mapping[str, Outcome]]
     columns: ClassVar[Mapping[str, str]]
     """Of a table of judged answers: column -> pandas type. ROW_COLUMNS are among them."""
+    config_type: ClassVar[type[BaseModel]]
+    """A :class:`frozenlab.cells.Config`. Those of other families than the lake have a field ``family`` with the family's name."""
+    suite_type: ClassVar[type[BaseModel]]
+    """Which held-out tasks to draw; with the same field ``family``."""
+    realised_type: ClassVar[type[BaseModel]] = Drawn
+    """What is kept about the tasks drawn for a cell."""
+    aim: ClassVar[str] = ""
+    """What the policy learns, in a sentence or two, for a language model as engineer."""
+    suite_columns: ClassVar[tuple[str, ...]] = ("config_cell",)
+    """Columns of a row that name the cell of the suite, which may tell more apart than a config."""
+    parts: ClassVar[tuple[str, ...]] = ()
+    """Names of what a cell may be mixed of besides its knobs, as the layouts of the lake."""
     plain: Dialect[TaskT, AnswerT]
     """For language models."""
     lab: LabDialect[TaskT, AnswerT] | None = None
@@ -191,9 +225,104 @@ class TaskFamily(ABC, Generic[TaskT, AnswerT]):
     def suite(self, spec: Any, config: Any, kept_out: Sequence[TaskT] = ()) -> list[TaskT]:
         """The tasks of a suite, which count for the cells of ``config``, without those of ``kept_out``: the next ones take their places."""
 
-    @abstractmethod
+    def even(self, config: Any) -> Any:
+        """The config with every cell as often, and the usual ratios if the family has any: the engineer ``uniform``."""
+        return config.with_cells({name: own.model_copy(update={"share": 1 / len(config.cells)}) for name, own in config.cells.items()})
+
+    def at_random(self, config: Any, rng: np.random.Generator, parts: Sequence[str] = ()) -> Any:
+        """The config with shares and ratios at random, and a mix of these parts: the engineer ``random``."""
+        cells = {}
+        for (name, own), share in zip(config.cells.items(), rng.dirichlet(np.ones(len(config.cells))).tolist(), strict=True):
+            ratios = {knob: rng.uniform(self.knobs[knob].low, self.knobs[knob].high) for knob in self.ratios}
+            cells[name] = own.model_copy(update={**ratios, "share": share})
+        return config.with_cells(cells)
+
+    def undrawable(self, config: Any, cell: str) -> str | None:
+        """Why the tasks of a cell cannot be drawn, in one line; None if they can."""
+        return None
+
     def realised(self, tasks: Sequence[TaskT]) -> Mapping[str, Any]:
-        """What was really drawn, by cell."""
+        """What was really drawn, by cell: a ``realised_type`` each."""
+        counts = Counter(task.cell for task in tasks)
+        return {cell: Drawn(boards=counts[cell], share=counts[cell] / len(tasks)) for cell in in_order(counts)}
+
+    def scope(self, config: Any) -> str:
+        """How much a config covers, in a few words."""
+        return f"{len(config.cells)} cells"
+
+    def read_config(self, path: Path) -> Any:
+        """The config in a file. Raises a LabError, or OSError if it can't be read."""
+        try:
+            return self.config_type.model_validate_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise LabError(f"{path}: {one_line(error)}") from None
+
+    def suite_size(self, suite: Any, config: Any) -> int:
+        """Number of a suite's tasks, or about."""
+        return suite.boards_per_cell * len(config.cells)
+
+    def suite_scope(self, suite: Any) -> str:
+        """How much a suite covers, in a few words."""
+        return "every cell"
+
+    def suite_cells(self, config: Any) -> dict[str, Any]:
+        """The fields of a suite of the cells of a config."""
+        return {}
+
+    def title(self, config: Any) -> str:
+        """What heads the list of a config's cells."""
+        return "cell"
+
+    def notes(self, config: Any) -> list[str]:
+        """What else a config says that is not usual, a sentence each."""
+        return []
+
+    def part_help(self, part: str) -> str:
+        return part
+
+    def setting_label(self, name: str) -> str:
+        """What charts and tables call a knob, or a part of a cell."""
+        return self.knobs[name].label if name in self.knobs else name
+
+    def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
+        """The task of a language model as engineer: what the policy learns, which cells the config has, and what the knobs do."""
+        knobs = "\n".join(f"- {name.removesuffix('_ratio')}_percent: {knob.help}" for name, knob in self.knobs.items())
+        return (
+            f"You design the environment in which a policy (a language model) learns by reinforcement learning. {self.aim} Training goes "
+            "in stages. After each stage you read what happened and write the environment config of the next one.\n\n"
+            f"The config has the cells {', '.join(cell.name for cell in cells)}. For each cell you set, in whole per cent:\n{knobs}"
+        )
+
+    @property
+    def ratios(self) -> tuple[str, ...]:
+        """The knobs of a cell besides its share."""
+        return tuple(name for name in self.knobs if name != "share")
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The outcomes of answers that are not valid."""
+        return tuple(name for name, outcome in self.outcomes.items() if not outcome.valid)
+
+    def upgraded(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table of judged answers as it is written today, if an older version of the family wrote it."""
+        return table
+
+    def unsound(self, table: pd.DataFrame) -> str | None:
+        """What a table of judged answers holds that the family cannot have written; None: nothing."""
+        return None
+
+    def statistics(self, cell: Cell, own: Any, drawn: Any) -> tuple[str, dict[str, float]]:
+        """The line of evidence about what a cell of the config asks for and what was drawn from it: a sentence, and its figures."""
+        settings = ", ".join(f"{self.knobs[name].label} {value:.2f}" for name, value in own.settings().items() if name in self.knobs)
+        return f"{cell.words}: config {settings}; drawn {drawn.boards} tasks.", {**own.settings(), "drawn_boards": drawn.boards}
+
+    def case(self, row: Any) -> tuple[str, int]:
+        """A failed answer as a worked case: what went wrong, as a phrase that ends a sentence, and at which step of the answer."""
+        return f"task {row['board_id']}: {self.outcomes[row['outcome']].label}", 0
+
+    def mixed(self, new: Any, old: Any, allowed: Collection[str], max_step: float) -> tuple[Any, str]:
+        """The cell ``new`` with parts that the session allows, moved at most ``max_step`` from ``old``, and the reason if they change."""
+        return new, ""
 
     def longest_prompt(self, config: Any) -> str:
         """About the longest prompt, in plain text, about a task of the config: language models need memory for it."""

@@ -20,6 +20,8 @@ from frozenlab.tasks.family import Outcome
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
 
+ARM_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
+"""Of the arms of a comparison: five Okabe-Ito colours."""
 BEFORE_COLOR = "#7B8EA5"
 AFTER_COLOR = "#2484C6"
 REWARD_COLOR = "#E0662B"

@@ -15,9 +15,10 @@ from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL, GuardSettings
 from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
 from frozenlab.engineer.schema import Evidence, ProposalRecord
-from frozenlab.engineer.sections import behaviour, failures, history, statistics
+from frozenlab.engineer.sections import behaviour, failures, history
 from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
+from frozenlab.tasks.lake.evidence import statistics as of_cell
 from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from tests.engineer.builders import MIXED, context_of, mixed_cell, one_cell
 
@@ -141,9 +142,9 @@ def test_random_draws_among_the_layouts_that_the_spec_allows() -> None:
 
 def test_the_statistics_and_the_history_name_layouts() -> None:
     drawn = {"boards": 10.0, "hole_ratio": 0.3, "wait_ratio": 0.5, "makespan": 7.0}
-    assert "boards; drawn" not in statistics.cell_line(one_cell(6), 1, 0.3, 0.5, drawn).text
-    mixed = statistics.cell_line(one_cell(6), 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
-    assert "wait ratio 0.50, 25% scatter, 75% maze boards; drawn 10 boards" in mixed.text
+    assert "boards; drawn" not in of_cell(one_cell(6), 1, 0.3, 0.5, drawn)[0]
+    mixed, _ = of_cell(one_cell(6), 1, 0.3, 0.5, drawn, {"scatter": 0.25, "maze": 0.75})
+    assert "wait ratio 0.50, 25% scatter, 75% maze boards; drawn 10 boards" in mixed
     assert "part of maze boards +0.20" in history.cell_line(one_cell(6), 0, {"maze": 0.2}, 0.5, 0.4, None).text
 
 

@@ -8,6 +8,7 @@ from frozenlab.engineer import sections
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.lake.evidence import statistics as of_cell
 from frozenlab.tasks.lake.lab_model.proposals import even_config
 from tests.engineer.builders import context_of, one_cell
 
@@ -28,7 +29,7 @@ def failures(valid: float, faults: dict[str, float]) -> Evidence:
 
 def statistics(hole_ratio: float = 0.2, wait_ratio: float = 0.2) -> Evidence:
     drawn = {"boards": 10.0, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio, "makespan": 6.0}
-    return sections.statistics.cell_line(one_cell(5), 1.0, hole_ratio, wait_ratio, drawn)
+    return sections.statistics.cell_line(one_cell(5), *of_cell(one_cell(5), 1.0, hole_ratio, wait_ratio, drawn))
 
 
 def ratios(*evidence: Evidence) -> tuple[float, float]:

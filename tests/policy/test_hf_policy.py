@@ -11,12 +11,13 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from frozenlab.engineer.dialects.plain import ProposalAnswer, answer_schema, conversation, parse_answer, render_request
+from frozenlab.engineer.dialects.plain import answer_of, answer_schema, conversation, parse_answer, render_request
 from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy, user
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError, Sampling
 from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from tests.tiny_models import boards, build
 
@@ -101,7 +102,7 @@ def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
         asked = conversation(render_request(context), None), answer_schema(context)
         text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, temperature=0.7, seed=seed)
         assert tokens < 3000 and prompt_tokens > 500
-        ProposalAnswer.model_validate_json(text)
+        answer_of(LAKE).model_validate_json(text)
         assert list(json.loads(text)) == ["rationale", "claims", "preserved", "cells"], "the rationale comes first"
         try:
             parse_answer(context, config, text)

@@ -21,6 +21,10 @@ pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 TINY = LanguageSettings(dtype="float32", device="cpu", lora=Lora(rank=4, alpha=8), rows=8, max_tokens=8, context=512, vllm=None)
 
 
+def test_it_has_at_most_eighty_lines() -> None:
+    assert len((Path(__file__).parent / "toy.py").read_text().splitlines()) <= 80
+
+
 def test_an_answer_is_read_judged_and_paid() -> None:
     task = Sum("one", "easy", 2, 3)
     outcomes = {text: SUMS.judge(task, SUMS.plain.read(task, text, finished=True)) for text in ("5", " 6 ", "9", "five")}

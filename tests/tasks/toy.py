@@ -6,13 +6,19 @@ import re
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import Field
 
 from frozenlab import seeds
+from frozenlab.tasks.configs import PlainCell, PlainConfig, PlainSuite
 from frozenlab.tasks.family import ROW_COLUMNS, Dialect, Judged, Knob, Outcome, TaskFamily, by_name
 
 TOP = {"easy": 5, "hard": 50}
-"""Cell -> the largest number to add."""
+SHARE = Knob("share", "share", "the part of the tasks that are of this cell", 0, 1, 0.01, 0)
+TWINS = Knob("twins", "twins", "the part of the tasks that add a number to itself", 0, 1, 0.1, -1)
+RIGHT = Outcome("optimal", "right", "it is right", "", "#00855F", True)
+CLOSE = Outcome("close", "off by one", "it is off by one", "", "#4E9E3A", True)
+WRONG = Outcome("wrong", "wrong", "it is wrong", "The number is the sum.", "#CC4A14", False)
+UNREADABLE = Outcome("unreadable", "no number", "it is no number", "An answer is a number.", "#66778C", False)
 
 
 class Sum(NamedTuple):
@@ -22,20 +28,17 @@ class Sum(NamedTuple):
     b: int
 
 
-class SumCell(BaseModel):
-    share: float = 0.5
+class SumCell(PlainCell):
     twins: float = 0.1
 
 
-class SumConfig(BaseModel):
+class SumConfig(PlainConfig):
     family: Literal["sums"] = "sums"
-    cells: dict[str, SumCell] = {"easy": SumCell(), "hard": SumCell()}
+    cells: dict[str, SumCell] = Field(default={cell: SumCell(share=0.5) for cell in TOP})
 
 
-class SumSuite(BaseModel):
+class SumSuite(PlainSuite):
     family: Literal["sums"] = "sums"
-    per_cell: int = 8
-    seed: int = 0
 
 
 class Digits(Dialect[Sum, int | None]):
@@ -43,42 +46,30 @@ class Digits(Dialect[Sum, int | None]):
         return f"Add {task.a} and {task.b}. Answer with the number alone."
 
     def read(self, task: Sum, text: str, finished: bool) -> int | None:
-        found = re.fullmatch(r"\s*(\d{1,6})\s*", text)
-        return int(found[1]) if found and finished else None
+        return int(text) if finished and re.fullmatch(r"\s*\d{1,6}\s*", text) else None
 
 
 class Sums(TaskFamily[Sum, int | None]):
-    name = "sums"
-    knobs = by_name(Knob("share", "share", "Part of the tasks.", 0, 1, 0.01, 0), Knob("twins", "twins", "Part of 7 + 7.", 0, 1, 0.1, -1))
-    outcomes = by_name(
-        Outcome("optimal", "right", "it is right", "", "#00855F", True),
-        Outcome("close", "off by one", "it is off by one", "", "#4E9E3A", True),
-        Outcome("wrong", "wrong", "it is wrong", "The number is the sum.", "#CC4A14", False),
-        Outcome("unreadable", "no number", "it is no number", "An answer is a number.", "#66778C", False),
-    )
-    columns = ROW_COLUMNS | {"task": "str"}
-    plain = Digits()
+    name, aim, config_type, suite_type, plain = "sums", "It learns to add two numbers.", SumConfig, SumSuite, Digits()
+    knobs, outcomes, columns = by_name(SHARE, TWINS), by_name(RIGHT, CLOSE, WRONG, UNREADABLE), ROW_COLUMNS | {"task": "str"}
 
     def draw(self, config: SumConfig, n: int, seed: int, kept_out: Sequence[Sum] = ()) -> list[Sum]:
-        cells = [cell for cell, own in config.cells.items() for _ in range(round(n * own.share))]
-        return [self.one(f"{seed}-{i}", cell, seeds.rng(seed, "toy/draw", i), config.cells[cell].twins) for i, cell in enumerate(cells)]
+        rngs = [seeds.rng(seed, "toy/draw", i) for i in range(n)]
+        cells = [str(rng.choice(list(config.cells), p=[own.share for own in config.cells.values()])) for rng in rngs]
+        return [self.one(f"{seed}-{i}", cell, rngs[i], config.cells[cell].twins) for i, cell in enumerate(cells)]
+
+    def suite(self, spec: SumSuite, config: SumConfig, kept_out: Sequence[Sum] = ()) -> list[Sum]:
+        rng = seeds.rng(spec.seed, "toy/suite")
+        return [self.one(f"{cell}-{i}", cell, rng, 0.0) for cell in config.cells for i in range(spec.boards_per_cell)]
 
     def one(self, name: str, cell: str, rng: Any, twins: float) -> Sum:
         a, b = rng.integers(TOP[cell] + 1, size=2).tolist()
         return Sum(name, cell, a, a if rng.random() < twins else b)
 
-    def suite(self, spec: SumSuite, config: SumConfig, kept_out: Sequence[Sum] = ()) -> list[Sum]:
-        return [self.one(f"{cell}-{i}", cell, seeds.rng(spec.seed, "toy/suite", i), 0.0) for cell in TOP for i in range(spec.per_cell)]
-
-    def realised(self, tasks: Sequence[Sum]) -> dict[str, Any]:
-        return {cell: {"twins": sum(t.a == t.b for t in tasks if t.cell == cell)} for cell in TOP}
-
     def judge(self, task: Sum, answer: int | None) -> Judged:
-        if answer is None:
-            return Judged("unreadable", valid=False)
-        off = abs(answer - task.a - task.b)
+        off = 99 if answer is None else abs(answer - task.a - task.b)
         if off > 1:
-            return Judged("wrong", valid=False, credit=0.1 / off)
+            return Judged("unreadable" if answer is None else "wrong", valid=False, credit=0.0 if answer is None else 0.1 / off)
         return Judged("close" if off else "optimal", valid=True, optimal=not off, efficiency=1 - off / 2, cost=(off,))
 
     def row(self, task: Sum, answer: int | None, judged: Judged) -> dict[str, Any]:

@@ -17,22 +17,18 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from frozenlab.cells import Cell
+from frozenlab.cells import Cell, Config, Settings
 from frozenlab.engineer.dialects.words import KNOB_WORDS
-from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Evidence, Proposal
+from frozenlab.engineer.schema import Claim, Context, Evidence, Proposal
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.errors import LabError, cut
-from frozenlab.lake.config import CellConfig, EnvironmentConfig, Knob
 from frozenlab.tasks.lake.dialects import vocabulary as v
+from frozenlab.tasks.lake.words import RATIO_KNOBS
 
 READABLE = tuple(section for section in SECTIONS if section.in_lab_dialect)
 """The sections that the lab model reads; others are left out of its prompt."""
-
-
-MAX_CELLS = 11
-"""Cells that a prompt has room for, with its answer: each takes up to 91 of the lab model's 1,024 positions."""
 
 
 class ProposalError(LabError, ValueError):
@@ -88,10 +84,10 @@ class CellWords:
 
     cited: list[str] = field(default_factory=list)
     now: float | None = None
-    directions: dict[Knob, str] = field(default_factory=dict)
+    directions: dict[str, str] = field(default_factory=dict)
     expected: float | None = None
     share: str = ""
-    ratios: dict[Knob, str] = field(default_factory=dict)
+    ratios: dict[str, str] = field(default_factory=dict)
     """Percent words, as written."""
 
 
@@ -170,7 +166,7 @@ def alternatives(words: Sequence[str]) -> str:
 # --- words -> proposal ----------------------------------------------------------------------------------------------
 
 
-def parse_proposal(context: Context, before: EnvironmentConfig, completion: str) -> Proposal:
+def parse_proposal(context: Context, before: Config, completion: str) -> Proposal:
     """Reads a completion. A value that is written as ``before`` rounds to it stays exactly as in ``before``, and so do the layouts and
     the wait definition, which the dialect has no words for.
 
@@ -194,10 +190,10 @@ def parse_proposal(context: Context, before: EnvironmentConfig, completion: str)
     return Proposal(summary=summary, claims=tuple(claims), preserved=preserved, config=before.with_cells(cells))
 
 
-def claims_of(cell: Cell, words: CellWords, before: CellConfig, after: CellConfig) -> list[Claim]:
+def claims_of(cell: Cell, words: CellWords, before: Settings, after: Settings) -> list[Claim]:
     """One claim a ratio that the rationale turns, or one that the cell is kept. Before and after are what the config really does."""
     claims = []
-    turned: list[Knob | None] = [knob for knob, way in words.directions.items() if way != "keep"]
+    turned: list[str | None] = [knob for knob, way in words.directions.items() if way != "keep"]
     for knob in turned or [None]:
         claim = Claim(
             cell=cell.name,
@@ -213,9 +209,9 @@ def claims_of(cell: Cell, words: CellWords, before: CellConfig, after: CellConfi
     return claims
 
 
-def contradiction(words: CellWords, knob: Knob | None, before: CellConfig, after: CellConfig) -> str:
+def contradiction(words: CellWords, knob: str | None, before: Settings, after: Settings) -> str:
     """A remark where the config does not do what the rationale said."""
-    moved = {k: getattr(after, k) - getattr(before, k) for k in RATIO_KNOBS}
+    moved: dict[str, float] = {k: getattr(after, k) - getattr(before, k) for k in RATIO_KNOBS}
     if knob is None:
         return " Yet its config changes them." if any(abs(change) > 1e-9 for change in moved.values()) else ""
     said_up, said_down = words.directions[knob] == "up", words.directions[knob] == "down"

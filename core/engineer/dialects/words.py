@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from frozenlab.lake.config import Knob
 from frozenlab.tasks.lake.dialects import vocabulary as v
 
-KNOB_WORDS: dict[Knob, str] = {"share": "share", "hole_ratio": "hole", "wait_ratio": "wait"}
+KNOB_WORDS: dict[str, str] = {"share": "share", "hole_ratio": "hole", "wait_ratio": "wait"}
 """Knob -> the sized word that names its value."""
 
 

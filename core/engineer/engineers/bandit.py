@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from frozenlab.cells import Config
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_sentence
-from frozenlab.lake.config import EnvironmentConfig
 
 EXPLORED = 0.3
 """Part of the boards that all sizes share alike, whatever they have paid."""
@@ -28,7 +28,7 @@ class BanditEngineer(Scripted):
         "without a language model."
     )
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
         lines = {name: context.evidence("behaviour", name) for name in context.names}
         progress = {name: abs(line.numbers["delta"]) if line else 0.0 for name, line in lines.items()}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from frozenlab.cells import Config
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
-from frozenlab.lake.config import EnvironmentConfig
 
 
 class FixedEngineer(Scripted):
@@ -15,5 +15,5 @@ class FixedEngineer(Scripted):
     who: ClassVar[str] = "the fixed baseline"
     help: ClassVar[str] = "The config stays as it is: what training alone brings."
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         return Proposal(summary="The config stays as it is.", preserved=context.names, config=config)

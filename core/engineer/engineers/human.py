@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Literal
 
+from frozenlab.cells import Config, Settings
 from frozenlab.engineer.protocol import Need, Scripted
-from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal, ProposalRecord
+from frozenlab.engineer.schema import Claim, Context, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
 from frozenlab.errors import AwaitsProposal
-from frozenlab.lake.config import KNOBS, CellConfig, EnvironmentConfig, Knob
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.families import family_of
 
 MOVED = 0.0005
 """A share that moves by less, because the others' sum to 1 with it, is no change that anybody decided."""
@@ -23,7 +24,7 @@ class HumanEngineer(Scripted):
     help: ClassVar[str] = "The session pauses after each stage, and you read the evidence in the app and write the next config."
     needs: ClassVar[frozenset[Need]] = frozenset({"person"})
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Raises AwaitsProposal: what a person decides reaches the loop as a :class:`Decision`."""
         raise AwaitsProposal
 
@@ -36,26 +37,26 @@ class Decision(HumanEngineer):
 
     given: Proposal
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         return self.given
 
 
-def decided(before: EnvironmentConfig, cells: Mapping[str, CellConfig]) -> EnvironmentConfig:
+def decided(before: Config, cells: Mapping[str, Settings]) -> Config:
     """The config with these cells, their shares scaled to sum to 1."""
     total = sum(cell.share for cell in cells.values())
     shares = {name: cell.share / total if total else 1 / len(cells) for name, cell in cells.items()}
     return before.with_cells({name: cell.model_copy(update={"share": shares[name]}) for name, cell in cells.items()})
 
 
-def rejecting(record: ProposalRecord, names: Collection[str]) -> EnvironmentConfig:
+def rejecting(record: ProposalRecord, names: Collection[str]) -> Config:
     """What an engineer proposed, but for the cells that are to stay as they were."""
     old, new = record.config_before, record.config_after
     return decided(old, {name: (old if name in names else new).cells[name] for name in old.cells})
 
 
 def proposal_of(
-    before: EnvironmentConfig,
-    after: EnvironmentConfig,
+    before: Config,
+    after: Config,
     *,
     why: str = "",
     now: Mapping[str, float] | None = None,
@@ -70,11 +71,11 @@ def proposal_of(
         expected: the valid rate (0..1) that they expect of cells after the next stage.
         cited: ids of the evidence lines that speak for what is done to a cell.
     """
-    claims = []
+    family, claims = family_of(before.family), []
     words = {cell.name: cell.words for cell in after.described()}
     for name, cell in after.cells.items():
         old = before.cells[name]
-        moved: list[Knob | None] = [knob for knob in KNOBS if abs(getattr(cell, knob) - getattr(old, knob)) > MOVED]
+        moved: list[str | None] = [knob for knob in family.knobs if abs(getattr(cell, knob) - getattr(old, knob)) > MOVED]
         for knob in moved or [None]:
             claim = Claim(
                 cell=name,
@@ -86,6 +87,6 @@ def proposal_of(
                 expected=(expected or {}).get(name),
             )
             claims.append(claim.model_copy(update={"text": claim_sentence(claim, words[name])}))
-    turned = {claim.cell for claim in claims if claim.knob in RATIO_KNOBS}
+    turned = {claim.cell for claim in claims if claim.knob in family.ratios}
     kept = tuple(name for name in after.cells if name not in turned)
     return Proposal(summary=why.strip() or summary_sentence(claims, kept, words), claims=tuple(claims), preserved=kept, config=after)

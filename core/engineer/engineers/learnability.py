@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from frozenlab.cells import Config
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_sentence
-from frozenlab.lake.config import EnvironmentConfig
 
 UNKNOWN = 0.5
 """The valid rate that stands for a size without samples: it is worth trying."""
@@ -27,7 +27,7 @@ class LearnabilityEngineer(Scripted):
         "ratios stay. A curriculum without a language model (SFL)."
     )
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Deterministic. Without the section ``behaviour``, or if no size mixes success and failure, every size counts the same."""
         lines = {name: context.evidence("behaviour", name) for name in context.names}
         rates = {name: line.numbers["valid"] if line else UNKNOWN for name, line in lines.items()}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from frozenlab import seeds
+from frozenlab.cells import Config
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
-from frozenlab.lake import presets
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.families import family_of
 
 
 class RandomEngineer(Scripted):
@@ -20,9 +20,7 @@ class RandomEngineer(Scripted):
         "layouts that it may use."
     )
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         rng = seeds.rng(seed, "engineer/random", -1 if context.stage is None else context.stage)
-        drawn = presets.random_config([cell.kind for cell in config.cells.values()], rng, context.layouts)
-        if context.layouts:
-            return Proposal(summary="Shares, ratios and layouts drawn at random.", config=drawn)
-        return Proposal(summary="Shares and ratios drawn at random.", config=drawn.with_layouts_of(config))
+        drawn = family_of(config.family).at_random(config, rng, context.layouts)
+        return Proposal(summary=f"Shares{', ratios and layouts' if context.layouts else ' and ratios'} drawn at random.", config=drawn)

@@ -1,4 +1,5 @@
 """The `rules` engineer: a transparent curriculum over the evidence, and the teacher of the lab model's first engineer.
+from frozenlab.tasks.lake.words import RATIO_KNOBS
 
 It uses only the context, so a section that is off changes what it does. Per cell of the config:
 
@@ -18,13 +19,12 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal, NamedTuple
 
-from frozenlab.cells import Cell
+from frozenlab.cells import Cell, Config, Settings
 from frozenlab.engineer.protocol import Scripted
-from frozenlab.engineer.schema import RATIO_KNOBS, Claim, Context, Proposal
+from frozenlab.engineer.schema import Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_sentence, summary_sentence
-from frozenlab.lake.config import CellConfig, EnvironmentConfig, Knob
-from frozenlab.lake.rules import FAULTS
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.lake.words import RATIO_KNOBS
 
 Ratios = dict[str, float]
 MASTERED, HOPELESS = 0.8, 0.2
@@ -49,8 +49,9 @@ class RulesEngineer(Scripted):
         "Harder above 80 % valid, easier below 20 %, more boards where success and failure mix; what works stays. It reads nothing but the "
         "context, so a section that is off changes what it does."
     )
+    families: ClassVar[tuple[str, ...]] = ("lake",)
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """The rules set shares and ratios only; the layouts stay."""
         return propose(context, config)
 
@@ -66,7 +67,7 @@ class Reading(NamedTuple):
     present: Ratios | None
     preserved: bool
     conflicts_dominate: bool
-    regretted: tuple[Knob, float] | None
+    regretted: tuple[str, float] | None
     """The last change of this cell and its amount, if it cost more than COST_OF_A_BAD_STEP."""
     cited: tuple[str, ...]
 
@@ -77,7 +78,7 @@ def read(context: Context, cell: str) -> Reading:
     behaviour, failures = numbers.get("behaviour", {}), numbers.get("failures", {})
     statistics, history = numbers.get("statistics"), numbers.get("history", {})
     valid = next((source["valid"] for source in (failures, behaviour, numbers.get("preserved", {})) if "valid" in source), None)
-    faults = sum(rate for name, rate in failures.items() if name in FAULTS)
+    faults = sum(rate for name, rate in failures.items() if name in context.tasks.faults)
     conflicts = sum(failures.get(name, 0.0) for name in CONFLICTS)
     regretted = None
     if history.get("gain", 0.0) < -COST_OF_A_BAD_STEP:
@@ -105,11 +106,11 @@ def ratios(reading: Reading) -> Ratios:
     if verdict == "fair":
         practise = reading.conflicts_dominate and reading.present["wait_ratio"] < MAX_PRACTICE
         return moved(reading.present, "wait_ratio", STEP) if practise else reading.present
-    knob: Knob = "wait_ratio" if reading.conflicts_dominate else "hole_ratio"
+    knob: str = "wait_ratio" if reading.conflicts_dominate else "hole_ratio"
     return moved(reading.present, knob, STEP if verdict == "hard" else -STEP)
 
 
-def moved(present: Ratios, knob: Knob, amount: float) -> Ratios:
+def moved(present: Ratios, knob: str, amount: float) -> Ratios:
     top = MAX_HOLE_RATIO if knob == "hole_ratio" else 1.0
     return present | {knob: round(min(max(present[knob] + amount, 0.0), top), 3)}
 
@@ -118,7 +119,7 @@ def expected(valid: float) -> float:
     return round(valid + 0.3 * valid * (1 - valid), 3)
 
 
-def propose(context: Context, config: EnvironmentConfig) -> Proposal:
+def propose(context: Context, config: Config) -> Proposal:
     """The whole proposal for a context; deterministic. Of ``config`` it takes what it has no rule for, such as layouts."""
     readings = {name: read(context, name) for name in context.names}
     learnability = {name: SHARE_FLOOR + 4 * p * (1 - p) for name, r in readings.items() for p in [0.5 if r.sampled is None else r.sampled]}
@@ -135,9 +136,9 @@ def propose(context: Context, config: EnvironmentConfig) -> Proposal:
     return Proposal(summary=summary, claims=tuple(claims), preserved=preserved, config=config.with_cells(cells))
 
 
-def claims_of(cell: Cell, reading: Reading, after: CellConfig) -> list[Claim]:
+def claims_of(cell: Cell, reading: Reading, after: Settings) -> list[Claim]:
     """One claim a knob that moves, or one that the cell is kept."""
-    changed: list[Knob | None] = [k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - reading.present[k]) > 1e-9]
+    changed: list[str | None] = [k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - reading.present[k]) > 1e-9]
     claims = []
     for knob in changed or [None]:
         claim = Claim(

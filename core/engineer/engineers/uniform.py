@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from frozenlab.cells import Config
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
-from frozenlab.lake import presets
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.families import family_of
 
 
 class UniformEngineer(Scripted):
@@ -16,8 +16,10 @@ class UniformEngineer(Scripted):
     who: ClassVar[str] = "the uniform baseline"
     help: ClassVar[str] = "Every size equally often, with the middle of the paper's hole and wait ratios; the same after every stage."
 
-    def propose(self, context: Context, config: EnvironmentConfig, seed: int) -> Proposal:
-        even = presets.uniform([cell.kind for cell in config.cells.values()]).with_layouts_of(config)
-        return Proposal(
-            summary=f"Every {'size' if len(config.teams) == 1 else 'cell'} equally often, hole ratio 0.30, wait ratio 0.50.", config=even
-        )
+    def propose(self, context: Context, config: Config, seed: int) -> Proposal:
+        family = family_of(config.family)
+        even = family.even(config)
+        ratios = next(iter(even.cells.values())).settings()
+        values = "".join(f", {family.knobs[knob].label} {ratios[knob]:.2f}" for knob in family.ratios)
+        noun = "size" if all(name.isdigit() for name in config.cells) else "cell"
+        return Proposal(summary=f"Every {noun} equally often{values}.", config=even)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,14 +10,13 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTabl
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
-from frozenlab.lake.rules import FAULTS
+from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.dialects import vocabulary as v
 
 if TYPE_CHECKING:
     import pandas as pd
 
 CASES_PER_CELL = 2
-FAULT_NAMES: dict[str, str] = {fault: fault.replace("_", " ") for fault in FAULTS}
 
 
 class Failures(Section):
@@ -33,17 +31,17 @@ class Failures(Section):
             if rows.empty:
                 continue
             failed = rows[~rows["valid"]]
-            faults: dict[str, float] = {fault: float((rows["fault"] == fault).mean()) for fault in FAULTS}
+            faults: dict[str, float] = {fault: float((rows["fault"] == fault).mean()) for fault in stage.family.faults}
             rates = float(rows["valid"].mean()), float(rows["optimal"].mean())
             yield cell_line(cell, len(rows), *rates, faults, tuple(failed["board_id"]))
-            yield from worked_cases(cell, failed)
+            yield from worked_cases(cell, failed, stage.family)
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers
         if "step" in n:  # a worked case
-            fault = next(name for name in FAULTS if name in n)
+            fault = next(name for name in v.FAULT_WORDS if name in n)
             return ["case", f"size{size}", fault, v.time_word(n["step"])]
-        seen = [word for fault in FAULTS if n.get(fault, 0) >= v.PERCENT_STEP / 200 for word in (fault, v.percent_word(n[fault]))]
+        seen = [word for fault in v.FAULT_WORDS if n.get(fault, 0) >= v.PERCENT_STEP / 200 for word in (fault, v.percent_word(n[fault]))]
         return [f"valid{size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
@@ -51,29 +49,24 @@ class Failures(Section):
         return Behind("Held-out boards on which it failed", rows[rows["board_id"].isin(line.boards)], "after the stage", tables.before)
 
 
-def worked_cases(cell: Cell, failed: pd.DataFrame) -> Iterator[Evidence]:
+def worked_cases(cell: Cell, failed: pd.DataFrame, family: Family) -> Iterator[Evidence]:
     """The first failing board of each of the cell's commonest faults."""
-
-    import pandas as pd
 
     commonest = failed["fault"].value_counts().index[:CASES_PER_CELL]
     for letter, fault in zip("abcdefghi", commonest, strict=False):
         row = failed[failed["fault"] == fault].iloc[0]
-        step = 0 if pd.isna(row["step"]) else int(row["step"])
-        who = " and ".join(str(agent) for agent in json.loads(row["fault_agents"]))
-        where = "" if pd.isna(row["cell"]) else f" at {tuple(json.loads(row['cell']))}"
-        agents = f" of agent {who}" if who else ""
-        sentence = (
-            f"{capitalised(cell.words)}, board {row['board_id']} ({row['agents']} agents, optimum {row['optimal_makespan']} steps): "
-            f"{FAULT_NAMES[fault]}{agents}{where} at step {step}."
-        )
-        yield case_line(cell, letter, str(fault), step, sentence, str(row["board_id"]))
+        case, step = family.case(row)
+        yield case_line(cell, letter, str(fault), step, f"{capitalised(cell.words)}, {case}.", str(row["board_id"]))
+
+
+def fault_words(fault: str) -> str:
+    return fault.replace("_", " ")
 
 
 def cell_line(cell: Cell, n: int, valid: float, optimal: float, faults: Mapping[str, float], boards: tuple[str, ...] = ()) -> Evidence:
     """Held-out results of one cell; ``faults`` are shares of all ``n`` boards."""
     seen = sorted((fault for fault in faults if faults[fault] > 0), key=lambda fault: -faults[fault])
-    told = ", ".join(f"{FAULT_NAMES[fault]} {faults[fault]:.0%}" for fault in seen) or "none"
+    told = ", ".join(f"{fault_words(fault)} {faults[fault]:.0%}" for fault in seen) or "none"
     text = f"{capitalised(cell.words)}: {valid:.0%} of {n} held-out boards valid, {optimal:.0%} optimal; first faults: {told}."
     numbers = {"valid": valid, "optimal": optimal, "n": float(n)} | {fault: faults[fault] for fault in seen}
     return Evidence(id=f"F{cell.name}", section="failures", cell=cell.name, text=text, numbers=numbers, boards=boards)

@@ -8,9 +8,10 @@ from typing import ClassVar
 from frozenlab.cells import Cell
 from frozenlab.engineer.dialects.words import signed
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, won_or_lost
-from frozenlab.engineer.schema import RATIO_KNOBS, Evidence
+from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
-from frozenlab.engineer.sentences import SETTING_NAMES, capitalised
+from frozenlab.engineer.sentences import capitalised, setting_words
+from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class History(Section):
@@ -37,7 +38,7 @@ class History(Section):
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers
         words = [f"history{size}"]
-        for knob in RATIO_KNOBS:
+        for knob in v.KNOB_WORDS:
             if n.get(f"{knob}_change"):
                 words += [knob, *signed(n[f"{knob}_change"])]
         return [*words, "delta", *signed(n["gain"])]
@@ -52,7 +53,7 @@ def cell_line(cell: Cell, stage: int | None, changes: Mapping[str, float], befor
     ``before`` and ``after`` are held-out valid rates.
     """
     moved = {knob: change for knob, change in changes.items() if abs(change) > 1e-9 and knob != "share"}
-    did = " and ".join(f"{SETTING_NAMES[knob]} {change:+.2f}" for knob, change in moved.items()) or "ratios kept"
+    did = " and ".join(f"{setting_words(knob)} {change:+.2f}" for knob, change in moved.items()) or "ratios kept"
     hope = "" if expected is None else f", expected {expected:.0%}"
     when = "before stage 1" if stage is None else f"after stage {stage + 1}"
     text = f"{capitalised(cell.words)}: {when}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import ClassVar
 
 from frozenlab.cells import Cell
@@ -11,7 +11,6 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTabl
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised
-from frozenlab.lake.config import SCATTER, Layout
 from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
@@ -23,16 +22,8 @@ class Statistics(Section):
 
     def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
         for cell in stage.config.described():
-            drawn, own = stage.realised.get(cell.name), stage.config.cells[cell.name]
-            if drawn is None:
-                continue
-            figures = {
-                "boards": drawn.boards,
-                "hole_ratio": drawn.hole_ratio,
-                "wait_ratio": drawn.wait_ratio,
-                "makespan": drawn.mean_makespan or 0.0,
-            }
-            yield cell_line(cell, own.share, own.hole_ratio, own.wait_ratio, figures, own.layouts)
+            if drawn := stage.realised.get(cell.name):
+                yield cell_line(cell, *stage.family.statistics(cell, stage.config.cells[cell.name], drawn))
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers
@@ -44,19 +35,6 @@ class Statistics(Section):
         return Behind("Boards drawn from the config, of those that a plan is kept for", rows, "sampled in training")
 
 
-def cell_line(
-    cell: Cell, share: float, hole_ratio: float, wait_ratio: float, drawn: Mapping[str, float], layouts: Mapping[Layout, float] = SCATTER
-) -> Evidence:
-    """The config of one cell, and what was drawn from it: ``boards``, ``hole_ratio``, ``wait_ratio``, ``makespan`` (mean steps).
-
-    Layouts are named where not all boards are scattered.
-    """
-    mixed = "" if layouts == SCATTER else f", {', '.join(f'{part:.0%} {layout}' for layout, part in layouts.items())} boards"
-    text = (
-        f"{capitalised(cell.words)}: config share {share:.2f}, hole ratio {hole_ratio:.2f}, wait ratio {wait_ratio:.2f}{mixed}; "
-        f"drawn {drawn['boards']:.0f} boards, holes {drawn['hole_ratio']:.2f}, wait {drawn['wait_ratio']:.2f}, "
-        f"mean optimal makespan {drawn['makespan']:.1f}."
-    )
-    numbers = {"share": share, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio, "makespan": drawn["makespan"]}
-    numbers |= {f"drawn_{name}": drawn[name] for name in ("boards", "hole_ratio", "wait_ratio")}
-    return Evidence(id=f"S{cell.name}", section="statistics", cell=cell.name, text=text, numbers=numbers)
+def cell_line(cell: Cell, text: str, numbers: dict[str, float]) -> Evidence:
+    """The config of one cell and what was drawn from it, in the family's words."""
+    return Evidence(id=f"S{cell.name}", section="statistics", cell=cell.name, text=capitalised(text), numbers=numbers)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from frozenlab.engineer.schema import GuardReport, ProposalRecord
 from frozenlab.loop.page.config_tables import repairs_table
+from frozenlab.tasks.family import Family
 
 
 def raw_answers(record: ProposalRecord) -> None:
@@ -22,8 +23,8 @@ def raw_answers(record: ProposalRecord) -> None:
                 st.code(attempt.raw or " ", language=None, wrap_lines=True)
 
 
-def repairs(guard: GuardReport) -> None:
+def repairs(guard: GuardReport, family: Family) -> None:
     """What the guard repaired, folded away; nothing if it did not."""
     if guard.repairs:
         with st.expander(f"The guard repaired {len(guard.repairs)} value{'s' if len(guard.repairs) > 1 else ''}"):
-            st.html(repairs_table(guard.repairs))
+            st.html(repairs_table(guard.repairs, family))

@@ -11,8 +11,8 @@ from frozenlab.loop.page.config_rows import config_rows
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label
-from frozenlab.tasks.lake.words import setting_label
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components.timeline import rates_by_stage
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
@@ -74,7 +74,10 @@ def parted(branch: Branch, parent: Session) -> list[str]:
     if there is None or here is None:
         return []
     moved = [row for row in config_rows(there.config, here.config) if abs(row.change) > (0.01 if row.knob == "share" else 0.0005)]
-    return [f"{cell_label(row.cell)} {setting_label(row.knob)} {shown(row.after)} instead of {shown(row.before)}" for row in moved]
+    return [
+        f"{cell_label(row.cell)} {family_of(here.config.family).setting_label(row.knob)} {shown(row.after)} instead of {shown(row.before)}"
+        for row in moved
+    ]
 
 
 def shown(value: float | None) -> str:

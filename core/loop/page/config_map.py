@@ -33,6 +33,10 @@ SHADE_HELP = (
 )
 
 
+AXES = ("hole_ratio", "wait_ratio")
+"""The knobs that span the map; a family with others has none."""
+
+
 @dataclass(frozen=True)
 class Stop:
     """One cell in one stage."""

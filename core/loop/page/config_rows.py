@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from frozenlab.cells import in_order
+from frozenlab.cells import Config, in_order
 from frozenlab.engineer.schema import ProposalRecord, Repair
 from frozenlab.engineer.sentences import listed
-from frozenlab.lake.config import LAYOUTS, SCATTER, EnvironmentConfig
+from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label
-from frozenlab.tasks.lake.words import KNOBS
 
 
 @dataclass(frozen=True)
@@ -45,14 +44,14 @@ def knob_rows(record: ProposalRecord) -> list[KnobRow]:
     return config_rows(record.config_before, record.config_after, record.guard.repairs)
 
 
-def config_rows(before: EnvironmentConfig, after: EnvironmentConfig, repairs: Sequence[Repair] = ()) -> list[KnobRow]:
+def config_rows(before: Config, after: Config, repairs: Sequence[Repair] = ()) -> list[KnobRow]:
     mended: dict[tuple[str, str], Repair] = {(repair.cell, repair.knob): repair for repair in repairs}
-    rows = []
+    family, rows = family_of(after.family), []
     for name in in_order([*before.cells, *after.cells]):
         old, new = ({} if name not in config.cells else config.cells[name].settings() for config in (before, after))
-        named = {layout for layout in LAYOUTS if layout in old or layout in new or (name, layout) in mended}
-        layouts = [layout for layout in LAYOUTS if layout in named] if named != set(SCATTER) else []
-        rows += [KnobRow(name, knob, old.get(knob), new.get(knob), mended.get((name, knob))) for knob in KNOBS]
+        named = {layout for layout in family.parts if layout in old or layout in new or (name, layout) in mended}
+        layouts = [layout for layout in family.parts if layout in named] if named != set(family.parts[:1]) else []
+        rows += [KnobRow(name, knob, old.get(knob), new.get(knob), mended.get((name, knob))) for knob in family.knobs]
         rows += [KnobRow(name, layout, old.get(layout, 0.0), new.get(layout, 0.0), mended.get((name, layout))) for layout in layouts]
     return rows
 
@@ -61,14 +60,14 @@ def what_changed(record: ProposalRecord) -> str:
     """The proposal's effect in one sentence of the app: which ratios of which cells moved, and whether shares did."""
     if record.kept_because is not None:
         return "gave no answer that could be used, and the previous config was kept"
-    rows = knob_rows(record)
+    family, rows = family_of(record.config_after.family), knob_rows(record)
     parts = []
-    for knob in ("hole_ratio", "wait_ratio"):
+    for knob in family.ratios:
         for word, sign in (("raised", 1), ("lowered", -1)):
             cells = [row.cell for row in rows if row.knob == knob and round(row.change * sign, 4) > 0]
             if cells:
-                parts.append(f"{word} the {KNOBS[knob].label} of {_cells(cells)}")
-    for layout in LAYOUTS:
+                parts.append(f"{word} the {family.knobs[knob].label} of {_cells(cells)}")
+    for layout in family.parts:
         cells = [row.cell for row in rows if row.knob == layout and row.change > 0.005]
         if cells:
             parts.append(f"put more boards of {_cells(cells)} in the layout {layout}")

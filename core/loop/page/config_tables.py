@@ -5,21 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from frozenlab.cells import in_order
+from frozenlab.cells import Config, in_order
 from frozenlab.engineer.schema import Repair
-from frozenlab.lake.config import LAYOUTS, SCATTER, EnvironmentConfig
 from frozenlab.loop.page.config_rows import KnobRow
+from frozenlab.tasks.families import family_of
+from frozenlab.tasks.family import Family
 from frozenlab.tasks.labels import cell_label, cells_noun
-from frozenlab.tasks.lake.view.words import LAYOUT_WORDS, MUST_WAIT_IF, STARTS_AND_GOALS
-from frozenlab.tasks.lake.words import KNOBS, setting_label, teams_title
 from frozenlab.ui.figures import Rate, percent
 from frozenlab.ui.markup import Head, cell, table
 
-KNOB_HEADS: list[Head] = [(KNOBS[knob].label, KNOBS[knob].help) for knob in KNOBS]
 LAYOUT_HEAD: Head = ("layouts", "The fraction of the boards with this layout of holes; scatter is anywhere, by chance.")
 
 
-def config_table(rows: Sequence[KnobRow], measured: dict[str, Rate]) -> str:
+def knob_heads(family: Family) -> list[Head]:
+    return [(knob.label, knob.help) for knob in family.knobs.values()]
+
+
+def config_table(rows: Sequence[KnobRow], measured: dict[str, Rate], family: Family) -> str:
     """Config before and after: one row a cell, three knobs, each with sign and word; repaired values carry the guard's mark.
 
     Args:
@@ -31,27 +33,28 @@ def config_table(rows: Sequence[KnobRow], measured: dict[str, Rate]) -> str:
     for name in names:
         rate = measured.get(name)
         seen = f"{percent(rate.value)} <small>of {rate.n}</small>" if rate else "–"
-        cells = cell("valid rate", seen, "num") + "".join(_knob_cell(by_cell[name, knob], KNOBS[knob].label) for knob in KNOBS)
+        knobs = [_knob_cell(by_cell[name, knob.name], knob.label) for knob in family.knobs.values()]
+        cells = "".join([cell("valid rate", seen, "num"), *knobs])
         lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
     head: list[Head] = [
         (cells_noun(names), ""),
         ("valid rate", "On the held-out boards of this cell, when the engineer decided"),
-        *KNOB_HEADS,
+        *knob_heads(family),
     ]
     return table("Config before and after the proposal", head, lines, kind="fl-config", numbers=("valid rate",))
 
 
-def layouts_table(rows: Sequence[KnobRow]) -> str:
+def layouts_table(rows: Sequence[KnobRow], family: Family) -> str:
     """The parts of the layouts before and after, for the cells with boards that are not scattered; empty if there is none."""
-    by_cell = {(row.cell, row.knob): row for row in rows if row.knob not in KNOBS}
+    by_cell = {(row.cell, row.knob): row for row in rows if row.knob not in family.knobs}
     if not by_cell:
         return ""
-    shown = [layout for layout in LAYOUTS if any(knob == layout for _, knob in by_cell)]
+    shown = [layout for layout in family.parts if any(knob == layout for _, knob in by_cell)]
     lines = []
     for name in in_order(name for name, _ in by_cell):
         cells = "".join(_knob_cell(by_cell[name, layout], layout) if (name, layout) in by_cell else "<td>–</td>" for layout in shown)
         lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
-    head = [(cells_noun(name for name, _ in by_cell), ""), *((layout, LAYOUT_WORDS[layout]) for layout in shown)]
+    head = [(cells_noun(name for name, _ in by_cell), ""), *((layout, family.part_help(layout)) for layout in shown)]
     return table("Layouts before and after the proposal", head, lines, kind="fl-layouts")
 
 
@@ -70,10 +73,10 @@ def _knob_cell(row: KnobRow, label: str) -> str:
     return cell(label, parts + guard, "fl-knob")
 
 
-def repairs_table(repairs: Sequence[Repair]) -> str:
+def repairs_table(repairs: Sequence[Repair], family: Family) -> str:
     """What the guard changed, and why."""
     lines = [
-        f'<tr><th scope="row">{cell_label(repair.cell)}</th><td>{escape(setting_label(repair.knob))}</td>'
+        f'<tr><th scope="row">{cell_label(repair.cell)}</th><td>{escape(family.setting_label(repair.knob))}</td>'
         f'<td class="num">{100 * repair.proposed:.3g} %</td><td class="num">{100 * repair.used:.3g} %</td>'
         f"<td>{escape(repair.reason)}</td></tr>"
         for repair in repairs
@@ -82,20 +85,25 @@ def repairs_table(repairs: Sequence[Repair]) -> str:
     return table("Repairs of the guard", head, lines, numbers=("proposed", "used"))
 
 
-def config_list(config: EnvironmentConfig) -> str:
-    """A config on its own: one row a cell; layouts, wait definition and placement where they are not the paper's."""
-    mixed = any(own.layouts != SCATTER for own in config.cells.values())
+def config_list(config: Config) -> str:
+    """A config on its own: one row a cell; layouts, and whatever else the config says, where they are not the usual."""
+    family = family_of(config.family)
+    usual = dict.fromkeys(family.parts[:1], 1.0)
+    parts_of = {
+        name: {part: value for part, value in own.settings().items() if part in family.parts} or usual for name, own in config.cells.items()
+    }
+    mixed = any(parts != usual for parts in parts_of.values())
     lines = []
     for name, own in config.cells.items():
-        cells = "".join(f'<td class="num">{100 * getattr(own, knob):.3g} %</td>' for knob in KNOBS)
-        layouts = ", ".join(layout if part == 1 else f"{100 * part:.3g} % {layout}" for layout, part in own.layouts.items())
-        cells += f"<td>{escape(layouts)}</td>" if mixed else ""
+        cells = "".join(f'<td class="num">{100 * own.settings()[knob]:.3g} %</td>' for knob in family.knobs)
+        parts = ", ".join(part if value == 1 else f"{100 * value:.3g} % {part}" for part, value in parts_of[name].items())
+        cells += f"<td>{escape(parts)}</td>" if mixed else ""
         lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
-    head: list[Head] = [(teams_title(config.teams), ""), *KNOB_HEADS, *([LAYOUT_HEAD] if mixed else [])]
-    html = table("Environment config", head, lines, numbers=[name for name, _ in KNOB_HEADS])
-    notes = []
-    if config.wait_definition != "makespan":
-        notes.append(f"A board must wait if {MUST_WAIT_IF[config.wait_definition]}.")
-    if config.placement != "uniform":
-        notes.append(f"Starts and goals: {STARTS_AND_GOALS[config.placement]}.")
-    return html + "".join(f"<p>{note}</p>" for note in notes)
+    heads = knob_heads(family)
+    html = table(
+        "Environment config",
+        [(family.title(config), ""), *heads, *([LAYOUT_HEAD] if mixed else [])],
+        lines,
+        numbers=[name for name, _ in heads],
+    )
+    return html + "".join(f"<p>{note}</p>" for note in family.notes(config))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,22 +10,22 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.cells import diff
+from frozenlab.cells import Config, Settings, diff
 from frozenlab.engineer.engineers.human import decided, proposal_of
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
-from frozenlab.lake.config import KNOBS, CellConfig, EnvironmentConfig, Knob
 from frozenlab.loop.page.config_tables import repairs_table
+from frozenlab.tasks.families import family_of
+from frozenlab.tasks.family import Knob
 from frozenlab.tasks.labels import cell_label, cells_noun
-from frozenlab.tasks.lake import words
 from frozenlab.ui.figures import overall, overall_by_cell, percent
 
 Verdict = Literal["accept", "edit", "reject"]
 VERDICTS: tuple[Verdict, ...] = ("accept", "edit", "reject")
 PLAIN: tuple[Verdict, ...] = ("accept", "reject")
-WIDTHS = [0.8, 1, 1, 1, 1, 1.6]
-VERDICT_WIDTH = 1.5
+CELL_WIDTH, VERDICT_WIDTH, NUMBER_WIDTH, CITES_WIDTH = 0.8, 1.5, 1.0, 1.6
+"""Of the columns of a line, relative to each other."""
 STEP = 2.5
 """Per cent that a click on a number moves it: the lab model's own grain."""
 SAME = 0.05
@@ -37,7 +38,7 @@ class Desk:
 
     key: str
     """Begins the keys of its widgets."""
-    before: EnvironmentConfig
+    before: Config
     context: Context
     validation: pd.DataFrame
     """Held-out boards after the stage."""
@@ -45,7 +46,12 @@ class Desk:
     proposed: ProposalRecord | None = None
     """What an engineer proposes, to be accepted, edited or rejected cell by cell; None where a person is asked alone."""
 
-    def cell(self, name: str, verdict: Verdict) -> CellConfig:
+    @property
+    def knobs(self) -> Mapping[str, Knob]:
+        """Of the config's family."""
+        return family_of(self.before.family).knobs
+
+    def cell(self, name: str, verdict: Verdict) -> Settings:
         """What a cell would get by a plain yes or no."""
         config = self.before if verdict == "reject" or self.proposed is None else self.proposed.config_after
         return config.cells[name]
@@ -53,7 +59,8 @@ class Desk:
     def columns(self) -> list[DeltaGenerator]:
         """Of one line of the form."""
         verdict = [] if self.proposed is None else [VERDICT_WIDTH]
-        return st.columns([WIDTHS[0], *verdict, *WIDTHS[1:]], gap="small", vertical_alignment="center")
+        numbers = [NUMBER_WIDTH] * (len(self.knobs) + 1)  # and the rate expected
+        return st.columns([CELL_WIDTH, *verdict, *numbers, CITES_WIDTH], gap="small", vertical_alignment="center")
 
     def widget(self, cell: str, name: str) -> str:
         return f"{self.key}-{cell}-{name}"
@@ -86,7 +93,7 @@ def decide(desk: Desk) -> tuple[Proposal, bool]:
 def fill(desk: Desk, name: str, verdict: Verdict = "accept", *, again: bool = False) -> None:
     """Puts the values of a plain yes or no into a cell's numbers; once, unless ``again``."""
     state = st.session_state
-    for knob in KNOBS:
+    for knob in desk.knobs:
         if again or desk.widget(name, knob) not in state:
             state[desk.widget(name, knob)] = round(100 * getattr(desk.cell(name, verdict), knob), 1)
     if again:
@@ -99,10 +106,10 @@ def fill(desk: Desk, name: str, verdict: Verdict = "accept", *, again: bool = Fa
 
 
 def heading(desk: Desk) -> None:
-    names = [cells_noun(desk.before.cells), *(f"{words.KNOBS[knob].label}, %" for knob in KNOBS), "valid next, %", "because of"]
+    names = [cells_noun(desk.before.cells), *(f"{desk.knobs[knob].label}, %" for knob in desk.knobs), "valid next, %", "because of"]
     hints = [
         None,
-        *(words.KNOBS[knob].help for knob in KNOBS),
+        *(desk.knobs[knob].help for knob in desk.knobs),
         "The valid rate that you expect after the next stage, for the ledger.",
         None,
     ]
@@ -123,9 +130,9 @@ def row_of(desk: Desk, name: str) -> None:
             "What becomes of the proposal", VERDICTS, key=desk.widget(name, "verdict"), required=True,
             on_change=obey, args=(desk, name),
         )  # fmt: skip
-    for knob in KNOBS:
+    for knob in desk.knobs:
         next(columns).number_input(
-            f"{words.KNOBS[knob].label.capitalize()} of {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.1f",
+            f"{desk.knobs[knob].label.capitalize()} of {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.1f",
                 key=desk.widget(name, knob),
         )  # fmt: skip
     next(columns).number_input(
@@ -155,31 +162,31 @@ def verdict_on(desk: Desk, name: str) -> Verdict:
     """What the numbers of a cell amount to."""
     if st.session_state.get(desk.widget(name, "editing")):
         return "edit"
-    return next((verdict for verdict in PLAIN if all(same(desk, name, verdict, knob) for knob in KNOBS)), "edit")
+    return next((verdict for verdict in PLAIN if all(same(desk, name, verdict, knob) for knob in desk.knobs)), "edit")
 
 
-def same(desk: Desk, name: str, verdict: Verdict, knob: Knob) -> bool:
+def same(desk: Desk, name: str, verdict: Verdict, knob: str) -> bool:
     return abs(st.session_state[desk.widget(name, knob)] - 100 * getattr(desk.cell(name, verdict), knob)) <= SAME
 
 
-def config_of(desk: Desk) -> EnvironmentConfig:
+def config_of(desk: Desk) -> Config:
     """The config in the form: where a number is shown as it was or as it was proposed, it is that to the last digit; shares are made to sum
     to 1."""
     cells = {}
     for name, old in desk.before.cells.items():
-        values: dict[Knob, float] = {knob: st.session_state[desk.widget(name, knob)] / 100 for knob in KNOBS}
+        values: dict[str, float] = {knob: st.session_state[desk.widget(name, knob)] / 100 for knob in desk.knobs}
         for verdict in reversed(PLAIN):
-            values |= {knob: getattr(desk.cell(name, verdict), knob) for knob in KNOBS if same(desk, name, verdict, knob)}
-        layouts = desk.cell(name, "accept").layouts if verdict_on(desk, name) == "accept" else old.layouts
-        cells[name] = old.model_copy(update={"layouts": layouts} | dict(values))
+            values |= {knob: getattr(desk.cell(name, verdict), knob) for knob in desk.knobs if same(desk, name, verdict, knob)}
+        own = desk.cell(name, "accept") if verdict_on(desk, name) == "accept" else old  # whose layouts it takes
+        cells[name] = own.model_copy(update=values)
     return decided(desk.before, cells)
 
 
-def tell_guard(desk: Desk, after: EnvironmentConfig, report: GuardReport) -> None:
+def tell_guard(desk: Desk, after: Config, report: GuardReport) -> None:
     """What would become of the numbers, before anybody trains on them."""
     total = sum(st.session_state[desk.widget(name, "share")] for name in after.cells)
     if abs(total - 100) > 0.5:
         st.caption(f"The shares sum to {total:.0f} %; they are scaled to 100 %.")
     if report.repairs:
         st.warning(f"The guard will repair {len(report.repairs)} value{'s' if len(report.repairs) > 1 else ''}:", icon=":material/shield:")
-        st.html(repairs_table(report.repairs))
+        st.html(repairs_table(report.repairs, family_of(after.family)))

@@ -12,7 +12,7 @@ from frozenlab.engineer.measurements import Behind, StageTables
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import BY_NAME
 from frozenlab.loop.session import Session
-from frozenlab.tasks.lake.view.board_list import pick_board, show_board
+from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import markup
 
 ASKED = "evidence"
@@ -61,11 +61,12 @@ def behind_dialog(session: Session, stage: int | None, line: Evidence) -> None:
     if found.rows.empty:
         st.info("There is no board behind this line: nothing of this kind happened, or the session does not keep it.")
         return
+    view = view_of(session.spec.tasks)
     chosen, player = st.columns([1, 1.7], gap="large")
     with chosen:
-        row = pick_board(found.rows, f"{found.what}: {len(found.rows)}", key=f"behind-{session.id}-{stage}-{line.id}", height=330)
+        row = view.pick(found.rows, f"{found.what}: {len(found.rows)}", key=f"behind-{session.id}-{stage}-{line.id}", height=330)
     with player:
-        show_board(row, found.label, found.before, "before the stage", key="behind-board", height=330, autoplay=True)
+        view.show(row, found.label, found.before, "before the stage", key="behind-board", height=330, autoplay=True)
 
 
 def follow(name: str) -> None:
@@ -85,7 +86,7 @@ def section_tokens(context: Context, record: ProposalRecord | None) -> dict[str,
     models their part of the tokens that the server or the tokenizer counted, by letters."""
     if context.prompt is None:
         return {}
-    if context.prompt == render_context(context):
+    if context.tasks.lab is not None and context.prompt == render_context(context):
         shown = [section for section in READABLE if section.name in context.sections]
         counts = {
             section.name: 1 + sum(len(line_words(context, section, line)) for line in context.sections[section.name]) for section in shown

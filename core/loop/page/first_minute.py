@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,11 +9,10 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
-from frozenlab.lake.board import Board
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import Phase, State
-from frozenlab.tasks.lake.view.player import board_player
-from frozenlab.tasks.lake.view.recorded import answer_of, showcase
+from frozenlab.tasks.view.view import Shown
+from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import markup, sessions
 
 PHASES: tuple[Phase, ...] = ("starting", "baseline", "asking", "generating")
@@ -42,11 +40,7 @@ def first_minute(session: Session, state: State, known: Sequence[Session]) -> No
 def steps(session: Session, state: State) -> list[tuple[str, str, markup.StepState, str]]:
     """Title, explanation, state and clock of each step."""
     training, spec = session.spec.training, session.spec
-    suites = [
-        len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell
-        for suite in (spec.suite, spec.test)
-        if suite is not None
-    ]
+    suites = [spec.tasks.suite_size(suite, spec.initial_config) for suite in (spec.suite, spec.test) if suite is not None]
     planned = suites[-1] if session.validation(None) is not None else suites[0]  # one suite after the other
     held_out, boards = " and ".join(f"{n:,}" for n in suites), training.steps * training.boards_per_step
     words: dict[Phase, tuple[str, str]] = {
@@ -85,7 +79,7 @@ def turned_board(folder: str) -> tuple[pd.Series, pd.Series, str] | None:
     session = Session(Path(folder))
     last = session.spec.stages - 1
     before, after = session.results(None), session.results(last)
-    found = None if before is None or after is None else showcase(before, after)
+    found = None if before is None or after is None else view_of(session.spec.tasks).showcase(before, after)
     if before is None or after is None or found is None:
         return None
     first, second = (table[table["board_id"] == found].iloc[0] for table in (before, after))
@@ -97,6 +91,6 @@ def show_example(session: Session) -> None:
     assert turned is not None
     before, after, when = turned
     st.subheader("Meanwhile: what training can do", anchor=False)
-    tracks = [answer_of(before, "before training"), answer_of(after, when)]
-    board_player(Board.from_dict(json.loads(before["board"])), tracks, key="first-minute", height=300, autoplay=True)
+    shown = [Shown(before, "before training"), Shown(after, when)]
+    view_of(session.spec.tasks).play(shown, key="first-minute", height=300, autoplay=True)
     st.caption(f"A held-out board from another session, {markup.plain(session.title)}. This session's own plans are shown when it trains.")

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from itertools import chain
 
 import streamlit as st
 
-from frozenlab.lake.board import Board
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import PHASE_WORDS
-from frozenlab.tasks.lake.view.player import board_player
-from frozenlab.tasks.lake.view.recorded import answer_of, showcase
+from frozenlab.tasks.view.view import Shown
+from frozenlab.tasks.view.views import view_of
 from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.timeline import rates_by_stage
@@ -103,11 +101,12 @@ def what_training_did(session: Session) -> None:
             if st.button("Watch the curves", key="curves", icon=":material/show_chart:"):
                 st.switch_page(nav.path("train"), query_params={"session": session.id})
     with boards:
-        board_id = showcase(before, after)
+        view = view_of(session.spec.tasks)
+        board_id = view.showcase(before, after)
         if board_id is not None:
             rows = [table[table["board_id"] == board_id].iloc[0] for table in (before, after)]
-            tracks = [answer_of(row, label) for row, label in zip(rows, ("before training", f"after stage {stages[-1] + 1}"), strict=True)]
-            board_player(Board.from_dict(json.loads(rows[0]["board"])), tracks, key="home-board", height=330, autoplay=True)
+            shown = [Shown(row, label) for row, label in zip(rows, ("before training", f"after stage {stages[-1] + 1}"), strict=True)]
+            view.play(shown, key="home-board", height=330, autoplay=True)
 
 
 def session_list(found: list[Session], total: int) -> None:

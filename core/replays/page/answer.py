@@ -19,6 +19,7 @@ from frozenlab.loop.page.config_tables import config_table
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.replays.store import Answer, Replay
 from frozenlab.replays.task import spec_of
+from frozenlab.tasks.families import family_of
 from frozenlab.ui import markup
 from frozenlab.ui.components.cited import cited
 from frozenlab.ui.figures import overall_by_cell
@@ -68,8 +69,8 @@ def show_answer(record: ProposalRecord, context: Context | None, session: Sessio
     if record.proposal is not None:
         st.html(markup.quote(record.proposal.summary, who_is(record.engineer)))
         after = session.validation(stage) if session else None
-        st.html(config_table(knob_rows(record), {} if after is None else overall_by_cell(after)))
-        repairs(record.guard)
+        st.html(config_table(knob_rows(record), {} if after is None else overall_by_cell(after), family_of(record.config_after.family)))
+        repairs(record.guard, family_of(record.config_after.family))
         if record.proposal.claims:
             with st.expander(
                 f"{len(record.proposal.claims)} claims; none was tested, as no stage was trained on this config", expanded=True

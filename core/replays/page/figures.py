@@ -9,9 +9,9 @@ import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.cells import Config
+from frozenlab.tasks.families import family_of
 from frozenlab.tasks.labels import cell_label, cells_noun
-from frozenlab.tasks.lake.words import KNOBS
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import AFTER_COLOR, BAND_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
 
@@ -29,6 +29,8 @@ class Panel:
     """One knob of one cell."""
 
     knob: str
+    label: str
+    """Of the knob."""
     cell: str
     before: float
     means: pd.Series
@@ -37,7 +39,7 @@ class Panel:
     """Answers that agree to a whole per cent: ``arm, value, answers, of, sample`` (the first of them)."""
 
 
-def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Sequence[str]) -> Chart:
+def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -> Chart:
     """A row of panels a knob, a column a cell; in each a line an arm: a bar from the config before to the arm's mean (diamond), and
     circles where answers lie, the larger the more there are. Scales are shared along a row. ``customdata`` of a circle is its arm and the
     number (from 1) of the first answer in it, for pages that follow a click.
@@ -46,15 +48,15 @@ def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Seque
         table: of :func:`frozenlab.replays.report.proposals`.
         arms: those that have answers, in the order of the lines; the first is the reference.
     """
-    cells = list(before.cells)
+    cells, knobs = list(before.cells), family_of(before.family).knobs
     line = 20 if len(arms) <= 12 else 14
     row = line * len(arms)
-    height = HEADS + FOOT + len(KNOBS) * row + (len(KNOBS) - 1) * BETWEEN
+    height = HEADS + FOOT + len(knobs) * row + (len(knobs) - 1) * BETWEEN
     figure = make_subplots(
-        rows=len(KNOBS), cols=len(cells), shared_yaxes=True, shared_xaxes=False, horizontal_spacing=0.012,
+        rows=len(knobs), cols=len(cells), shared_yaxes=True, shared_xaxes=False, horizontal_spacing=0.012,
         vertical_spacing=BETWEEN / (height - HEADS - FOOT), column_titles=[f"<b>{cell_label(cell)}</b>" for cell in cells],
     )  # fmt: skip
-    for i, knob in enumerate(KNOBS, start=1):
+    for i, knob in enumerate(knobs, start=1):
         panels = [panel_of(table, before, knob, cell) for cell in cells]
         ends = scale(panels)
         for j, panel in enumerate(panels, start=1):
@@ -64,7 +66,7 @@ def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Seque
             figure.add_hrect(y0=-0.5, y1=0.5, fillcolor=BAND_COLOR, line_width=0, layer="below", row=i, col=j)
         figure.update_xaxes(range=ends, tickformat=".0%", nticks=4, gridcolor=GRID_COLOR, zeroline=False, tickfont=dict(size=11), row=i)
         figure.add_annotation(
-            text=f"<b>{KNOBS[knob].label}</b>", showarrow=False, x=0, xref="paper", xanchor="right", xshift=-8,
+            text=f"<b>{knobs[knob].label}</b>", showarrow=False, x=0, xref="paper", xanchor="right", xshift=-8,
             y=1 - (i - 1) * (row + BETWEEN) / (height - HEADS - FOOT), yref="paper", yanchor="bottom",
         )  # fmt: skip
     figure.update_yaxes(
@@ -76,12 +78,13 @@ def proposals_figure(table: pd.DataFrame, before: EnvironmentConfig, arms: Seque
     return Chart(figure, f"Proposals by arm, {cells_noun(cells)} and knob. {in_words(table, before, arms)}")
 
 
-def panel_of(table: pd.DataFrame, before: EnvironmentConfig, knob: str, cell: str) -> Panel:
+def panel_of(table: pd.DataFrame, before: Config, knob: str, cell: str) -> Panel:
     rows = table.loc[table["cell"] == cell, ["arm", "sample", knob]].rename(columns={knob: "value"})
     grouped = rows.assign(near=rows["value"].round(2)).groupby(["arm", "near"], sort=False, as_index=False)
     groups = grouped.agg(value=("value", "mean"), answers=("value", "size"), sample=("sample", "min"))
     groups["of"] = groups["arm"].map(rows["arm"].value_counts())
-    return Panel(knob, cell, float(getattr(before.cells[cell], knob)), rows.groupby("arm")["value"].mean(), groups)
+    label = family_of(before.family).knobs[knob].label
+    return Panel(knob, label, cell, float(before.cells[cell].settings()[knob]), rows.groupby("arm")["value"].mean(), groups)
 
 
 def scale(panels: Sequence[Panel]) -> tuple[float, float]:
@@ -97,7 +100,7 @@ def traces(panel: Panel, arms: Sequence[str]) -> list[go.Scatter]:
     place = {arm: i for i, arm in enumerate(arms)}
     means = [float(panel.means[arm]) for arm in arms]
     colors = [direction_color(mean - panel.before) for mean in means]
-    where = f"{cell_label(panel.cell)}, {KNOBS[panel.knob].label}"
+    where = f"{cell_label(panel.cell)}, {panel.label}"
     bars = [
         go.Scatter(
             x=[panel.before, mean], y=[i, i], mode="lines", line=dict(color=color, width=4), opacity=0.55, hoverinfo="skip",
@@ -133,13 +136,14 @@ def direction_color(change: float) -> str:
     return BEFORE_COLOR if abs(change) <= SAME else REWARD_COLOR if change > 0 else AFTER_COLOR
 
 
-def in_words(table: pd.DataFrame, before: EnvironmentConfig, arms: Sequence[str]) -> str:
+def in_words(table: pd.DataFrame, before: Config, arms: Sequence[str]) -> str:
     """The mean proposals of the arms, for those who cannot see the figure."""
-    means = table.groupby(["arm", "cell"])[list(KNOBS)].mean()
+    knobs = family_of(before.family).knobs
+    means = table.groupby(["arm", "cell"])[list(knobs)].mean()
     sentences = []
     for arm in arms:
         cells = "; ".join(
-            f"{cell_label(cell)} " + ", ".join(f"{KNOBS[knob].label} {percent(means.loc[(arm, cell), knob])}" for knob in KNOBS)
+            f"{cell_label(cell)} " + ", ".join(f"{knobs[knob].label} {percent(means.loc[(arm, cell), knob])}" for knob in knobs)
             for cell in before.cells
         )
         sentences.append(f"{arm}: {cells}.")

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from frozenlab.cells import in_order
-from frozenlab.lake.picture import AGENT_COLORS
 from frozenlab.loop.ledger import Changed
 from frozenlab.studies.effects import points
 from frozenlab.studies.pictures import (
@@ -30,7 +29,7 @@ from frozenlab.studies.pictures import (
 from frozenlab.studies.tables import ArmRates, CellRow, Curve, CurvePoint, EffectRow
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import AFTER_COLOR, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout
+from frozenlab.ui.figures import AFTER_COLOR, ARM_COLORS, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout
 
 ROW, FEW_ROWS = 34, 280
 """Pixels a line at least, and of all lines together while they are few."""
@@ -250,7 +249,7 @@ def changes_figure(rows: Sequence[Changed]) -> Chart:
             )
         )
     for place, arm in enumerate(arms):
-        own, color = [row for row in rows if row.arm == arm], AGENT_COLORS[place % len(AGENT_COLORS)]
+        own, color = [row for row in rows if row.arm == arm], ARM_COLORS[place % len(ARM_COLORS)]
         whiskers = dict(
             type="data",
             symmetric=False,

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import Fault, Paths, Verdict, judge_paths
 from frozenlab.tasks.family import Judged
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS: dict[str, str] = {
     "board_id": "str",
@@ -38,6 +41,15 @@ COLUMNS: dict[str, str] = {
 }
 """Column -> pandas type. ``board``, ``paths`` (per agent a list of [row, col]), ``fault_agents`` and ``cell`` (of the fault) hold JSON;
 ``on_goal`` is the share of agents that end on their goal."""
+
+
+PATTERNS = {
+    "board": r'\{"map": \[".*"\], "agents": \[\{.*\}\]\}',
+    "paths": r"\[.*\]",
+    "fault_agents": r"\[[\d, ]*\]",
+    "cell": r"\[-?\d+, -?\d+\]",
+}
+"""What the columns that hold JSON look like, where they hold anything. A path may lead off the board, or be none."""
 
 
 @dataclass(frozen=True)
@@ -88,3 +100,17 @@ def row(instance: Instance, answer: Answer, verdict: Verdict) -> dict[str, Any]:
         "sum_of_costs": verdict.sum_of_costs,
         "on_goal": sum(verdict.on_goal) / board.num_agents,
     }
+
+
+def upgraded(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of a version whose sessions had one team has map sizes for cells."""
+    return table.assign(config_cell=table["size"].astype(str)) if "config_cell" not in table and "size" in table else table
+
+
+def unsound(table: pd.DataFrame) -> str | None:
+    """What a table of answers holds that no judge of the lake wrote."""
+    for name, pattern in PATTERNS.items():
+        if not table[name].dropna().drop_duplicates().str.fullmatch(pattern).all():
+            return f"the column {name!r} holds what it cannot hold"
+    without = table[["board", "fault_agents"]].isna().any(axis=None) or not table["size"].between(1, 99).all()
+    return "a row has no board" if without else None

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BaseModel
 
+from frozenlab.cells import Cell
+from frozenlab.lake import presets
 from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig
+from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.generator import Realised, generate, realised
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import Instance
@@ -17,11 +22,17 @@ from frozenlab.lake.suites import SuiteSpec, build_suite, held_out
 from frozenlab.lake.words.answers import prompt
 from frozenlab.tasks.family import Judged, Knob, Outcome, TaskFamily
 from frozenlab.tasks.lake import answer as answers
+from frozenlab.tasks.lake import drawing_words, evidence, words
 from frozenlab.tasks.lake.answer import Answer
+from frozenlab.tasks.lake.brief import brief
 from frozenlab.tasks.lake.dialects.lab import BoardsInLabWords
 from frozenlab.tasks.lake.dialects.plain import BoardsInPlainText
+from frozenlab.tasks.lake.mixing import mixed
 from frozenlab.tasks.lake.teacher import Solver
 from frozenlab.tasks.lake.words import KNOBS, OUTCOMES
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Lake(TaskFamily[Instance, Answer]):
@@ -31,6 +42,11 @@ class Lake(TaskFamily[Instance, Answer]):
     knobs: ClassVar[Mapping[str, Knob]] = KNOBS
     outcomes: ClassVar[Mapping[str, Outcome]] = OUTCOMES
     columns: ClassVar[Mapping[str, str]] = answers.COLUMNS
+    config_type: ClassVar[type[BaseModel]] = EnvironmentConfig
+    suite_type: ClassVar[type[BaseModel]] = SuiteSpec
+    realised_type: ClassVar[type[BaseModel]] = Realised
+    suite_columns: ClassVar[tuple[str, ...]] = ("agents", "size")
+    parts: ClassVar[tuple[str, ...]] = LAYOUTS
     plain: BoardsInPlainText = BoardsInPlainText()
     lab: BoardsInLabWords = BoardsInLabWords()
     teacher: Solver = Solver()
@@ -43,6 +59,64 @@ class Lake(TaskFamily[Instance, Answer]):
 
     def realised(self, tasks: Sequence[Instance]) -> dict[str, Realised]:
         return realised(tasks)
+
+    def even(self, config: EnvironmentConfig) -> EnvironmentConfig:
+        return presets.uniform([cell.kind for cell in config.cells.values()]).with_layouts_of(config)
+
+    def at_random(self, config: EnvironmentConfig, rng: np.random.Generator, parts: Sequence[str] = ()) -> EnvironmentConfig:
+        drawn = presets.random_config([cell.kind for cell in config.cells.values()], rng, parts)
+        return drawn if parts else drawn.with_layouts_of(config)
+
+    def undrawable(self, config: EnvironmentConfig, cell: str) -> str | None:
+        return undrawable(config, cell)
+
+    def upgraded(self, table: pd.DataFrame) -> pd.DataFrame:
+        return answers.upgraded(table)
+
+    def unsound(self, table: pd.DataFrame) -> str | None:
+        return answers.unsound(table)
+
+    def statistics(self, cell: Cell, own: CellConfig, drawn: Realised) -> tuple[str, dict[str, float]]:
+        figures = drawn.model_dump(include={"boards", "hole_ratio", "wait_ratio"}) | {"makespan": drawn.mean_makespan or 0.0}
+        return evidence.statistics(cell, own.share, own.hole_ratio, own.wait_ratio, figures, own.layouts)
+
+    def case(self, row: Any) -> tuple[str, int]:
+        return evidence.case(row)
+
+    def mixed(self, new: CellConfig, old: CellConfig, allowed: Collection[str], max_step: float) -> tuple[CellConfig, str]:
+        return mixed(new, old, allowed, max_step)
+
+    def scope(self, config: EnvironmentConfig) -> str:
+        return f"{len(config.sizes)} map sizes, {words.teams_title(config.teams)}"
+
+    def read_config(self, path: Path) -> EnvironmentConfig:
+        return EnvironmentConfig.read(path)
+
+    def suite_size(self, suite: SuiteSpec, config: EnvironmentConfig) -> int:
+        return len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell
+
+    def suite_scope(self, suite: SuiteSpec) -> str:
+        *fewer, most = map(str, suite.agents)
+        agents = f"{', '.join(fewer)} and {most}" if fewer else most
+        return f"{len(suite.sizes)} map sizes with {agents} agents"
+
+    def suite_cells(self, config: EnvironmentConfig) -> dict[str, Any]:
+        return {"agents": config.teams, "sizes": config.sizes, "layouts": config.kept_layouts}
+
+    def title(self, config: EnvironmentConfig) -> str:
+        return words.teams_title(config.teams)
+
+    def notes(self, config: EnvironmentConfig) -> list[str]:
+        return drawing_words.notes(config)
+
+    def part_help(self, part: str) -> str:
+        return drawing_words.LAYOUT_WORDS[part]
+
+    def setting_label(self, name: str) -> str:
+        return words.setting_label(name)
+
+    def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
+        return brief(cells, parts)
 
     def longest_prompt(self, config: EnvironmentConfig) -> str:
         size = max(config.sizes)

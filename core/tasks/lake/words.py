@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from frozenlab.lake.config import Knob as KnobName
 from frozenlab.lake.rules import Fault
 from frozenlab.tasks.family import Knob, Outcome, by_name
 
@@ -21,6 +22,10 @@ KNOBS = by_name(
         1,
     ),
 )
+
+
+RATIO_KNOBS: tuple[KnobName, ...] = ("hole_ratio", "wait_ratio")
+"""The knobs of a cell besides its share."""
 
 
 def fault(name: Fault, label: str, sentence: str, rule: str, color: str) -> Outcome:

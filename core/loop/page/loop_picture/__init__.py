@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from frozenlab.cells import in_order
-from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.cells import Config, in_order
 from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.session import Session
-from frozenlab.tasks.lake.words import OUTCOMES, teams_title
+from frozenlab.tasks.family import Outcome
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import stage_name
@@ -66,7 +66,7 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
             card(
                 "Environment config",
                 _shares(config),
-                f"Share of {len(config.sizes)} map sizes, {teams_title(config.teams)}. It says what to draw, not which boards.",
+                f"Share of {session.spec.tasks.scope(config)}. It says what to draw, not which boards.",
             ),
             card(
                 f"Train by {title_of(training.method)}",
@@ -74,7 +74,11 @@ def turn(session: Session, stage: int) -> dict[str, Any]:
                 f"{plans:,} plans sampled in {training.steps} steps; {BY_NAME[training.method].step}",
             ),
             card("Validate", _rates(before, after), f"{was}{percent(now.value)} valid on {now.n} validation boards ({now.interval})."),
-            card("Gather evidence", _faults(read), f"First faults of the boards that fail. {lines} lines of evidence, each with an id."),
+            card(
+                "Gather evidence",
+                _faults(read, session.spec.tasks.outcomes),
+                f"First faults of the boards that fail. {lines} lines of evidence, each with an id.",
+            ),
             card("The engineer decides", {"kind": "quote", "text": said}, _who(record.engineer)),
         ],
         "back": f"Next config: it {what_changed(record)}",
@@ -92,7 +96,7 @@ def _who(engineer: str) -> str:
     }.get(engineer, f"Here the {engineer} engineer, in place of the model.")
 
 
-def _shares(config: EnvironmentConfig) -> dict[str, Any]:
+def _shares(config: Config) -> dict[str, Any]:
     return {
         "kind": "bars",
         "values": [cell.share for cell in config.cells.values()],
@@ -125,11 +129,11 @@ def _curve(metrics: pd.DataFrame) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _faults(after: pd.DataFrame) -> dict[str, Any]:
+def _faults(after: pd.DataFrame, outcomes: Mapping[str, Outcome]) -> dict[str, Any]:
     failed = after.loc[~after["valid"], "outcome"]
     common = failed.value_counts(normalize=True).head(FAULTS_SHOWN)
-    names = sorted(common.index, key=lambda name: (-common[name], list(OUTCOMES).index(name)))
+    names = sorted(common.index, key=lambda name: (-common[name], list(outcomes).index(name)))
     return {
         "kind": "stack",
-        "parts": [{"share": float(common[name]), "color": OUTCOMES[name].color, "label": OUTCOMES[name].label} for name in names],
+        "parts": [{"share": float(common[name]), "color": outcomes[name].color, "label": outcomes[name].label} for name in names],
     }

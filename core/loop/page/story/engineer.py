@@ -16,6 +16,7 @@ from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_rows import knob_rows
 from frozenlab.loop.page.config_tables import config_table, layouts_table
 from frozenlab.loop.page.story.moment import Moment
+from frozenlab.tasks.families import family_of
 from frozenlab.ui import markup, nav
 from frozenlab.ui.components.cited import cited
 from frozenlab.ui.components.contents import Contents
@@ -88,9 +89,9 @@ def what_it_changed(moment: Moment, record: ProposalRecord, contents: Contents) 
         contents.heading("What it would train on next; nobody did", "changed", short="What it would change")
     else:
         contents.heading("What changed in the config", "changed", short="What changed")
-    rows = knob_rows(record)
-    st.html(config_table(rows, overall_by_cell(moment.validation)))
-    if layouts := layouts_table(rows):
+    rows, family = knob_rows(record), family_of(record.config_after.family)
+    st.html(config_table(rows, overall_by_cell(moment.validation), family))
+    if layouts := layouts_table(rows, family):
         st.markdown("**Layouts of its boards**")
         st.html(layouts)
     guard = record.guard
@@ -98,4 +99,4 @@ def what_it_changed(moment: Moment, record: ProposalRecord, contents: Contents) 
         return
     if not guard.repairs:
         st.caption("The guard checked every value and repaired none.")
-    repairs(guard)
+    repairs(guard, family)

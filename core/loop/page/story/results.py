@@ -10,9 +10,8 @@ from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.sentences import capitalised
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.tasks.labels import cell_label, cells_noun
-from frozenlab.tasks.lake.view.board_list import pick_board, show_board
-from frozenlab.tasks.lake.view.recorded import showcase
-from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.tasks.view.view import View
+from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.figures import Series, faults_by_cell, rates_by_cell
@@ -35,7 +34,7 @@ def results(moment: Moment, contents: Contents) -> None:
         )
         panels = [Series(moment.label, after)] if before is None else [Series(moment.before_label, before), Series(moment.label, after)]
         theme.chart(
-            once(lambda: faults_by_cell(panels, OUTCOMES), "story faults", *moment.key),
+            once(lambda: faults_by_cell(panels, moment.session.spec.tasks.outcomes), "story faults", *moment.key),
             "faults",
             on_select=follow_bar,
             selection_mode="points",
@@ -53,21 +52,22 @@ def follow_bar() -> None:
 
 def boards(moment: Moment, contents: Contents) -> None:
     contents.heading("The boards behind the numbers", "boards", short="Boards")
+    view = view_of(moment.session.spec.tasks)
     pick, stage = st.columns([1, 2.1], gap="large")
     with pick:
-        row = board_list(moment.before, moment.after)
+        row = board_list(moment.before, moment.after, view)
     with stage:
         if row is None:
             st.info("No board of this stage has this outcome there.")
             return
-        show_board(row, moment.label, moment.before, moment.before_label, key="story-board")
+        view.show(row, moment.label, moment.before, moment.before_label, key="story-board")
 
 
-def board_list(before: pd.DataFrame | None, after: pd.DataFrame) -> pd.Series | None:
+def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.Series | None:
     """The filters and the list; returns the row that is chosen."""
     cells = [None, *in_order(after["config_cell"])]
-    seen = set(after["outcome"])
-    outcomes = [ANY, FAILED, *([GAINED, LOST] if before is not None else []), *(name for name in OUTCOMES if name in seen)]
+    seen, known = set(after["outcome"]), view.family.outcomes
+    outcomes = [ANY, FAILED, *([GAINED, LOST] if before is not None else []), *(name for name in known if name in seen)]
     if st.session_state.get("board_cell") not in cells:
         st.session_state["board_cell"] = None
     if st.session_state.get("board_outcome") not in outcomes:
@@ -78,19 +78,19 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame) -> pd.Series | 
         format_func=lambda name: "all" if name is None else cell_label(name),
     )  # fmt: skip
     outcome = right.selectbox(
-        "Outcome", outcomes, key="board_outcome", format_func=lambda name: OUTCOMES[name].label if name in OUTCOMES else name
+        "Outcome", outcomes, key="board_outcome", format_func=lambda name: known[name].label if name in known else name
     )
     rows = filtered(before, after, cell, outcome)
     if rows.empty:
         return None
     counts = f"{len(rows)} of {len(after)} boards"
-    return pick_board(best_first(rows, before, after), counts, key=f"boards-{cell}-{outcome}-{len(rows)}")
+    return view.pick(best_first(rows, before, after, view), counts, key=f"boards-{cell}-{outcome}-{len(rows)}")
 
 
-def best_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFrame) -> pd.DataFrame:
+def best_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.DataFrame:
     """Small boards first, but before all others the one that shows best what the stage did."""
-    best = showcase(before, after) if before is not None else None
-    return rows.assign(first=rows["board_id"] != best).sort_values(["first", "size", "agents"], kind="stable")
+    best = view.showcase(before, after) if before is not None else None
+    return view.in_order(rows).assign(first=lambda rows: rows["board_id"] != best).sort_values("first", kind="stable")
 
 
 def filtered(before: pd.DataFrame | None, after: pd.DataFrame, cell: str | None, outcome: str) -> pd.DataFrame:

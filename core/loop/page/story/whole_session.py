@@ -7,7 +7,7 @@ import streamlit as st
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.branches import Branch, branches_figure, family, parted
-from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, map_figure, stops
+from frozenlab.loop.page.config_map import AXES, SHADE_HELP, SHADES, map_figure, stops
 from frozenlab.loop.page.curves import rates_over_stages
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.loop.session import Session
@@ -55,6 +55,8 @@ def compare_branch(branch: Branch, parent: Session) -> None:
 
 def show_map(moment: Moment, contents: Contents) -> None:
     """Where the engineer has led the session."""
+    if moment.session.spec.tasks.ratios != AXES:
+        return
     path = once(lambda: stops(moment.session), "story stops", moment.revision)
     if len({stop.stage for stop in path}) < 2:
         return

@@ -9,8 +9,8 @@ import streamlit as st
 from frozenlab.engineer.engineers import BY_NAME, engineer_of, titled
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
-from frozenlab.lake.config import LAYOUTS, Layout
 from frozenlab.loop.spec import SessionSpec
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.ui import api_form
 
 
@@ -21,7 +21,7 @@ class ChosenEngineer(NamedTuple):
     server: dict[str, Any] | None
     """The settings of an engineer behind an API; None for others."""
     sections: tuple[SectionName, ...]
-    layouts: tuple[Layout, ...]
+    layouts: tuple[str, ...]
 
     @property
     def unnamed(self) -> bool:
@@ -49,9 +49,9 @@ def engineer_fields() -> ChosenEngineer:
         help="Sections of the context: " + "; ".join(f"{name}: {help_of(name)}" for name in NAMES) + ".",
     )  # fmt: skip
     layouts = st.pills(
-        "Layouts it may use", LAYOUTS, selection_mode="multi", key="form_layouts",
+        "Layouts it may use", LAKE.parts, selection_mode="multi", key="form_layouts",
         help="Without any, every map size keeps the layouts of the first config; so does the lab model, which has no words for layouts.",
     )  # fmt: skip
     return ChosenEngineer(
-        engineer, server, tuple(name for name in NAMES if name in sections), tuple(layout for layout in LAYOUTS if layout in layouts)
+        engineer, server, tuple(name for name in NAMES if name in sections), tuple(layout for layout in LAKE.parts if layout in layouts)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.cells import Config
 from frozenlab.lake.config import ConfigError, EnvironmentConfig
 from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
 from frozenlab.lake.presets import preset
@@ -15,7 +16,7 @@ from frozenlab.ui import markup
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
 
 
-def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig | None:
+def pick_config(found: list[Session], begun: SessionSpec) -> Config | None:
     """The config of the first stage: from the preset session, from Design, from a file, or the last one of a session. None: not chosen
     yet."""
     designed = st.session_state.get("design_config")
@@ -25,7 +26,7 @@ def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig |
     if "form_source" not in st.session_state and designed:
         st.session_state["form_source"] = FROM_DESIGN
     source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
-    config: EnvironmentConfig | None = begun.initial_config
+    config: Config | None = begun.initial_config
     try:
         if source == FROM_DESIGN:
             config = EnvironmentConfig.from_json(designed or "")
@@ -44,7 +45,7 @@ def pick_config(found: list[Session], begun: SessionSpec) -> EnvironmentConfig |
     return config
 
 
-def last_config(session: Session) -> EnvironmentConfig:
+def last_config(session: Session) -> Config:
     """The newest config of a session: what its engineer proposed last."""
     records = [session.proposal(stage) for stage in range(session.spec.stages)]
     return next((record.config_after for record in reversed(records) if record is not None), session.spec.initial_config)

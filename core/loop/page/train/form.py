@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pydantic import ValidationError
 
+from frozenlab.cells import Config
 from frozenlab.errors import one_line
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.page import language_form
 from frozenlab.loop.page.train.engineer import ChosenEngineer, engineer_fields
 from frozenlab.loop.page.train.first_config import pick_config
@@ -64,7 +63,7 @@ def new_session_form(found: list[Session]) -> None:
         with st.expander("The engineer and what it sees"):
             chosen = engineer_fields()
         with st.expander("Stages, steps and seed"):
-            numbers = number_fields()
+            numbers = number_fields(begun)
     suggest_title(begun.title if config == begun.initial_config else "")
     title = first.text_input("Title", max_chars=120, key="form_title")
     with run:
@@ -105,12 +104,12 @@ class Numbers(NamedTuple):
     schedule: Schedule
 
 
-def number_fields() -> Numbers:
+def number_fields(begun: SessionSpec) -> Numbers:
     left, right = st.columns([2, 1])
     with left:
         loop = fields(SessionSpec, LOOP, key="form", columns=2)
     with right:
-        suite = fields(SuiteSpec, SUITE, key="form", columns=1)
+        suite = fields(type(begun.suite), SUITE, key="form", columns=1)
     training = fields(TrainingSettings, TRAINING, key="form", columns=5, steps={"learning_rate": 1e-5, "temperature": 0.1})
     schedule = st.segmented_control(
         "The learning rate falls", SCHEDULES, format_func=SCHEDULE_WORDS.__getitem__, key="form_schedule", required=True,
@@ -122,12 +121,10 @@ def number_fields() -> Numbers:
 
 
 def spec_of(
-    title: str, begun: SessionSpec, config: EnvironmentConfig, language: dict[str, Any] | None, chosen: ChosenEngineer, numbers: Numbers
+    title: str, begun: SessionSpec, config: Config, language: dict[str, Any] | None, chosen: ChosenEngineer, numbers: Numbers
 ) -> SessionSpec:
     """The spec that the form holds. Raises pydantic's ValidationError."""
-    cells: dict[str, Any] = (
-        {} if config == begun.initial_config else {"agents": config.teams, "sizes": config.sizes, "layouts": config.kept_layouts}
-    )
+    cells = {} if config == begun.initial_config else begun.tasks.suite_cells(config)
     training = begun.training.scheduled(numbers.schedule).model_dump() | numbers.training
     plans = training["boards_per_step"] * training["completions_per_board"]
     return SessionSpec(

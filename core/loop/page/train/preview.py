@@ -24,12 +24,9 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     boards = training.steps * training.boards_per_step
     plans = f"{boards * training.completions_per_board:,} sampled plans"
     stages = f"{spec.stages} stage{'s' if spec.stages > 1 else ''}"
-    *fewer, most = map(str, spec.suite.agents)
-    agents = f"{', '.join(fewer)} and {most}" if fewer else most
     st.markdown(
         f"**{stages}** of {training.steps} steps by **{title_of(training.method)}**: {plans} on {boards:,} boards a stage, "
-        f"then a validation on held-out boards of {len(spec.suite.sizes)} map sizes "
-        f"with {agents} agents"
+        f"then a validation on held-out boards of {spec.tasks.suite_scope(spec.suite)}"
         + (", and a test on others that no engineer sees." if spec.test else ".")
         + (f" Between stages, {spec.engineer.who} writes the next config." if spec.stages > 1 else "")
     )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Literal
 
 import streamlit as st
 
-from frozenlab.lake.board import Board
 from frozenlab.loop.events import event_words
 from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
@@ -15,8 +13,8 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.loop.store import OFFERED
 from frozenlab.tasks.labels import cells_noun
-from frozenlab.tasks.lake.view.player import board_player
-from frozenlab.tasks.lake.view.recorded import answer_of
+from frozenlab.tasks.view.view import Shown
+from frozenlab.tasks.view.views import view_of
 from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
@@ -134,8 +132,8 @@ def newest_plan(session: Session, state: State, mark: Mark) -> None:
                 anchor=False,
                 help="Drawn at the training temperature, mistakes and all.",
             )
-            track = answer_of(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
-            board_player(Board.from_dict(json.loads(row["board"])), [track], key="newest", height=300, autoplay=state.live)
+            answer = Shown(row, f"{stage_name(stage).lower()}, step {int(row['training_step'])}")
+            view_of(session.spec.tasks).play([answer], key="newest", height=300, autoplay=state.live)
             rewarded = BY_NAME[session.spec.training.method].rewards
             with st.expander(f"The answer, word by word (reward {row['reward']:.2f})" if rewarded else "The answer, word by word"):
                 st.code(row["completion"] or " ", language=None, wrap_lines=True)

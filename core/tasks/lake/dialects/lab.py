@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from frozenlab.errors import LabError
 from frozenlab.lake.board import Board, Cell
+from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths
 from frozenlab.tasks.family import LabDialect
@@ -21,6 +22,7 @@ from frozenlab.tasks.lake.dialects.vocabulary import (
     HEIGHTS,
     HOLES,
     MAX_AGENTS,
+    MAX_CELLS,
     MAX_SIDE,
     MOVES,
     PLAN,
@@ -101,3 +103,15 @@ class BoardsInLabWords(LabDialect[Instance, Answer]):
 
     def limit(self, task: Instance) -> int:
         return max_plan_words(task.board)
+
+    def obstacles(self, config: EnvironmentConfig, engineer: bool) -> list[str]:
+        found = [
+            f"The lab model reads boards up to {MAX_SIDE}×{MAX_SIDE}; the config asks for {size}×{size}."
+            for size in config.sizes
+            if size > MAX_SIDE
+        ]
+        if engineer and len(config.cells) > MAX_CELLS:
+            found.append(f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}.")
+        if engineer and any(cell.layout for cell in config.cells.values()):
+            found.append("The lab model as engineer has no words for layouts: leave cells of one layout out, or take another engineer.")
+        return found

@@ -12,6 +12,8 @@ MAX_SIDE = 10
 """Largest board side that the lab dialect can name."""
 MAX_AGENTS = 5
 MAX_TIME = 60
+MAX_CELLS = 11
+"""Cells of a config that an engineer's prompt has room for, with its answer: each takes up to 91 of the lab model's 1,024 positions."""
 
 PLAN, ENGINEER = "<plan>", "<engineer>"
 CELLS = tuple(f"r{r}c{c}" for r in range(MAX_SIDE) for c in range(MAX_SIDE))

@@ -116,6 +116,7 @@ def evidence(seed: int, setting: Setting, store: SessionStore) -> Session:
 def seen(session: Session) -> tuple[Context, EnvironmentConfig]:
     """What the engineer of an evidence sees, and the config that it may change."""
     measured = session.measurements(0)
+    assert isinstance(measured.config, EnvironmentConfig)
     return describe(measured, session.spec.sections), measured.config
 
 
@@ -145,7 +146,7 @@ def proposals(session: Session, samples: int, randoms: int, temperature: float) 
     yield from new("policy", (model.complete_constrained(render_context(context), grammar, temperature, draw) for draw in draws), samples)
     anyhow = (RandomEngineer().propose(context, config, draw).config for draw in draws)
     allowed = (guard(drawn, config, limits)[0] for drawn in anyhow)
-    yield from new("random", (worded(context, config, drawn) for drawn in allowed), randoms)
+    yield from new("random", (worded(context, config, drawn) for drawn in allowed if isinstance(drawn, EnvironmentConfig)), randoms)
 
 
 # --- measuring -------------------------------------------------------------------------------------------------------

@@ -12,13 +12,15 @@ import numpy as np
 
 from frozenlab import seeds
 from frozenlab.cells import Cell
-from frozenlab.engineer.dialects.lab import MAX_CELLS, READABLE, render_context, render_proposal
+from frozenlab.engineer.dialects.lab import READABLE, render_context, render_proposal
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures, history, preserved, statistics
 from frozenlab.engineer.sections.preserved import TEACHES, WORKS
 from frozenlab.lake.config import PAPER_SIZES, BoardKind, CellConfig, EnvironmentConfig
 from frozenlab.lake.rules import FAULTS
+from frozenlab.tasks.lake.dialects.vocabulary import MAX_CELLS
+from frozenlab.tasks.lake.evidence import statistics as drawn_statistics
 
 TEAMS = (2, 3, 4, 5)
 ALL_SECTIONS_CHANCE = 0.5
@@ -92,7 +94,7 @@ def draw_lines(rng: np.random.Generator, cell: Cell, size: int, share: float, va
         yield failures.case_line(cell, "a", max(faults, key=lambda f: faults[f]), int(rng.integers(1, 2 * size)), "", "")
     holes, waits = grid(rng, 0.5), grid(rng, 0.9)
     drawn = {"boards": 100.0, "hole_ratio": holes, "wait_ratio": waits, "makespan": rng.uniform(1, 2.2) * size}
-    yield statistics.cell_line(cell, share, holes, waits, drawn)
+    yield statistics.cell_line(cell, *drawn_statistics(cell, share, holes, waits, drawn))
     gain = rng.normal(0.03, 0.06)
     if TEACHES[0] <= sampled <= TEACHES[1] and gain >= WORKS:
         yield preserved.cell_line(cell, valid, gain)

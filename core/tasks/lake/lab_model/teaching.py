@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from frozenlab import seeds
+from frozenlab.cells import Config
 from frozenlab.engineer.dialects.lab import render_context, render_proposal
 from frozenlab.engineer.engineers import RandomEngineer, rules
 from frozenlab.engineer.engineers.human import proposal_of
@@ -76,7 +77,7 @@ def weights(table: pd.DataFrame, temperature: float) -> pd.Series:
     return raw / raw.groupby(table["evidence"]).transform("sum") / table["evidence"].nunique()
 
 
-def features(config: EnvironmentConfig, valid: Mapping[str, float]) -> NDArray[np.float64]:
+def features(config: Config, valid: Mapping[str, float]) -> NDArray[np.float64]:
     """FEATURES of a config: over the boards that are drawn from it, the mean hole ratio, wait ratio, map size (in tens) and the valid rate
     (0..1, by cell) that the policy has on their cell; and how evenly they are spread over the cells (entropy, 1 = evenly)."""
     shares = np.array([cell.share for cell in config.cells.values()])
@@ -95,7 +96,7 @@ class OutcomeModel:
     skill: float
     """Correlation within evidences of measured gains with predictions for left-out evidences."""
 
-    def value(self, config: EnvironmentConfig, valid: Mapping[str, float]) -> float:
+    def value(self, config: Config, valid: Mapping[str, float]) -> float:
         return float(features(config, valid) @ self.slopes)
 
 
@@ -146,7 +147,7 @@ def left_out(seen: NDArray[np.float64], gains: NDArray[np.float64], groups: NDAr
 # --- what is taught --------------------------------------------------------------------------------------------------
 
 
-def worded(context: Context, before: EnvironmentConfig, after: EnvironmentConfig) -> str:
+def worded(context: Context, before: EnvironmentConfig, after: Config) -> str:
     """A config as a proposal in the lab dialect that cites all evidence. Readings and predictions are those of the rules."""
     now = {name: line.numbers["valid"] for name in context.names if (line := context.evidence("failures", name))}
     cited = {name: [line.id for section in context.sections if (line := context.evidence(section, name))] for name in context.names}
@@ -161,7 +162,7 @@ def told_config(context: Context) -> EnvironmentConfig | None:
     return EnvironmentConfig.model_validate({"cells": cells}) if len(cells) == len(lines) else None
 
 
-def blend(one: EnvironmentConfig, other: EnvironmentConfig, part: float) -> EnvironmentConfig:
+def blend(one: Config, other: Config, part: float) -> Config:
     """The config at fraction ``part`` (0..1) of the way from one config to the other."""
     cells = {
         name: cell.model_copy(update={knob: (1 - part) * getattr(cell, knob) + part * getattr(other.cells[name], knob) for knob in KNOBS})

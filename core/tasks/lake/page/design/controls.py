@@ -59,11 +59,8 @@ def remember() -> None:
 
 
 def rearrange() -> None:
-    """Other teams, or other layouts kept apart: new cells begin like the old ones of their size, and the shares are scaled.
-
-    Of several teams, each has the sizes with a row for every agent, as in the paper.
-    """
-    state.design_absent = [kind for kind in all_kinds() if kind.size < kind.agents and len(state.design_teams) > 1]
+    """Other teams, or other layouts kept apart: every team on every size, new cells like the old ones of their size, shares scaled."""
+    state.design_absent = []
     if kinds():
         put(config_of(drafts.normalised(cells())))
 

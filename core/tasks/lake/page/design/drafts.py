@@ -62,7 +62,11 @@ OFFERED: dict[str, str] = {QUICK: "Where the quick session begins"} | {name: wor
 
 def offered(name: str, teams: Sequence[int]) -> EnvironmentConfig:
     """A ready-made config for some teams; that of the quick session has its own team."""
-    return preset_spec("quick").initial_config if name == QUICK else preset(name, teams or (2,))
+    if name != QUICK:
+        return preset(name, teams or (2,))
+    config = preset_spec("quick").initial_config
+    assert isinstance(config, EnvironmentConfig)
+    return config
 
 
 def shelf(store: SessionStore) -> dict[str, Path]:

@@ -7,9 +7,9 @@ import streamlit as st
 from frozenlab.lake.config import KNOBS, LAYOUTS, BoardKind, EnvironmentConfig
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.rates import natural_wait_rate
+from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
 from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import cells, config_of, exact, kinds, layouts, most, put, remember, slider, state
-from frozenlab.tasks.lake.view.words import LAYOUT_WORDS
 from frozenlab.tasks.lake.words import cell_label, teams_title
 from frozenlab.ui import theme
 
@@ -37,13 +37,10 @@ def table() -> dict[BoardKind, str]:
             column.markdown(name, help=words)
     wrong = {}
     config = config_of(drafts.normalised(cells()))
-    team = config.teams[0] if len(config.teams) == 1 else None
     for kind in kinds():
-        if kind.agents != team:
-            team = kind.agents
-            st.markdown(f":small[**{teams_title((team,))}**]")
         columns, name = st.columns(widths, vertical_alignment="center"), config.name_of(kind)
-        columns[0].markdown(f"**{kind.size}×{kind.size}**")
+        team = "" if len(config.teams) == 1 else f"  \n:small[{teams_title((kind.agents,))}]"
+        columns[0].markdown(f"**{kind.size}×{kind.size}**{team}")
         for column, knob in zip(columns[1:4], KNOBS, strict=True):
             key = slider(kind, knob)
             state.setdefault(key, round(100 * exact(kind)[knob]))

@@ -7,10 +7,10 @@ import streamlit as st
 from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
+from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
 from frozenlab.tasks.lake.page.design.controls import kinds, rearrange, slider, state
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.gallery import board_gallery
-from frozenlab.tasks.lake.view.words import LAYOUT_WORDS
 
 DRAWING = "Drawing boards and solving them"
 

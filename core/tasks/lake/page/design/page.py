@@ -6,13 +6,13 @@ import streamlit as st
 
 from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, EnvironmentConfig
 from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.lake.drawing_words import MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
 from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import cells, config_of, kinds, put, rearrange, state
 from frozenlab.tasks.lake.page.design.knobs import balance, table
 from frozenlab.tasks.lake.page.design.layouts import layout_gallery
 from frozenlab.tasks.lake.page.design.library import library, presets
 from frozenlab.tasks.lake.page.design.sample import comparison, drawn_boards
-from frozenlab.tasks.lake.view.words import MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
 from frozenlab.ui import nav, theme
 
 
@@ -57,8 +57,7 @@ def rules_of_drawing() -> None:
     )
     team.pills(
         "Agents", range(1, MAX_AGENTS + 1), selection_mode="multi", key="design_teams", on_change=rearrange, persist_state="session",
-        help="How many agents a training board has. With several teams, each has shares of its own for every size that has a row "
-        "for each agent.",
+        help="How many agents a training board has. With several teams, each has a row for every size, and shares of its own.",
     )  # fmt: skip
     waits, places, layouts = st.columns([1.35, 1.15, 0.7], vertical_alignment="bottom")
     waits.selectbox(

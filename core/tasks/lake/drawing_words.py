@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frozenlab.lake.config import Layout, Placement, WaitDefinition
+from frozenlab.lake.config import EnvironmentConfig, Layout, Placement, WaitDefinition
 from frozenlab.lake.layouts import LAYOUTS
 
 LAYOUT_WORDS: dict[Layout, str] = {recipe.name: recipe.words for recipe in LAYOUTS}
@@ -16,3 +16,13 @@ PLACEMENT_HELP = (
     "Anywhere on the frozen cells; a board without a solution is replaced by another (the paper's). Or each agent's start and goal "
     "within connected cells, as POGEMA does, which favours boards with isolated pockets."
 )
+
+
+def notes(config: EnvironmentConfig) -> list[str]:
+    """What a config says besides its cells, where that is not the paper's."""
+    found = []
+    if config.wait_definition != "makespan":
+        found.append(f"A board must wait if {MUST_WAIT_IF[config.wait_definition]}.")
+    if config.placement != "uniform":
+        found.append(f"Starts and goals: {STARTS_AND_GOALS[config.placement]}.")
+    return found

@@ -1,0 +1,39 @@
+"""What the lake adds to the evidence that an engineer sees: what was drawn of a cell, and worked cases of failed plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from frozenlab.cells import Cell
+from frozenlab.lake.config import SCATTER, Layout
+
+
+def statistics(
+    cell: Cell, share: float, hole_ratio: float, wait_ratio: float, drawn: Mapping[str, float], layouts: Mapping[Layout, float] = SCATTER
+) -> tuple[str, dict[str, float]]:
+    """The config of one cell, and what was drawn from it: ``boards``, ``hole_ratio``, ``wait_ratio``, ``makespan`` (mean steps).
+
+    Layouts are named where not all boards are scattered.
+    """
+    mixed = "" if layouts == SCATTER else f", {', '.join(f'{part:.0%} {layout}' for layout, part in layouts.items())} boards"
+    text = (
+        f"{cell.words}: config share {share:.2f}, hole ratio {hole_ratio:.2f}, wait ratio {wait_ratio:.2f}{mixed}; "
+        f"drawn {drawn['boards']:.0f} boards, holes {drawn['hole_ratio']:.2f}, wait {drawn['wait_ratio']:.2f}, "
+        f"mean optimal makespan {drawn['makespan']:.1f}."
+    )
+    numbers = {"share": share, "hole_ratio": hole_ratio, "wait_ratio": wait_ratio, "makespan": drawn["makespan"]}
+    return text, numbers | {f"drawn_{name}": drawn[name] for name in ("boards", "hole_ratio", "wait_ratio")}
+
+
+def case(row: Any) -> tuple[str, int]:
+    """What went wrong with a failed plan, as a phrase, and at which time step."""
+    import pandas as pd
+
+    step = 0 if pd.isna(row["step"]) else int(row["step"])
+    who = " and ".join(str(agent) for agent in json.loads(row["fault_agents"]))
+    where = "" if pd.isna(row["cell"]) else f" at {tuple(json.loads(row['cell']))}"
+    agents = f" of agent {who}" if who else ""
+    board = f"board {row['board_id']} ({row['agents']} agents, optimum {row['optimal_makespan']} steps)"
+    return f"{board}: {row['fault'].replace('_', ' ')}{agents}{where} at step {step}", step

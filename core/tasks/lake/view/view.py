@@ -1,0 +1,81 @@
+"""The lake's view: boards in a list, and plans in the player next to the optimal plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge_paths
+from frozenlab.tasks.lake.view import share
+from frozenlab.tasks.lake.view.optimum import optimal_paths
+from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.recorded import answer_of, showcase
+from frozenlab.tasks.lake.view.tracks import Track
+from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.tasks.view.view import Shown, View
+from frozenlab.ui import markup, nav
+from frozenlab.ui.figures import size_label
+
+
+class LakeView(View):
+    """Boards drawn, plans played."""
+
+    def columns(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return pd.DataFrame(
+            {
+                "map": [size_label(n) for n in rows["size"]],
+                "agents": rows["agents"].to_numpy(),
+                "outcome": [OUTCOMES[name].label for name in rows["outcome"]],
+                "steps": rows["makespan"].to_numpy(),
+                "optimum": rows["optimal_makespan"].to_numpy(),
+            }
+        )
+
+    def in_order(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Small boards first."""
+        return rows.sort_values(["size", "agents"], kind="stable")
+
+    def showcase(self, before: pd.DataFrame, after: pd.DataFrame) -> str | None:
+        return showcase(before, after)
+
+    def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
+        board = Board.from_dict(json.loads(shown[0].row["board"]))
+        board_player(board, [answer_of(*answer) for answer in shown], key=key, height=height, autoplay=autoplay)
+
+    def show(
+        self,
+        row: pd.Series,
+        label: str,
+        before: pd.DataFrame | None,
+        before_label: str,
+        *,
+        key: str,
+        height: int = 430,
+        autoplay: bool = False,
+    ) -> None:
+        """The plan of one row, its fault marked, with the optimal plan; on demand also the plan that the table ``before`` has for the
+        board."""
+        board = Board.from_dict(json.loads(row["board"]))
+        code = share.encode(board)
+        best = optimal_paths(code)
+        tracks = [answer_of(row, label)]
+        earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
+        title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
+        what = f"{size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes"
+        title.markdown(f"**{markup.plain(str(row['board_id']))}** · {what}")
+        if earlier is not None:
+            compare = option.toggle(
+                "Also before", key=f"{key}-before", disabled=earlier.empty, help="Shows the plan from before this stage next to it."
+            )
+            if compare and len(earlier):
+                tracks.insert(0, answer_of(earlier.iloc[0], before_label))
+        link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
+        if best is not None:
+            tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
+        board_player(board, tracks, key=key, ghost=best, height=height, autoplay=autoplay)
+        with st.expander("The model's answer, word by word"):
+            st.code(row["completion"] or " ", language=None, wrap_lines=True)

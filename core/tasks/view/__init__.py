@@ -1,0 +1,1 @@
+"""How pages show the answers of each task family."""

@@ -1,0 +1,94 @@
+"""How a page shows tasks and answers: a list to choose from and the chosen one, in plain text unless the family draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.cells import in_order
+from frozenlab.tasks.family import Family
+from frozenlab.ui import markup
+
+MOST_TASKS = 60
+"""Rows of a list; a filter narrows it down further than scrolling would."""
+BOOKKEEPING = ("board_id", "config_cell", "completion", "outcome", "valid", "optimal", "fault", "training_step", "reward", "tokens")
+"""Columns that say nothing about the task itself."""
+
+
+class Shown(NamedTuple):
+    """One answer to a task."""
+
+    row: pd.Series
+    """Of a table of judged answers."""
+    label: str
+
+
+class View:
+    """Tasks and answers as text. A family that draws its own overrides these methods."""
+
+    def __init__(self, family: Family) -> None:
+        self.family = family
+
+    def columns(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The columns of a list of answers, one row each."""
+        about = [name for name in self.family.columns if name not in BOOKKEEPING]
+        return rows[["board_id", *about]].assign(outcome=[self.family.outcomes[name].label for name in rows["outcome"]])
+
+    def in_order(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """The rows as a list begins with them."""
+        place = {cell: number for number, cell in enumerate(in_order(rows["config_cell"]))}
+        return rows.sort_values("config_cell", key=lambda cells: cells.map(place), kind="stable")
+
+    def showcase(self, before: pd.DataFrame, after: pd.DataFrame) -> str | None:
+        """The id of a task that shows best what training did: it failed before and is solved optimally after."""
+        both = before[["board_id", "valid"]].merge(after[["board_id", "optimal"]], on="board_id")
+        turned = both[~both["valid"] & both["optimal"]]
+        return None if turned.empty else str(turned["board_id"].iloc[0])
+
+    def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
+        """Answers to one task, side by side."""
+        for answer, place in zip(shown, st.columns(len(shown)), strict=True):
+            about = ", ".join(str(answer.row[name]) for name in self.family.columns if name not in BOOKKEEPING)
+            place.markdown(f"**{markup.plain(about)}** · {answer.label}: {self.family.outcomes[answer.row['outcome']].label}")
+            place.code(answer.row["completion"] or " ", language=None, wrap_lines=True)
+
+    def pick(self, rows: pd.DataFrame, counts: str, *, key: str, height: int = 430) -> pd.Series:
+        """The list of ``rows`` (at least one; rows of a validation or completions table) and the row that is chosen.
+
+        Args:
+            counts: how many tasks of which kind, for the line below the list.
+        """
+        shown = rows.head(MOST_TASKS)
+        chosen = st.dataframe(
+            self.columns(shown),
+            key=key,
+            hide_index=True,
+            height=height,
+            on_select="rerun",
+            selection_mode="single-row-required",
+            selection_default={"selection": {"rows": [0]}},
+            placeholder="–",
+            alt="Boards with their outcome",
+        )
+        st.caption(counts + (f", the first {MOST_TASKS} listed" if len(rows) > MOST_TASKS else "") + ".")
+        picked = chosen["selection"]["rows"]
+        return shown.iloc[picked[0] if picked else 0]
+
+    def show(
+        self,
+        row: pd.Series,
+        label: str,
+        before: pd.DataFrame | None,
+        before_label: str,
+        *,
+        key: str,
+        height: int = 430,
+        autoplay: bool = False,
+    ) -> None:
+        """The answer of one row; also the one that the table ``before`` has to the same task."""
+        earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
+        answers = [Shown(earlier.iloc[0], before_label)] if earlier is not None and len(earlier) else []
+        self.play([*answers, Shown(row, label)], key=key, height=height, autoplay=autoplay)

@@ -1,0 +1,126 @@
+"""The toy family runs a whole session, a study and a replay with a tiny language model, and their pages open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
+from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.worker import run_job
+from frozenlab.loop.session import Session
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.replays import worker
+from frozenlab.replays.arms import arms_of_engineers
+from frozenlab.replays.report import compared, proposals
+from frozenlab.replays.store import Replay, create_replay
+from frozenlab.replays.task import task_for
+from frozenlab.studies.runner import Runner
+from frozenlab.studies.spec import Arm, StudySpec
+from frozenlab.studies.store import Study, create_study
+from frozenlab.tasks import families
+from frozenlab.tasks.lake.family import LAKE
+from frozenlab.training.settings import TrainingSettings
+from tests.pages.apptest import open_page, words
+from tests.running import finish
+from tests.tasks.toy import SUMS, SumConfig, SumSuite
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def with_sums() -> object:
+    patch = pytest.MonkeyPatch()
+    patch.setattr(families, "FAMILIES", (LAKE, SUMS))
+    yield
+    patch.undo()
+
+
+def toy_spec(model: Path) -> SessionSpec:
+    return SessionSpec(
+        title="sums",
+        policy=str(model),
+        language=LanguageSettings(dtype="float32", device="cpu", lora=Lora(rank=4, alpha=8), rows=8, max_tokens=8, context=8000, vllm=None),
+        engineer=PolicyEngineer(max_tokens=3000),
+        stages=2,
+        initial_config=SumConfig(),
+        training=TrainingSettings(steps=3, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0),
+        suite=SumSuite(seed=1),
+        test=SumSuite(seed=2),
+        seed=3,
+    )
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
+    return SessionStore(tmp_path_factory.mktemp("sessions"))
+
+
+@pytest.fixture(scope="module")
+def session(tiny_adder: Path, store: SessionStore, with_sums: object) -> Session:
+    made = store.create(toy_spec(tiny_adder), "sums")
+    assert finish(made) == 0, made.state().error
+    return Session(made.dir)
+
+
+@pytest.fixture(scope="module")
+def replay(session: Session, store: SessionStore) -> Replay:
+    arms = arms_of_engineers([FixedEngineer(), LearnabilityEngineer(), UniformEngineer()], "fixed")
+    return create_replay(task_for(session, 0, arms, "sums again", samples=2), store, "asked")
+
+
+class Here:
+    """The workers of a study in the test's own process, which knows the toy family."""
+
+    def prepare(self) -> int:
+        return 1
+
+    def start(self, session: Session) -> None:
+        finish(session)
+
+    def running(self, session: Session) -> bool:
+        return False
+
+    def stop(self, session: Session) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def study(tiny_adder: Path, store: SessionStore, with_sums: object) -> Study:
+    arms = tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in (UniformEngineer(), FixedEngineer()))
+    spec = StudySpec(title="sums", session=toy_spec(tiny_adder).changed(engineer=FixedEngineer()), arms=arms, seeds=(1, 2))
+    return create_study(spec, store, "adders")
+
+
+def test_a_whole_session_runs(session: Session) -> None:
+    assert session.state().status == "done" and not session.problems
+    assert isinstance(session.spec.initial_config, SumConfig)
+    record = session.proposal(0)
+    assert record is not None and record.proposal is not None and isinstance(record.config_after, SumConfig)
+    context = session.context(0)
+    assert context is not None and "add two numbers" in (context.prompt or "") and "twins_percent" in (context.prompt or "")
+    assert {line.id for line in context.lines} >= {"Beasy", "Bhard", "Feasy", "Fhard", "Seasy", "Shard"}
+
+
+def test_a_replay_asks_again(replay: Replay) -> None:
+    assert worker.main(replay.dir) == 0, replay.state().error
+    table = proposals(replay.answers())
+    assert {"share", "twins"} <= set(table) and len(table) == 3 * 2 * 2
+    assert set(compared(table, "fixed").index) == {"fixed", "learnability", "uniform"}
+
+
+def test_a_study_runs(study: Study) -> None:
+    assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=Here()).run()) == 0, study.state().error
+    assert (study.dir / "report").is_dir() and set(study.boards()["cell"]) == {"easy", "hard"}
+
+
+@pytest.mark.parametrize("page", ["home", "story", "train", "replay", "studies", "benchmark", "design", "play", "help"])
+def test_its_pages_open(page: str, session: Session, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
+    monkeypatch.setattr("frozenlab.places.SESSIONS", store.root / "recorded")
+    query = {"story": {"session": "sums"}, "train": {"session": "sums"}, "replay": {"replay": "asked"}, "studies": {"study": "adders"}}
+    app = open_page(page, **query.get(page, {}))
+    assert not app.exception and words(app)
