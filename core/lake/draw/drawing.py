@@ -1,4 +1,4 @@
-"""Compiled drawing of random boards in bulk: holes, placement of the agents, and the canonical hash.
+"""Compiled drawing of random boards in bulk: scattered holes, placement of the agents, and the canonical hash.
 
 Draw number d of a stream depends on the stream's key and d only, so the same boards come out on any machine, in any order and in chunks
 of any size. Imports numba, as the kernels do.
@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenlab.lake.draw.layouts import lay_out
 from frozenlab.lake.kernels.compiled import entry, inlined, kernel
 from frozenlab.lake.kernels.grid import DIRECTIONS, cell_towards, write_exits
 from frozenlab.lake.kernels.stream import GOLDEN, below, mix
 
-SCATTER = 0
-"""The layout, as an index in LAYOUTS, that is drawn here."""
 UNIFORM, CONNECTED = 0, 1
 """The placements, as indices in PLACEMENTS."""
 
@@ -32,29 +29,22 @@ def shuffled_head(state, cells, first, last):
 
 
 @inlined
-def draw(key, number, layout, placement, holes, size, free, cells, label, exits, starts, goals):
-    """Draw ``number`` of the stream ``key``: a square board with an exact number of holes; False if the agents are not placed.
+def first_state(key, number):
+    """The state of the random stream at which draw ``number`` of the stream ``key`` begins."""
+    return mix(key + (np.uint64(number) + np.uint64(1)) * GOLDEN)
+
+
+@kernel
+def place_agents(state, placement, holes, size, free, cells, label, exits, starts, goals):
+    """Writes the exits of a board of ``holes`` holes, and places the agents; False if they are not placed.
 
     UNIFORM: starts and goals uniform over the frozen cells, and False if some goal cannot be reached. CONNECTED: one agent after the
     other, its start uniform over the free cells from which another free cell can be reached, its goal uniform over those.
+
+    Args:
+        cells: all cells, holes first; scratch afterwards.
     """
-    n, k = size * size, starts.shape[0]
-    state = mix(key + (np.uint64(number) + np.uint64(1)) * GOLDEN)
-    free[:] = 1
-    for c in range(n):
-        cells[c] = c
-    if layout == SCATTER:
-        state = shuffled_head(state, cells, 0, holes)
-        for place in range(holes):
-            free[cells[place]] = 0
-    else:
-        state = lay_out(layout, size, holes, state, free, cells)
-        low, high = 0, n - 1
-        for c in range(n):  # holes first, as above
-            place = high if free[c] else low
-            cells[place] = c
-            low += 1 - free[c]
-            high -= free[c]
+    k = starts.shape[0]
     write_exits(free, size, exits)
     if placement == UNIFORM:
         state = shuffled_head(state, cells, holes, holes + 2 * k)
@@ -73,7 +63,7 @@ def place_connected(state, size, exits, cells, label, starts, goals):
     room = np.zeros(n, np.int64)  # free cells of each component, the components named by their first cell
     for c in range(n):
         if exits[c] and label[c] < 0:
-            room[c] = flood(exits, size, c, -1, c, label, cells)
+            room[c] = flood(exits, size, c, np.int64(-1), c, label, cells)
     for i in range(starts.shape[0]):
         component = -1
         for role in range(2):
@@ -127,7 +117,7 @@ def reachable(exits, width, starts, goals, label, queue):
     return True
 
 
-@kernel
+@inlined
 def canonical(exits, height, width, starts, goals):
     """A 64-bit hash that is the same for all 8 rotations and mirror images of a board and for all orders of its agents.
 
@@ -163,8 +153,8 @@ def place(cell, height, width, image):
 
 
 @entry("boards")
-def draw_boards(key, first, last, layout, placement, holes, size, exits, starts, goals, numbers):
-    """Draws ``first, first + 1, ...`` until all rows of ``exits`` are boards whose agents can reach their goals, or up to ``last``.
+def draw_boards(key, first, last, placement, holes, size, exits, starts, goals, numbers):
+    """Draws ``first, first + 1, ...`` until all rows of ``exits`` are scatter boards whose agents can reach their goals, or up to ``last``.
 
     Args:
         exits: uint8 ``[row, cell]``, row-major, gets the masks of :mod:`frozenlab.lake.exits`.
@@ -175,12 +165,15 @@ def draw_boards(key, first, last, layout, placement, holes, size, exits, starts,
         (how many rows were filled, the number of the next draw)
     """
     free = np.empty(size * size, np.uint8)
-    cells = np.empty(size * size, np.int64)
-    label = np.empty(size * size, np.int64)
-    rows = 0
-    number = first
+    cells, label = np.empty(size * size, np.int64), np.empty(size * size, np.int64)
+    rows, number = 0, first
     while rows < exits.shape[0] and number < last:
-        if draw(key, number, layout, placement, holes, size, free, cells, label, exits[rows], starts[rows], goals[rows]):
+        for c in range(size * size):
+            free[c], cells[c] = 1, c
+        state = shuffled_head(first_state(key, number), cells, np.int64(0), holes)
+        for place in range(holes):
+            free[cells[place]] = 0
+        if place_agents(state, placement, holes, size, free, cells, label, exits[rows], starts[rows], goals[rows]):
             numbers[rows] = number
             rows += 1
         number += 1

@@ -1,28 +1,44 @@
-"""Placing the holes of a structured layout, compiled. Imports numba. The layouts themselves are in the folder lake/layouts."""
+"""Drawing boards of the structured layouts, compiled; as a group of its own, because most boards are scatter. Imports numba.
+
+The layouts themselves are in the folder lake/layouts.
+"""
 
 # mypy: disallow-untyped-defs=False
 # Numba compiles these functions and takes their types from the calls.
 
 from __future__ import annotations
 
-import warnings
+from typing import Any
 
 import numpy as np
-from numba import literal_unroll
-from numba.core.errors import NumbaExperimentalFeatureWarning
 
-from frozenlab.lake.kernels.compiled import callable_from_kernels, kernel
+from frozenlab.lake.draw.drawing import first_state, place_agents
+from frozenlab.lake.kernels.compiled import callable_from_kernels, entry, inlined, kernel
 from frozenlab.lake.kernels.stream import below
 from frozenlab.lake.layouts import LAYOUTS, walls
 from frozenlab.lake.layouts.layout import LATE
 
-# before numba unrolls the tuple of recipes it considers function pointers, and warns of those
-warnings.filterwarnings("ignore", category=NumbaExperimentalFeatureWarning)
-for helper in (walls.lines_up_to, walls.between_lines, walls.spread, walls.turned, walls.wall_at):
+for helper in (walls.lines_up_to, walls.between_lines, walls.spread, walls.turned, walls.lay_walls, walls.read_door):
     callable_from_kernels(helper)
 
-TURNS = tuple((index, kernel(recipe.turns)) for index, recipe in enumerate(LAYOUTS) if recipe.turns)
-"""The index of each structured layout in LAYOUTS, and its compiled recipe."""
+
+def one_of(recipes: tuple[tuple[int, Any], ...]) -> Any:
+    """A function for kernels that runs the recipe of a layout, of ``(index of the layout, compiled recipe)``."""
+    (index, recipe), *others = recipes
+    other = one_of(tuple(others)) if others else recipe
+
+    def write_turns(layout, size, holes, state, turns, scratch):
+        if layout == index:
+            return recipe(size, holes, state, turns, scratch)
+        return other(layout, size, holes, state, turns, scratch)
+
+    def last(layout, size, holes, state, turns, scratch):
+        return recipe(size, holes, state, turns, scratch)
+
+    return inlined(write_turns if others else last)
+
+
+write_turns = one_of(tuple((index, kernel(recipe.turns)) for index, recipe in enumerate(LAYOUTS) if recipe.turns))
 
 
 @kernel
@@ -35,9 +51,7 @@ def lay_out(layout, size, holes, state, free, cells):
         free: ``uint8[size * size]``, row-major; all 1 at entry, 0 where there is a hole afterwards.
         cells: ``int64[size * size]``, scratch.
     """
-    for recipe in literal_unroll(TURNS):
-        if recipe[0] == layout:
-            state = recipe[1](size, holes, state, free, cells)
+    state = write_turns(layout, size, holes, state, free, cells)
     for c in range(size * size):  # sorted by turn, then by chance; the low ten bits are the cell itself (boards are small: insertion sort)
         state, chance = below(state, 1 << 30)
         key = (np.int64(free[c]) << 40) | (chance << 10) | c
@@ -93,3 +107,24 @@ def groups_beside(size, free, cell):
     for side in (0, 2, 4, 6):
         groups += around[side] and not (around[side + 1] and around[(side + 2) % 8])
     return groups
+
+
+@entry("layouts")
+def draw_boards_of_layout(key, first, last, layout, placement, holes, size, exits, starts, goals, numbers):
+    """:func:`frozenlab.lake.draw.drawing.draw_boards` for a layout that has a recipe: ``layout`` is its index in LAYOUTS."""
+    free = np.empty(size * size, np.uint8)
+    cells, label = np.empty(size * size, np.int64), np.empty(size * size, np.int64)
+    rows, number = 0, first
+    while rows < exits.shape[0] and number < last:
+        free[:] = 1
+        state = lay_out(layout, size, holes, first_state(key, number), free, cells)
+        low, high = 0, size * size - 1
+        for c in range(size * size):  # holes first
+            cells[high if free[c] else low] = c
+            low += 1 - free[c]
+            high -= free[c]
+        if place_agents(state, placement, holes, size, free, cells, label, exits[rows], starts[rows], goals[rows]):
+            numbers[rows] = number
+            rows += 1
+        number += 1
+    return rows, number

@@ -165,10 +165,14 @@ class Stream:
         exits = np.empty((rows, kind.size**2), np.uint8)
         starts, goals = np.empty((rows, kind.agents), np.int64), np.empty((rows, kind.agents), np.int64)
         numbers = np.empty(rows, np.int64)
-        layout, placement = LAYOUTS.index(kind.layout), PLACEMENTS.index(kind.placement)
-        n, self.drawn = drawing.draw_boards(
-            self.key, self.drawn, self.drawn + DRY_DRAWS, layout, placement, kind.holes, kind.size, exits, starts, goals, numbers
-        )
+        span, placement = (self.key, self.drawn, self.drawn + DRY_DRAWS), PLACEMENTS.index(kind.placement)
+        if kind.layout == "scatter":
+            n, self.drawn = drawing.draw_boards(*span, placement, kind.holes, kind.size, exits, starts, goals, numbers)
+        else:
+            from frozenlab.lake.draw.layouts import draw_boards_of_layout
+
+            layout = LAYOUTS.index(kind.layout)
+            n, self.drawn = draw_boards_of_layout(*span, layout, placement, kind.holes, kind.size, exits, starts, goals, numbers)
         self.tried += n
         group, numbers, hashes = Boards(exits[:n], starts[:n], goals[:n], kind.size), numbers[:n], np.zeros(n, np.uint64)
         if self.distinct or len(self.exclude):

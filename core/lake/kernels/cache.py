@@ -24,11 +24,12 @@ from typing import Literal, NamedTuple, get_args
 
 from frozenlab.places import CHECKOUT
 
-Group = Literal["solver", "judge", "boards", "costs", "answers", "large"]
+Group = Literal["solver", "judge", "boards", "costs", "answers", "large", "layouts"]
 GROUPS: tuple[Group, ...] = get_args(Group)
-"""The optimal makespan; judging plans; drawing boards; the optimal sum of costs; reading answers; boards too large for an exact search."""
+"""The optimal makespan; judging plans; drawing scatter boards; the optimal sum of costs; reading answers; boards too large for an exact
+search; drawing boards of the other layouts."""
 
-SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "answers", "large"))
+SIDE_BY_SIDE: tuple[tuple[Group, ...], ...] = (("solver", "costs"), ("judge", "boards", "answers", "large", "layouts"))
 """What two processes compile at the same time, in the order in which a newcomer needs it."""
 
 LAKE = Path(__file__).parents[1]

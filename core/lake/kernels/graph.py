@@ -25,7 +25,7 @@ def number_cells(exits, width, goal_cells, vertex_of, cell_of, successors, prede
         cell_of: ``[vertex]``, gets the cell of a vertex.
         successors, predecessors: ``[vertex, direction]``, get the vertices one move after and before a vertex, filled up with -1.
     """
-    entries = np.empty_like(exits)
+    entries = np.empty(exits.shape[0], np.uint8)
     write_entries(exits, width, entries)
     vertex_of[:] = -1
     m = 0

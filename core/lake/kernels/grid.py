@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from frozenlab.lake import exits
 from frozenlab.lake.exits import DOWN, LEFT, RIGHT, UP
-from frozenlab.lake.kernels.compiled import entry, kernel
+from frozenlab.lake.kernels.compiled import entry, inlined, kernel
 
 DIRECTIONS = 4
 """UP, DOWN, LEFT and RIGHT, numbered in this order: a direction is also the number of its bit in a mask of exits."""
 
-write_exits = kernel(exits.write_exits)
+write_exits = inlined(exits.write_exits)
 
 
 @entry("judge")
@@ -40,16 +40,18 @@ def cell_towards(cell, direction, width):
     return cell + (-width, width, -1, 1)[direction]
 
 
-@kernel
+@inlined
 def write_entries(exits, width, entries):
     """Writes the sides from which each cell can be entered, one bit for each direction: UP if the cell above has an exit DOWN."""
     cells = exits.shape[0]
-    entries[:] = 0
-    for cell in range(width, cells):
-        entries[cell] |= (exits[cell - width] & DOWN) >> 1
-    for cell in range(cells - width):
-        entries[cell] |= (exits[cell + width] & UP) << 1
-    for cell in range(1, cells):
-        entries[cell] |= (exits[cell - 1] & RIGHT) >> 1
-    for cell in range(cells - 1):
-        entries[cell] |= (exits[cell + 1] & LEFT) << 1
+    for cell in range(cells):
+        sides = 0
+        if cell >= width:
+            sides |= (exits[cell - width] & DOWN) >> 1
+        if cell + width < cells:
+            sides |= (exits[cell + width] & UP) << 1
+        if cell > 0:
+            sides |= (exits[cell - 1] & RIGHT) >> 1
+        if cell < cells - 1:
+            sides |= (exits[cell + 1] & LEFT) << 1
+        entries[cell] = sides

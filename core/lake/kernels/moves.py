@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import kernel, kernel_of
+from frozenlab.lake.kernels.compiled import inlined, kernel_of
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.limits import FAR
 from frozenlab.lake.kernels.problem import PROBLEM
@@ -45,7 +45,7 @@ MODEL = types.NamedTuple(
 """Numba's type of it."""
 
 
-@kernel
+@inlined
 def steps_around(i, goal, problem):
     """The fewest steps in which agent i, on its goal, leaves it and comes back (FAR: there is no way back)."""
     least = FAR

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from frozenlab.lake.kernels.compiled import kernel
+from frozenlab.lake.kernels.compiled import inlined, kernel
 from frozenlab.lake.kernels.graph import distances, number_cells
 from frozenlab.lake.kernels.grid import DIRECTIONS
 from frozenlab.lake.kernels.judge import DOWN, LEFT, RIGHT, UP, WAIT
@@ -107,7 +107,7 @@ def build_problem(exits, width, start_cells, goal_cells):
     return Problem(m, starts, goals, exits, successors, predecessors, distance, component, order, cell_of, width)
 
 
-@kernel
+@inlined
 def can_meet(i, j, distance):
     """Whether agents i and j can both reach their goals from some vertex: on its way an agent is never anywhere else."""
     for c in range(distance.shape[1]):  # noqa: SIM110, Numba has no any() of a generator
@@ -116,7 +116,7 @@ def can_meet(i, j, distance):
     return False
 
 
-@kernel
+@inlined
 def join_components(component, one, other):
     """Makes two components one, which is named by the least of its agents."""
     for i in range(component.shape[0]):

@@ -18,6 +18,8 @@ from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hash
+from frozenlab.lake.draw.stratum import Stratum
+from frozenlab.lake.draw.stream import Stream
 from frozenlab.lake.kernels.cache import GROUPS, Group, note
 from frozenlab.lake.solvers.solver import MAKESPAN, Plans, ensure_valid, solve, stacked
 from frozenlab.lake.words.checking import check
@@ -27,6 +29,8 @@ BOARD = Board.from_text("S g F G s\nH H F H H")
 """Someone has to wait: the searches have something to do."""
 LARGE = Board(("F" * 32,) * 32, tuple(Agent((row, 0), (row, 31)) for row in range(6)))
 """Beyond the reach of an exact search."""
+ROOMS = Stratum(5, 2, 6, "rooms")
+"""Boards of a layout that has a recipe."""
 NO_PLANS = Plans(np.zeros((1, BOARD.num_agents, 1), np.uint8), np.zeros((1, BOARD.num_agents), np.int64))
 NICENESS = 10
 """Of what a newcomer does not wait for first."""
@@ -39,6 +43,7 @@ STEPS: dict[Group, Callable[[], object]] = {
     "costs": lambda: solve(BOARD, wait_definition="sum_of_costs"),
     "answers": lambda: check([BOARD], [""]),
     "large": lambda: solve(LARGE),
+    "layouts": lambda: Stream(ROOMS, ROOMS.key("warm-up", 0)).take([1]),
 }
 """What makes the kernels of each group run."""
 

@@ -7,31 +7,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenlab.lake.kernels.stream import below, mix
+from frozenlab.lake.kernels.stream import below
 from frozenlab.lake.layouts.layout import LATE, Recipe
-from frozenlab.lake.layouts.walls import spread, turned, wall_at
+from frozenlab.lake.layouts.walls import NO_LINES, lay_walls, read_door, spread
 
 
-def bottleneck_turns(size, holes, state, turns, scratch):
+def bottleneck_turns(size, holes, state, turns, doors):
     # as many walls as holes and room allow, or by chance fewer, down to half of them
     most = max(1, min((size - 2) // 3, holes // (size - 1)))
     state, fewer = below(state, 1 + most // 2)
     state, across = spread(size, most - fewer, state)
-    state, along = spread(size, 0, state)
+    state = lay_walls(size, across, NO_LINES, state, turns, doors)
 
     # every wall has a gap, every second one by chance another
-    state, symmetry = below(state, 8)
-    state, salt = below(state, 1 << 30)
     for c in range(size * size):
-        row, column = turned(symmetry, size, c)
-        turn, stretch, place, first, last = wall_at(row, column, size, across, along)
-        if stretch >= 0:
-            chance = mix(np.uint64(salt + stretch))
-            length, offset = np.uint64(last - first + 1), np.uint64(place - first)
+        if doors[c] >= 0:
+            chance, place, length = read_door(doors[c])
             second = (chance >> np.uint64(20)) % length
-            if offset == chance % length or (chance >> np.uint64(63) == 1 and offset == second):
-                turn = LATE
-        turns[c] = turn
+            if place == chance % length or (chance >> np.uint64(63) == 1 and place == second):
+                turns[c] = LATE
     return state
 
 

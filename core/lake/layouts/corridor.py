@@ -7,26 +7,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenlab.lake.kernels.stream import below, mix
 from frozenlab.lake.layouts.layout import LATE, Recipe
-from frozenlab.lake.layouts.walls import Lines, turned, wall_at
+from frozenlab.lake.layouts.walls import NO_LINES, Lines, lay_walls, read_door
 
 
-def corridor_turns(size, holes, state, turns, scratch):
+def corridor_turns(size, holes, state, turns, doors):
     # a wall in every second row
-    across, along = Lines(1, 2, size // 2), Lines(0, 1, 0)
+    state = lay_walls(size, Lines(1, 2, size // 2), NO_LINES, state, turns, doors)
 
     # each is open at its first end, at its last or at both
-    state, symmetry = below(state, 8)
-    state, salt = below(state, 1 << 30)
     for c in range(size * size):
-        row, column = turned(symmetry, size, c)
-        turn, stretch, place, first, last = wall_at(row, column, size, across, along)
-        if stretch >= 0:
-            ends = mix(np.uint64(salt + stretch)) % np.uint64(3)
-            if (place == first and ends != 0) or (place == last and ends != 1):
-                turn = LATE
-        turns[c] = turn
+        if doors[c] >= 0:
+            chance, place, length = read_door(doors[c])
+            ends = chance % np.uint64(3)
+            if (place == 0 and ends != 0) or (place == length - np.uint64(1) and ends != 1):
+                turns[c] = LATE
     return state
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from frozenlab.lake.kernels.stream import below
+import numpy as np
+
+from frozenlab.lake.kernels.stream import below, mix
 from frozenlab.lake.layouts.layout import LATE
 
 
@@ -19,10 +21,11 @@ class Lines(NamedTuple):
     number: int
 
 
+NO_LINES = Lines(0, 1, 0)
+
+
 def spread(size, count, state):
     """(next state, ``count`` lines): drawn so that all of them lie inside the rim."""
-    if count == 0:
-        return state, Lines(0, 1, 0)
     state, tighter = below(state, max(1, (size + 1) // (count + 1) - 2))
     pitch = max(2, (size + 1) // (count + 1) - tighter)
     state, shift = below(state, max(1, size - 2 - (count - 1) * pitch))
@@ -53,21 +56,34 @@ def turned(symmetry, size, cell):
     return row, column
 
 
-def wall_at(row, column, size, across, along):
-    """The wall at a cell, with lines ``across`` the rows and ``along`` the columns.
+def lay_walls(size, across, along, state, turns, doors):
+    """Writes the turns of walls on the board, turned or mirrored by chance; returns the next state of the random stream.
 
-    Returns:
-        (turn, number of the stretch of wall, place in the stretch, its first place, its last place). The turn is LATE where there is no
-        wall. The number is -1 where no door can be: at crossings, and in the last row, which has nothing behind it.
+    Args:
+        across, along: the lines of wall across the rows and across the columns.
+        doors: int64, gets for each cell what :func:`read_door` reads, -1 where no door can be: off the walls, at crossings, and in the
+            last row, which has nothing behind it.
     """
-    above, before = lines_up_to(row, across), lines_up_to(column, along)
-    in_across = above > 0 and row == across.first + (above - 1) * across.pitch
-    in_along = before > 0 and column == along.first + (before - 1) * along.pitch
-    if in_across:
-        first, last = between_lines(before, along, size)
-        door = not in_along and row < size - 1
-        return above - 1, 64 * above + before if door else -1, column, first, last
-    if in_along:
-        first, last = between_lines(above, across, size)
-        return across.number + before - 1, 4096 + 64 * before + above, row, first, last
-    return LATE, -1, 0, 0, 0
+    state, symmetry = below(state, 8)
+    state, salt = below(state, 1 << 30)
+    for c in range(size * size):
+        row, column = turned(symmetry, size, c)
+        above, before = lines_up_to(row, across), lines_up_to(column, along)
+        in_across = above > 0 and row == across.first + (above - 1) * across.pitch
+        in_along = before > 0 and column == along.first + (before - 1) * along.pitch
+        turns[c], doors[c] = LATE, -1
+        if in_across:
+            turns[c] = above - 1
+            if not in_along and row < size - 1:
+                first, last = between_lines(before, along, size)
+                doors[c] = (salt + 64 * above + before) << 16 | (column - first) << 8 | last - first + 1
+        elif in_along:
+            turns[c] = across.number + before - 1
+            first, last = between_lines(above, across, size)
+            doors[c] = (salt + 4096 + 64 * before + above) << 16 | (row - first) << 8 | last - first + 1
+    return state
+
+
+def read_door(door):
+    """(64 random bits of the stretch of wall, place of the cell in it, its length)."""
+    return mix(np.uint64(door >> 16)), np.uint64(door >> 8 & 255), np.uint64(door & 255)
