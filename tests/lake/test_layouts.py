@@ -106,7 +106,7 @@ def test_corridors_are_one_wide(half: int, ratio: float, seed: int) -> None:
     assert max(walls.sum() for walls in long_walls) >= min(holes // size, size // 2 - 1)
 
 
-@given(st.integers(8, 32), st.floats(0.2, 0.5), SEEDS)
+@given(st.integers(12, 32), st.floats(0.2, 0.5), SEEDS)
 def test_open_leaves_a_field_that_scatter_does_not(size: int, ratio: float, seed: int) -> None:
     holes = round(ratio * size * size)
     cells = np.random.default_rng(seed).permutation(size * size) >= holes
