@@ -210,6 +210,8 @@ class TaskFamily(ABC, Generic[TaskT, AnswerT]):
     teacher: Teacher[TaskT] | None = None
     """None: imitation is not offered."""
 
+    # --- drawing ----------------------------------------------------------------------------------------------------------
+
     @abstractmethod
     def draw(self, config: Any, n: int, seed: int, kept_out: Sequence[TaskT] = ()) -> list[TaskT]:
         """``n`` tasks to train on, mixed so that any part of the list looks like the whole; the same for the same seed everywhere.
@@ -225,6 +227,51 @@ class TaskFamily(ABC, Generic[TaskT, AnswerT]):
     def suite(self, spec: Any, config: Any, kept_out: Sequence[TaskT] = ()) -> list[TaskT]:
         """The tasks of a suite, which count for the cells of ``config``, without those of ``kept_out``: the next ones take their places."""
 
+    def undrawable(self, config: Any, cell: str) -> str | None:
+        """Why the tasks of a cell cannot be drawn, in one line; None if they can."""
+        return None
+
+    def realised(self, tasks: Sequence[TaskT]) -> Mapping[str, Any]:
+        """What was really drawn, by cell: a ``realised_type`` each."""
+        counts = Counter(task.cell for task in tasks)
+        return {cell: Drawn(boards=counts[cell], share=counts[cell] / len(tasks)) for cell in in_order(counts)}
+
+    def read_config(self, path: Path) -> Any:
+        """The config in a file. Raises a LabError, or OSError if it can't be read."""
+        try:
+            return self.config_type.model_validate_json(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise LabError(f"{path}: {one_line(error)}") from None
+
+    # --- answers ----------------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def judge(self, task: TaskT, answer: AnswerT) -> Judged: ...
+
+    @abstractmethod
+    def row(self, task: TaskT, answer: AnswerT, judged: Judged) -> dict[str, Any]:
+        """The family's own columns of a row: what the task is and what became of the answer."""
+
+    def upgraded(self, table: pd.DataFrame) -> pd.DataFrame:
+        """A table of judged answers as it is written today, if an older version of the family wrote it."""
+        return table
+
+    def unsound(self, table: pd.DataFrame) -> str | None:
+        """What a table of judged answers holds that the family cannot have written; None: nothing."""
+        return None
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The outcomes of answers that are not valid."""
+        return tuple(name for name, outcome in self.outcomes.items() if not outcome.valid)
+
+    # --- engineers --------------------------------------------------------------------------------------------------------
+
+    @property
+    def ratios(self) -> tuple[str, ...]:
+        """The knobs of a cell besides its share."""
+        return tuple(name for name in self.knobs if name != "share")
+
     def even(self, config: Any) -> Any:
         """The config with every cell as often, and the usual ratios if the family has any: the engineer ``uniform``."""
         return config.with_cells({name: own.model_copy(update={"share": 1 / len(config.cells)}) for name, own in config.cells.items()})
@@ -237,37 +284,33 @@ class TaskFamily(ABC, Generic[TaskT, AnswerT]):
             cells[name] = own.model_copy(update={**ratios, "share": share})
         return config.with_cells(cells)
 
-    def undrawable(self, config: Any, cell: str) -> str | None:
-        """Why the tasks of a cell cannot be drawn, in one line; None if they can."""
-        return None
+    def mixed(self, new: Any, old: Any, allowed: Collection[str], max_step: float) -> tuple[Any, str]:
+        """The cell ``new`` with parts that the session allows, moved at most ``max_step`` from ``old``, and the reason if they change."""
+        return new, ""
 
-    def realised(self, tasks: Sequence[TaskT]) -> Mapping[str, Any]:
-        """What was really drawn, by cell: a ``realised_type`` each."""
-        counts = Counter(task.cell for task in tasks)
-        return {cell: Drawn(boards=counts[cell], share=counts[cell] / len(tasks)) for cell in in_order(counts)}
+    def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
+        """The task of a language model as engineer: what the policy learns, which cells the config has, and what the knobs do."""
+        knobs = "\n".join(f"- {name.removesuffix('_ratio')}_percent: {knob.help}" for name, knob in self.knobs.items())
+        return (
+            f"You design the environment in which a policy (a language model) learns by reinforcement learning. {self.aim} Training goes "
+            "in stages. After each stage you read what happened and write the environment config of the next one.\n\n"
+            f"The config has the cells {', '.join(cell.name for cell in cells)}. For each cell you set, in whole per cent:\n{knobs}"
+        )
+
+    def statistics(self, cell: Cell, own: Any, drawn: Any) -> tuple[str, dict[str, float]]:
+        """The line of evidence about what a cell of the config asks for and what was drawn from it: a sentence, and its figures."""
+        settings = ", ".join(f"{self.knobs[name].label} {value:.2f}" for name, value in own.settings().items() if name in self.knobs)
+        return f"{cell.words}: config {settings}; drawn {drawn.boards} tasks.", {**own.settings(), "drawn_boards": drawn.boards}
+
+    def case(self, row: Any) -> tuple[str, int]:
+        """A failed answer as a worked case: what went wrong, as a phrase that ends a sentence, and at which step of the answer."""
+        return f"task {row['board_id']}: {self.outcomes[row['outcome']].label}", 0
+
+    # --- words and sizes for pages and forecasts --------------------------------------------------------------------------
 
     def scope(self, config: Any) -> str:
         """How much a config covers, in a few words."""
         return f"{len(config.cells)} cells"
-
-    def read_config(self, path: Path) -> Any:
-        """The config in a file. Raises a LabError, or OSError if it can't be read."""
-        try:
-            return self.config_type.model_validate_json(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise LabError(f"{path}: {one_line(error)}") from None
-
-    def suite_size(self, suite: Any, config: Any) -> int:
-        """Number of a suite's tasks, or about."""
-        return suite.boards_per_cell * len(config.cells)
-
-    def suite_scope(self, suite: Any) -> str:
-        """How much a suite covers, in a few words."""
-        return "every cell"
-
-    def suite_cells(self, config: Any) -> dict[str, Any]:
-        """The fields of a suite of the cells of a config."""
-        return {}
 
     def title(self, config: Any) -> str:
         """What heads the list of a config's cells."""
@@ -284,56 +327,21 @@ class TaskFamily(ABC, Generic[TaskT, AnswerT]):
         """What charts and tables call a knob, or a part of a cell."""
         return self.knobs[name].label if name in self.knobs else name
 
-    def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
-        """The task of a language model as engineer: what the policy learns, which cells the config has, and what the knobs do."""
-        knobs = "\n".join(f"- {name.removesuffix('_ratio')}_percent: {knob.help}" for name, knob in self.knobs.items())
-        return (
-            f"You design the environment in which a policy (a language model) learns by reinforcement learning. {self.aim} Training goes "
-            "in stages. After each stage you read what happened and write the environment config of the next one.\n\n"
-            f"The config has the cells {', '.join(cell.name for cell in cells)}. For each cell you set, in whole per cent:\n{knobs}"
-        )
+    def suite_cells(self, config: Any) -> dict[str, Any]:
+        """The fields of a suite of the cells of a config."""
+        return {}
 
-    @property
-    def ratios(self) -> tuple[str, ...]:
-        """The knobs of a cell besides its share."""
-        return tuple(name for name in self.knobs if name != "share")
+    def suite_size(self, suite: Any, config: Any) -> int:
+        """Number of a suite's tasks, or about."""
+        return suite.boards_per_cell * len(config.cells)
 
-    @property
-    def faults(self) -> tuple[str, ...]:
-        """The outcomes of answers that are not valid."""
-        return tuple(name for name, outcome in self.outcomes.items() if not outcome.valid)
-
-    def upgraded(self, table: pd.DataFrame) -> pd.DataFrame:
-        """A table of judged answers as it is written today, if an older version of the family wrote it."""
-        return table
-
-    def unsound(self, table: pd.DataFrame) -> str | None:
-        """What a table of judged answers holds that the family cannot have written; None: nothing."""
-        return None
-
-    def statistics(self, cell: Cell, own: Any, drawn: Any) -> tuple[str, dict[str, float]]:
-        """The line of evidence about what a cell of the config asks for and what was drawn from it: a sentence, and its figures."""
-        settings = ", ".join(f"{self.knobs[name].label} {value:.2f}" for name, value in own.settings().items() if name in self.knobs)
-        return f"{cell.words}: config {settings}; drawn {drawn.boards} tasks.", {**own.settings(), "drawn_boards": drawn.boards}
-
-    def case(self, row: Any) -> tuple[str, int]:
-        """A failed answer as a worked case: what went wrong, as a phrase that ends a sentence, and at which step of the answer."""
-        return f"task {row['board_id']}: {self.outcomes[row['outcome']].label}", 0
-
-    def mixed(self, new: Any, old: Any, allowed: Collection[str], max_step: float) -> tuple[Any, str]:
-        """The cell ``new`` with parts that the session allows, moved at most ``max_step`` from ``old``, and the reason if they change."""
-        return new, ""
+    def suite_scope(self, suite: Any) -> str:
+        """How much a suite covers, in a few words."""
+        return "every cell"
 
     def longest_prompt(self, config: Any) -> str:
         """About the longest prompt, in plain text, about a task of the config: language models need memory for it."""
         return max((self.plain.prompt(task) for task in self.draw(config, 100, seed=0)), key=len)
-
-    @abstractmethod
-    def judge(self, task: TaskT, answer: AnswerT) -> Judged: ...
-
-    @abstractmethod
-    def row(self, task: TaskT, answer: AnswerT, judged: Judged) -> dict[str, Any]:
-        """The family's own columns of a row: what the task is and what became of the answer."""
 
 
 Family = TaskFamily[Any, Any]

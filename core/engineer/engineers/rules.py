@@ -1,5 +1,4 @@
 """The `rules` engineer: a transparent curriculum over the evidence, and the teacher of the lab model's first engineer.
-from frozenlab.tasks.lake.words import RATIO_KNOBS
 
 It uses only the context, so a section that is off changes what it does. Per cell of the config:
 
