@@ -19,7 +19,7 @@ def field_docs(model: type) -> dict[str, str]:
 
     >>> from frozenlab.lake.config import CellConfig
     >>> field_docs(CellConfig)["hole_ratio"]
-    "Part of a board's squares that are holes."
+    'Part of a board that is holes.'
     """
     docs: dict[str, str] = {}
     for base in reversed(model.__mro__):

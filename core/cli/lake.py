@@ -15,7 +15,8 @@ def add_generate(parser: argparse.ArgumentParser) -> None:
     from frozenlab.lake.presets import PRESETS
 
     parser.add_argument("config", help=f"a JSON or TOML file, or a preset: {listed(PRESETS)}")
-    parser.add_argument("--agents", type=int, help="number of agents of a preset (default: 2)")
+    several = "number of agents of a preset, or of each of several teams (default: 2)"
+    parser.add_argument("--agents", type=int, nargs="+", metavar="N", help=several)
     parser.add_argument("--n", type=int, required=True, help="number of boards")
     parser.add_argument("--seed", type=int, default=0, help="seed of the boards (default: %(default)s)")
     parser.add_argument("--out", type=Path, required=True, help="the file to write, one board per line (JSON)")
@@ -48,7 +49,7 @@ def run_generate(options: argparse.Namespace) -> None:
     if options.workers < 1:
         raise InputError(f"--workers is {options.workers}; use at least 1")
     if options.config in PRESETS:
-        config = preset(options.config, 2 if options.agents is None else options.agents)
+        config = preset(options.config, options.agents or 2)
     elif options.agents is not None:
         raise InputError("--agents is for presets; a config file has its own number of agents")
     else:

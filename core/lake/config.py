@@ -83,7 +83,7 @@ class CellSettings(BaseModel):
     share: Ratio
     """Part of all boards that are of this cell; over all cells the shares sum to 1."""
     hole_ratio: Ratio = 0.2
-    """Part of a board's squares that are holes."""
+    """Part of a board that is holes."""
     wait_ratio: Ratio = 0.2
     """Part of the boards that cannot be solved optimally without some agent waiting (the conflict density)."""
     layouts: Annotated[dict[Layout, Ratio], Field(min_length=1, exclude_if=lambda layouts: layouts == SCATTER)] = SCATTER

@@ -17,11 +17,13 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "must wait": "A board that no plan solves in the best makespan unless some agent waits for another.",
     },
     "Environments": {
-        "config": "The description that the boards of a stage are drawn from: a share, a hole ratio and a wait ratio for each map size.",
-        "share": "The fraction of a stage's boards that have a given map size.",
+        "config": "The description that the boards of a stage are drawn from: a share, a hole ratio and a wait ratio for each of its cells.",
+        "cell of a config": "A kind of board that a config has numbers for: a map size, with a team or a layout if the config keeps those "
+        "apart. Written 6, 3@6 (3 agents on 6×6) or maze6.",
+        "share": "The fraction of a stage's boards that are of a given cell.",
         "hole ratio": "The fraction of a board's cells that are holes.",
-        "wait ratio": "The fraction of the boards of a map size that must wait.",
-        "knob": "One of these numbers, of one map size.",
+        "wait ratio": "The fraction of the boards of a cell that must wait.",
+        "knob": "One of these numbers, of one cell.",
         "layout": "How the holes lie: scattered, or as rooms, corridors and the like.",
     },
     "Training": {
@@ -35,8 +37,8 @@ GLOSSARY: dict[str, dict[str, str]] = {
     },
     "Engineers and studies": {
         "engineer": "The one who writes the next config: the model itself, another model, fixed rules, or a person.",
-        "evidence": "The lines that the engineer reads: training, failures, statistics, preserved sizes, and history.",
-        "claim": "A line of a proposal: a change on one map size, the reason for it, and the valid rate that it should bring.",
+        "evidence": "The lines that the engineer reads: training, failures, statistics, preserved cells, and history.",
+        "claim": "A line of a proposal: a change on one cell, the reason for it, and the valid rate that it should bring.",
         "guard": "The check that every proposal passes. It limits how far a knob moves in a stage, and keeps configs that can be drawn.",
         "ledger": "All claims with their measured outcomes. Skill 0 is as good as predicting no change.",
         "arm": "One of the variants that a study or a replay compares. Arms differ in one thing only.",
