@@ -17,8 +17,8 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "must wait": "A board that no plan solves in the best makespan unless some agent waits for another.",
     },
     "Environments": {
-        "config": "The description that the boards of a stage are drawn from: a share, a hole ratio and a wait ratio for each of its cells.",
-        "cell of a config": "A kind of board that a config has numbers for: a map size, with a team or a layout if the config keeps those "
+        "config": "The description that the boards of a stage are drawn from: a share, a hole ratio and a wait ratio for each cell.",
+        "cell of a config": "A kind of board that a config has numbers for: a map size, and a team or a layout if it keeps those "
         "apart. Written 6, 3@6 (3 agents on 6×6) or maze6.",
         "share": "The fraction of a stage's boards that are of a given cell.",
         "hole ratio": "The fraction of a board's cells that are holes.",

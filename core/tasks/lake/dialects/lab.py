@@ -111,7 +111,8 @@ class BoardsInLabWords(LabDialect[Instance, Answer]):
             if size > MAX_SIDE
         ]
         if engineer and len(config.cells) > MAX_CELLS:
-            found.append(f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}.")
+            many = f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}."
+            found.append(f"{many} Take fewer sizes or teams, or another engineer.")
         if engineer and any(cell.layout for cell in config.cells.values()):
             found.append("The lab model as engineer has no words for layouts: leave cells of one layout out, or take another engineer.")
         return found

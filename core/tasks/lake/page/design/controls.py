@@ -59,8 +59,11 @@ def remember() -> None:
 
 
 def rearrange() -> None:
-    """Other teams, or other layouts kept apart: every team on every size, new cells like the old ones of their size, shares scaled."""
-    state.design_absent = []
+    """Other teams, or other layouts kept apart: new cells begin like the old ones of their size, and the shares are scaled.
+
+    Of several teams, each has the sizes with a row for every agent, as in the paper.
+    """
+    state.design_absent = [kind for kind in all_kinds() if kind.size < kind.agents and len(state.design_teams) > 1]
     if kinds():
         put(config_of(drafts.normalised(cells())))
 

@@ -37,10 +37,13 @@ def table() -> dict[BoardKind, str]:
             column.markdown(name, help=words)
     wrong = {}
     config = config_of(drafts.normalised(cells()))
+    team = config.teams[0] if len(config.teams) == 1 else None
     for kind in kinds():
+        if kind.agents != team:
+            team = kind.agents
+            st.markdown(f":small[**{teams_title((team,))}**]")
         columns, name = st.columns(widths, vertical_alignment="center"), config.name_of(kind)
-        team = "" if len(config.teams) == 1 else f"  \n:small[{teams_title((kind.agents,))}]"
-        columns[0].markdown(f"**{kind.size}×{kind.size}**{team}")
+        columns[0].markdown(f"**{kind.size}×{kind.size}**")
         for column, knob in zip(columns[1:4], KNOBS, strict=True):
             key = slider(kind, knob)
             state.setdefault(key, round(100 * exact(kind)[knob]))

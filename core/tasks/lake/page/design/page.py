@@ -57,7 +57,8 @@ def rules_of_drawing() -> None:
     )
     team.pills(
         "Agents", range(1, MAX_AGENTS + 1), selection_mode="multi", key="design_teams", on_change=rearrange, persist_state="session",
-        help="How many agents a training board has. With several teams, each has a row for every size, and shares of its own.",
+        help="How many agents a training board has. With several teams, each has shares of its own for every size that has a row "
+        "for each agent.",
     )  # fmt: skip
     waits, places, layouts = st.columns([1.35, 1.15, 0.7], vertical_alignment="bottom")
     waits.selectbox(
