@@ -207,7 +207,7 @@ def test_the_figure_shows_agreement_and_the_direction_of_each_arm(alone: Path) -
     replay = asked(alone)
     answers, arms = replay.answers(), [arm.name for arm in replay.task.arms]
     before, table = answers[0].record.config_before, proposals(answers)
-    panel = panel_of(table, before, "hole_ratio", 6)
+    panel = panel_of(table, before, "hole_ratio", "6")
     counts = panel.groups.groupby("arm")["answers"].sum()
     assert counts.to_dict() == {"rules": 4, "random": 4, "fixed": 4}
     fixed = panel.groups[panel.groups["arm"] == "fixed"].iloc[0]

@@ -144,7 +144,7 @@ def test_every_difference_by_size_is_a_number_with_its_interval_and_only_clear_o
     assert [place for place, text in enumerate(trace.text) if text.startswith("<b>")] == [3]
     assert [place for place, shape in enumerate(drawn.figure.layout.shapes) if shape.line.color == INK.color] == [3]
     assert "+12.0 points" in trace.hovertext[3] and "+10.0 to +14.0" in trace.hovertext[3]
-    assert f"{lucky.name}, {lucky.size}×{lucky.size}: +12.0 points (+10.0 to +14.0)" in drawn.alt
+    assert f"{lucky.name}, {lucky.cell}×{lucky.cell}: +12.0 points (+10.0 to +14.0)" in drawn.alt
 
 
 # --- starting and watching -------------------------------------------------------------------------------------------

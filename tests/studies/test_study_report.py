@@ -27,6 +27,7 @@ from frozenlab.studies.report_page import html_page
 from frozenlab.studies.spec import Arm, StudySpec
 from frozenlab.studies.store import Configs, Study, StudyError, create_study, outcomes, shipped
 from frozenlab.studies.tables import EffectRow, MeasureReport, StudyReport
+from frozenlab.tasks.lake.answer import upgraded
 from tests.builders import build_session, small_spec
 
 
@@ -276,7 +277,7 @@ def of_today(folder: Path) -> bool:
 @pytest.mark.parametrize("folder", [folder for folder in shipped() if of_today(folder)], ids=lambda folder: folder.name)
 def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
     report = StudyReport.model_validate_json((folder / "report.json").read_text())
-    boards = pd.read_parquet(folder / "boards.parquet")
+    boards = upgraded(pd.read_parquet(folder / "boards.parquet"))
     for found, measure in ((report.valid, "valid"), (report.optimal, "optimal")):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
         assert again.arms == found.arms and [row.mean for row in again.effects] == [row.mean for row in found.effects]
@@ -287,7 +288,7 @@ def test_recorded_rates_are_those_of_the_recorded_boards(folder: Path) -> None:
 def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path) -> None:
     text = (folder / "report.json").read_text()
     report = StudyReport.model_validate_json(text)
-    boards = pd.read_parquet(folder / "boards.parquet")
+    boards = upgraded(pd.read_parquet(folder / "boards.parquet"))
     for measure, found in (("valid", report.valid), ("optimal", report.optimal)):
         again = measured(boards, measure, report.spec)  # type: ignore[arg-type]
         assert found.curves and found.sizes and apart_from_draws(again) == apart_from_draws(found)
