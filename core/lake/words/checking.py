@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Verdict
-from frozenlab.lake.solvers.solver import stacked
+from frozenlab.lake.solvers.solver import of_one_shape, stacked
 from frozenlab.lake.words.answers import judge_answer
 
 
@@ -97,7 +97,11 @@ def check(
 
 def _pack(boards: Sequence[Board]) -> tuple[NDArray[Any], ...]:
     """The boards as the kernel takes them: their arrays one after the other, and where each ends."""
-    exits, starts, goals = zip(*([array[0] for array in stacked([board])[:3]] for board in boards), strict=True)
+    parts: dict[int, tuple[NDArray[Any], ...]] = {}
+    for places in of_one_shape(boards):
+        group = stacked([boards[place] for place in places])
+        parts |= zip(places, zip(*group[:3], strict=True), strict=True)
+    exits, starts, goals = zip(*(parts[place] for place in range(len(boards))), strict=True)
     width = np.array([board.width for board in boards], np.int64)
     return np.concatenate(exits), _ends(exits), width, np.concatenate(starts), np.concatenate(goals), _ends(starts)
 
