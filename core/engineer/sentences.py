@@ -18,6 +18,28 @@ def setting_words(name: str) -> str:
     return f"part of {name} boards" if part else name.replace("_", " ")
 
 
+def claim_on(
+    cell: str,
+    words: str,
+    knob: str | None,
+    before: Mapping[str, float] | None,
+    after: Mapping[str, float],
+    *,
+    evidence: Sequence[str] = (),
+    now: float | None = None,
+    expected: float | None = None,
+) -> Claim:
+    """The claim that a knob of a cell goes from its setting ``before`` (None: not known) to that ``after``, with its sentence.
+
+    Args:
+        words: what the cell is called.
+        knob: None: the cell is kept as it is.
+    """
+    was, is_now = (None if knob is None or settings is None else settings[knob] for settings in (before, after))
+    claim = Claim(cell=cell, knob=knob, before=was, after=is_now, evidence=tuple(evidence), now=now, expected=expected)
+    return claim.model_copy(update={"text": claim_sentence(claim, words)})
+
+
 def claim_sentence(claim: Claim, cell: str) -> str:
     """A claim on the ``cell``, which is given in words.
 

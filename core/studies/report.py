@@ -201,7 +201,9 @@ def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None
         for arm in getattr(report, measure).arms
         for seed, rate in arm.by_seed.items()
     ]
-    effects = [{"measure": measure} | row.model_dump() for measure in MEASURES for row in getattr(report, measure).effects]
+    effects = [
+        {"measure": measure, "kind": row.kind} | row.model_dump() for measure in MEASURES for row in getattr(report, measure).effects
+    ]
     write_text(folder / "arms.csv", pd.DataFrame(arms).to_csv(index=False))
     write_text(folder / "effects.csv", pd.DataFrame(effects).to_csv(index=False))
     write_text(folder / "report.html", html_page(report))

@@ -37,18 +37,31 @@ class ArmRates(BaseModel):
     mean: float
 
 
-class EffectRow(BaseModel):
-    """One comparison. Bounds and p values are None if the seeds show no spread."""
+class Difference(BaseModel):
+    """A difference over the seeds of a study. Bounds and p values are None if the seeds show no spread."""
 
-    kind: Kind
     name: str
+    """Name of the section or the arm."""
     mean: float
     low: float | None
     high: float | None
     """95 % interval over seeds: other training runs on the same boards."""
     p: float | None
     p_holm: float | None
+    """Corrected for all that are computed together: those of a kind, or those on all cells."""
     n: int
+    """Number of seeds."""
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is clear of chance, after Holm's correction."""
+        return self.p_holm is not None and self.p_holm < CLEAR
+
+
+class EffectRow(Difference):
+    """One comparison."""
+
+    kind: Kind
     board_low: float | None = None
     board_high: float | None = None
     """95 % interval over boards: other boards for the same training runs. None if each seed has its own boards, because then the interval
@@ -68,11 +81,6 @@ class EffectRow(BaseModel):
     def _current_kind(cls, given: Any) -> Any:
         """Reads the kinds of earlier reports by their current names."""
         return FORMER_KINDS.get(given, given)
-
-    @property
-    def clear(self) -> bool:
-        """Whether the effect is clear of chance, after Holm's correction within its kind."""
-        return self.p_holm is not None and self.p_holm < CLEAR
 
     @property
     def smaller(self) -> bool:
@@ -108,22 +116,8 @@ class Curve(BaseModel):
     points: tuple[CurvePoint, ...]
 
 
-class CellRow(OfCell):
-    """One of the study's comparisons (no interaction) on the boards of one cell; see EffectRow."""
-
-    name: str
-    """Name of the section or the arm."""
-    mean: float
-    low: float | None
-    high: float | None
-    p: float | None
-    p_holm: float | None
-    """Corrected for all comparisons on all cells."""
-    n: int
-
-    @property
-    def clear(self) -> bool:
-        return self.p_holm is not None and self.p_holm < CLEAR
+class CellRow(OfCell, Difference):
+    """One of the study's comparisons (no interaction) on the boards of one cell."""
 
 
 class MeasureReport(BaseModel):

@@ -22,7 +22,7 @@ from frozenlab.engineer.dialects.words import KNOB_WORDS
 from frozenlab.engineer.schema import Claim, Context, Evidence, Proposal
 from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sections.section import Section
-from frozenlab.engineer.sentences import claim_sentence, summary_sentence
+from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.errors import LabError, cut
 from frozenlab.tasks.lake.dialects import vocabulary as v
 from frozenlab.tasks.lake.words import RATIO_KNOBS
@@ -195,17 +195,10 @@ def claims_of(cell: Cell, words: CellWords, before: Settings, after: Settings) -
     claims = []
     turned: list[str | None] = [knob for knob, way in words.directions.items() if way != "keep"]
     for knob in turned or [None]:
-        claim = Claim(
-            cell=cell.name,
-            knob=knob,
-            before=getattr(before, knob) if knob else None,
-            after=getattr(after, knob) if knob else None,
-            evidence=tuple(f"{letter}{cell.name}" for letter in words.cited),
-            now=words.now,
-            expected=words.expected,
-        )
-        said = claim_sentence(claim, cell.words) + contradiction(words, knob, before, after)
-        claims.append(claim.model_copy(update={"text": said}))
+        cited = [f"{letter}{cell.name}" for letter in words.cited]
+        settings = before.settings(), after.settings()
+        claim = claim_on(cell.name, cell.words, knob, *settings, evidence=cited, now=words.now, expected=words.expected)
+        claims.append(claim.model_copy(update={"text": claim.text + contradiction(words, knob, before, after)}))
     return claims
 
 

@@ -16,7 +16,7 @@ from frozenlab.cells import CellName, Config
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.schema import Attempt, Claim, Context, Proposal
 from frozenlab.engineer.sections import SECTIONS
-from frozenlab.engineer.sentences import claim_sentence
+from frozenlab.engineer.sentences import claim_on
 from frozenlab.errors import cut, one_line
 from frozenlab.json_in_text import json_values
 from frozenlab.tasks.family import Family
@@ -178,16 +178,8 @@ def new_config(before: Config, said: dict[str, Any], family: Family) -> Config:
 
 def as_claim(said: Any, before: Config, after: Config, cell: str) -> Claim:
     """The claim on the ``cell`` (in words) with what the config really does."""
-    values = [config.cells[said.cell].settings()[said.knob] if said.knob else None for config in (before, after)]
-    claim = Claim(
-        cell=said.cell,
-        knob=said.knob,
-        before=values[0],
-        after=values[1],
-        evidence=said.evidence,
-        expected=said.expected_valid_percent / 100,
-    )
-    return claim.model_copy(update={"text": claim_sentence(claim, cell)})
+    settings = before.cells[said.cell].settings(), after.cells[said.cell].settings()
+    return claim_on(said.cell, cell, said.knob, *settings, evidence=said.evidence, expected=said.expected_valid_percent / 100)
 
 
 def last_object(text: str) -> Any:

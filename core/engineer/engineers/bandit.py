@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from frozenlab.cells import Config
+from frozenlab.engineer.curriculum import by_shares
 from frozenlab.engineer.protocol import Scripted
-from frozenlab.engineer.schema import Claim, Context, Proposal
-from frozenlab.engineer.sentences import claim_sentence
+from frozenlab.engineer.schema import Context, Proposal
 
 EXPLORED = 0.3
 """Part of the boards that all sizes share alike, whatever they have paid."""
@@ -35,17 +35,8 @@ class BanditEngineer(Scripted):
         total = sum(progress.values())
         alike = 1 / len(progress)
         shares = {name: EXPLORED * alike + (1 - EXPLORED) * (paid / total if total else alike) for name, paid in progress.items()}
-        cells = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in config.cells.items()}
-        claims = []
-        for name, line in lines.items():
-            before = config.cells[name].share
-            cited = (line.id,) if line else ()
-            claim = Claim(
-                cell=name, knob="share", before=before, after=shares[name], evidence=cited, now=line.numbers["valid"] if line else None
-            )
-            claims.append(claim.model_copy(update={"text": claim_sentence(claim, context.words[name])}))
         fastest = max(progress, key=progress.__getitem__)
         most = f"{context.words[fastest]}, by {100 * progress[fastest]:.0f} points"
         summary = f"Boards go to where sampled plans changed most over the stage: {most}."
         summary = summary if total else "No size moved over the stage, so each gets as many boards."
-        return Proposal(summary=summary, claims=tuple(claims), config=config.with_cells(cells))
+        return by_shares(context, config, shares, summary)

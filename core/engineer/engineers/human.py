@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from frozenlab.cells import Config, Settings
 from frozenlab.engineer.protocol import Need, Scripted
-from frozenlab.engineer.schema import Claim, Context, Proposal, ProposalRecord
-from frozenlab.engineer.sentences import claim_sentence, summary_sentence
+from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
+from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.errors import AwaitsProposal
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.tasks.families import family_of
@@ -77,16 +77,12 @@ def proposal_of(
         old = before.cells[name]
         moved: list[str | None] = [knob for knob in family.knobs if abs(getattr(cell, knob) - getattr(old, knob)) > MOVED]
         for knob in moved or [None]:
-            claim = Claim(
-                cell=name,
-                knob=knob,
-                before=getattr(old, knob) if knob else None,
-                after=getattr(cell, knob) if knob else None,
-                evidence=tuple((cited or {}).get(name, ())),
-                now=(now or {}).get(name),
-                expected=(expected or {}).get(name),
-            )
-            claims.append(claim.model_copy(update={"text": claim_sentence(claim, words[name])}))
+            claims.append(
+                claim_on(
+                    name, words[name], knob, old.settings(), cell.settings(), evidence=(cited or {}).get(name, ()),
+                    now=(now or {}).get(name), expected=(expected or {}).get(name),
+                )
+            )  # fmt: skip
     turned = {claim.cell for claim in claims if claim.knob in family.ratios}
     kept = tuple(name for name in after.cells if name not in turned)
     return Proposal(summary=why.strip() or summary_sentence(claims, kept, words), claims=tuple(claims), preserved=kept, config=after)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from frozenlab.cells import Config
+from frozenlab.engineer.curriculum import by_shares
 from frozenlab.engineer.protocol import Scripted
-from frozenlab.engineer.schema import Claim, Context, Proposal
-from frozenlab.engineer.sentences import claim_sentence
+from frozenlab.engineer.schema import Context, Proposal
 
 UNKNOWN = 0.5
 """The valid rate that stands for a size without samples: it is worth trying."""
@@ -34,20 +34,8 @@ class LearnabilityEngineer(Scripted):
         learnability = {name: p * (1 - p) for name, p in rates.items()}
         total = sum(learnability.values())
         shares = {name: value / total if total else 1 / len(rates) for name, value in learnability.items()}
-        cells = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in config.cells.items()}
-        claims = []
-        for name, line in lines.items():
-            claim = Claim(
-                cell=name,
-                knob="share",
-                before=config.cells[name].share,
-                after=shares[name],
-                evidence=(line.id,) if line else (),
-                now=line.numbers["valid"] if line else None,
-            )
-            claims.append(claim.model_copy(update={"text": claim_sentence(claim, context.words[name])}))
         best = max(learnability, key=learnability.__getitem__)
         most = f"most to {context.words[best]}, where {rates[best]:.0%} of sampled plans are valid"
         summary = f"Boards go to where success and failure mix: {most}."
         summary = summary if total else "No size mixes success and failure, so each gets as many boards."
-        return Proposal(summary=summary, claims=tuple(claims), config=config.with_cells(cells))
+        return by_shares(context, config, shares, summary)

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal, NamedTuple
 from frozenlab.cells import Cell, Config, Settings
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Claim, Context, Proposal
-from frozenlab.engineer.sentences import claim_sentence, summary_sentence
+from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.tasks.lake.words import RATIO_KNOBS
 
@@ -138,16 +138,8 @@ def propose(context: Context, config: Config) -> Proposal:
 def claims_of(cell: Cell, reading: Reading, after: Settings) -> list[Claim]:
     """One claim a knob that moves, or one that the cell is kept."""
     changed: list[str | None] = [k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - reading.present[k]) > 1e-9]
-    claims = []
-    for knob in changed or [None]:
-        claim = Claim(
-            cell=cell.name,
-            knob=knob,
-            before=reading.present[knob] if knob and reading.present else None,
-            after=getattr(after, knob) if knob else None,
-            evidence=reading.cited,
-            now=reading.valid,
-            expected=None if reading.valid is None else expected(reading.valid),
-        )
-        claims.append(claim.model_copy(update={"text": claim_sentence(claim, cell.words)}))
-    return claims
+    hope = None if reading.valid is None else expected(reading.valid)
+    return [
+        claim_on(cell.name, cell.words, knob, reading.present, after.settings(), evidence=reading.cited, now=reading.valid, expected=hope)
+        for knob in changed or [None]
+    ]

@@ -1,0 +1,21 @@
+"""What curricula without a language model share: they move the shares by a number that each cell has, and keep the ratios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from frozenlab.cells import Config
+from frozenlab.engineer.schema import Context, Proposal
+from frozenlab.engineer.sentences import claim_on
+
+
+def by_shares(context: Context, config: Config, shares: Mapping[str, float], summary: str) -> Proposal:
+    """The proposal of these shares, a claim for each, which cites what the section ``behaviour`` says about the cell."""
+    cells = {name: cell.model_copy(update={"share": shares[name]}) for name, cell in config.cells.items()}
+    claims = []
+    for name, words in context.words.items():
+        line = context.evidence("behaviour", name)
+        cited, now = ((line.id,), line.numbers["valid"]) if line else ((), None)
+        before, after = (own[name].settings() for own in (config.cells, cells))
+        claims.append(claim_on(name, words, "share", before, after, evidence=cited, now=now))
+    return Proposal(summary=summary, claims=tuple(claims), config=config.with_cells(cells))
