@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pandas as pd
-from pydantic import BaseModel, ConfigDict, Field, computed_field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, computed_field
 
 from frozenlab import places
 from frozenlab.errors import one_line
@@ -26,6 +26,13 @@ from frozenlab.tasks.lake.family import LAKE
 
 SHIPPED = places.ASSETS / "results"
 """Results that ship with the project."""
+
+
+def _known_fault(name: str) -> str:
+    """A report may come from anybody: pages look faults up by their names."""
+    if name not in LAKE.faults:
+        raise ValueError(f"there is no fault {name[:60]!r}")
+    return name
 
 
 class Tally(BaseModel):
@@ -52,7 +59,7 @@ class Tally(BaseModel):
     """The same for the makespan: 0 if all valid plans are optimal."""
     tokens: float
     """Mean number of tokens of an answer."""
-    faults: dict[str, int]
+    faults: dict[Annotated[str, AfterValidator(_known_fault)], int]
     """First fault -> number of boards, in the order of the lake's outcomes. The counts sum to ``n - valid``."""
 
     @computed_field  # type: ignore[prop-decorator]

@@ -6,6 +6,7 @@ from frozenlab.loop.page.claim_outcomes import Change, ClaimOutcome
 from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_rows import KnobRow, config_rows
 from frozenlab.loop.page.config_tables import config_list, config_table, layouts_table, repairs_table
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.ui import markup
 
 EVIL = "<img src=http://example.com/x onerror=alert(1)> ![x](http://example.com/y)"
@@ -22,8 +23,8 @@ def test_no_text_becomes_markup() -> None:
         markup.quote(EVIL, EVIL),
         markup.evidence_sections(context, {"F4"})["failures"],
         claims_table([ClaimOutcome(Claim(cell="4", knob=None, before=None, after=None, evidence=(EVIL,), text=EVIL), None)]),
-        config_table([KnobRow("4", knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}),
-        repairs_table([repair]),
+        config_table([KnobRow("4", knob, 0.1, 0.2, repair) for knob in ("share", "hole_ratio", "wait_ratio")], {}, LAKE),
+        repairs_table([repair], LAKE),
         markup.log([(0.0, EVIL)]),
     ]
     for piece in pieces:
@@ -53,8 +54,8 @@ def test_layouts_and_wait_definition_are_shown_where_they_are_not_the_papers() -
     )
     html = config_list(mixed)
     assert "<td>scatter</td>" in html and "<td>25 % maze, 75 % open</td>" in html and "every cheapest plan has a WAIT" in html
-    assert layouts_table(config_rows(plain, plain)) == ""
-    table = layouts_table(config_rows(plain, mixed))
+    assert layouts_table(config_rows(plain, plain), LAKE) == ""
+    table = layouts_table(config_rows(plain, mixed), LAKE)
     assert "6×6" in table and "4×4" not in table and ">maze</th>" in table and "+25 up" in table
 
 
