@@ -54,6 +54,15 @@ def size_label(size: int) -> str:
     return f"{size}×{size}"
 
 
+def tick_label(cell: str) -> str:
+    """A cell below an axis: a team of several stands on a line of its own, so that the labels stay level.
+
+    >>> tick_label("6"), tick_label("3@6")
+    ('6×6', '3 on<br>6×6')
+    """
+    return cell_label(cell).replace(" on ", " on<br>")
+
+
 @dataclass(frozen=True)
 class Rate:
     """A rate with its 95 % Wilson interval and n."""
@@ -120,7 +129,7 @@ def rates_by_cell(before: Series | None, after: Series) -> Chart:
                 col=column,
             )  # fmt: skip
     figure.update_xaxes(
-        tickvals=list(range(len(cells))), ticktext=list(map(cell_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False
+        tickvals=list(range(len(cells))), ticktext=list(map(tick_label, cells)), range=[-0.6, len(cells) - 0.4], showgrid=False
     )
     percent_axis(figure, lowest=min(float(table[["valid_low", "optimal_low"]].min(axis=None)) for table in tables))
     common_layout(figure, height=300)
@@ -130,7 +139,7 @@ def rates_by_cell(before: Series | None, after: Series) -> Chart:
 def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) -> Chart:
     """Outcomes of all boards by cell as stacked shares, one panel a moment, same order and scale in each.
 
-    ``customdata`` of each bar is ``[cell, outcome, boards, n]``.
+    ``customdata`` of each bar begins with ``[cell, outcome, boards, n]``.
 
     Args:
         outcomes: of the task, by name, in the order in which they are stacked.
@@ -149,7 +158,7 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
             words = outcomes[outcome].label
             figure.add_trace(
                 go.Bar(
-                    x=list(map(cell_label, counts.index)),
+                    x=list(map(tick_label, counts.index)),
                     y=boards / totals,
                     name=words,
                     legendgroup=outcome,
@@ -162,8 +171,8 @@ def faults_by_cell(panels: Sequence[Series], outcomes: Mapping[str, Outcome]) ->
                             shape=OUTCOME_PATTERNS.get(outcome, ""), fillmode="overlay", fgcolor=SEAM_COLOR, size=7, solidity=0.25
                         ),
                     ),
-                    customdata=[[cell, outcome, int(boards[cell]), int(totals[cell])] for cell in counts.index],
-                    hovertemplate=f"%{{x}}, {panel.label}<br><b>{words}</b>: "
+                    customdata=[[cell, outcome, int(boards[cell]), int(totals[cell]), cell_label(cell)] for cell in counts.index],
+                    hovertemplate=f"%{{customdata[4]}}, {panel.label}<br><b>{words}</b>: "
                     "%{customdata[2]} of %{customdata[3]} boards (%{y:.0%})<extra></extra>",
                 ),
                 row=1,

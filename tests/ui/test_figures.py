@@ -59,7 +59,7 @@ def test_fault_stacks_are_whole_and_name_the_boards_they_count(session: Session)
         assert sum(trace.y[column] for trace in first) == pytest.approx(1)
     failed = session.validation(None)
     for trace in first:
-        for cell, outcome, boards, n in trace.customdata:
+        for cell, outcome, boards, n, _ in trace.customdata:
             assert boards == ((failed["config_cell"] == cell) & (failed["outcome"] == outcome)).sum()
             assert n == 12
     order = [trace.customdata[0][1] for trace in first]

@@ -10,7 +10,7 @@ from frozenlab.loop.ledger import Accuracy
 from frozenlab.loop.page.claim_outcomes import ClaimOutcome, predictions_of, signed
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout
+from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, tick_label
 
 SKILL_HELP = (
     "1 less the squared error of its predictions, divided by that of predicting that nothing changes. 1 is perfect, 0 is as good as "
@@ -34,12 +34,13 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
     """Predicted and measured change of the valid rate by cell; the line at 0 is the prediction that nothing changes."""
     tested = predictions_of(outcomes)
     cells = [cell_label(outcome.claim.cell) for outcome in tested]
+    places = [tick_label(outcome.claim.cell) for outcome in tested]
     came = [outcome.measured for outcome in tested if outcome.measured is not None]
     said = [outcome.predicted for outcome in tested if outcome.predicted is not None]
     figure = go.Figure()
     figure.add_trace(
         go.Scatter(
-            x=cells, y=[100 * change.value for change in came], mode="markers", name="measured",
+            x=places, y=[100 * change.value for change in came], mode="markers", name="measured",
             error_y=dict(
                 type="data", symmetric=False, array=[100 * (change.high - change.value) for change in came],
                 arrayminus=[100 * (change.value - change.low) for change in came], thickness=1.6, width=4, color=AFTER_COLOR,
@@ -51,7 +52,7 @@ def changes_figure(outcomes: Sequence[ClaimOutcome]) -> Chart:
     )  # fmt: skip
     figure.add_trace(
         go.Scatter(
-            x=cells, y=[100 * change for change in said], mode="markers", name="predicted",
+            x=places, y=[100 * change for change in said], mode="markers", name="predicted",
             marker=dict(color=REWARD_COLOR, size=13, symbol="line-ew", line=dict(color=REWARD_COLOR, width=4)),
             hovertemplate="%{x}, predicted <b>%{y:+.1f} points</b><extra></extra>",
         )
