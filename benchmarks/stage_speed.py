@@ -43,7 +43,7 @@ TURNS, STEPS = 3, 3
 PARTS = {
     "rollout": "writing plans",
     "_generate_single_turn": "writing plans",
-    "pay": "judging",
+    "reward_func": "judging",
     "_get_per_token_logps_and_entropies": "scoring",
     "backward": "backward",
 }

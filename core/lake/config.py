@@ -201,7 +201,7 @@ class EnvironmentConfig(BaseModel):
     def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         data: dict[str, Any] = write(self)
         cells = list(data.pop("cells").values())
-        if len(self.teams) > 1 or any(cell.layout for cell in self.cells.values()):
+        if len(self.teams) > 1 or self.keeps_layouts_apart:
             return data | {"cells": cells}
         sizes = {str(cell.pop("size")): {name: value for name, value in cell.items() if name != "agents"} for cell in cells}
         return {"agents": self.teams[0]} | data | {"sizes": sizes}
@@ -240,11 +240,14 @@ class EnvironmentConfig(BaseModel):
         return tuple(sorted({cell.size for cell in self.cells.values()}))
 
     @property
+    def keeps_layouts_apart(self) -> bool:
+        """Whether any layout has cells of its own."""
+        return any(cell.layout for cell in self.cells.values())
+
+    @property
     def kept_layouts(self) -> tuple[Layout, ...]:
         """The layouts that have cells of their own; scatter alone if none has."""
-        kept = (
-            {cell.layout or "scatter" for cell in self.cells.values()} if any(cell.layout for cell in self.cells.values()) else {"scatter"}
-        )
+        kept = {cell.layout or "scatter" for cell in self.cells.values()}
         return tuple(layout for layout in LAYOUTS if layout in kept)
 
     def name_of(self, kind: BoardKind) -> str:

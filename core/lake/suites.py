@@ -104,9 +104,9 @@ def build_suite(
     Raises:
         GenerationError: a wait ratio cannot be reached.
     """
-    blocks: list[Block] = []
-    kinds: list[BoardKind] = []  # of each block
+    blocks: list[tuple[str, Block]] = []  # with the name of the cell that their boards count for
     for kind in spec.cells:
+        name = config.cell_of(kind) if config else ""
         counts = spec.hole_counts(kind)
         even = [1.0] * len(counts)
         parts: list[tuple[int, ...]] = [(boards,) for boards in quotas(spec.boards_per_cell, even)]
@@ -115,10 +115,11 @@ def build_suite(
             parts = [(boards[0] - wait, wait) for boards, wait in zip(parts, waiting, strict=True)]
         for holes, wanted in zip(counts, parts, strict=True):
             stratum = Stratum(kind.size, kind.agents, holes, kind.layout or "scatter")
-            blocks.append(Block(stratum, stratum.key("suite", spec.seed), wanted))
-            kinds.append(kind)
-    filled = fill_blocks(blocks, exclude=exclude, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
-    boards = [(board, config.cell_of(kind) if config else "") for kind, drawn in zip(kinds, filled, strict=True) for board in drawn]
+            blocks.append((name, Block(stratum, stratum.key("suite", spec.seed), wanted)))
+    filled = fill_blocks(
+        [block for _, block in blocks], exclude=exclude, distinct=True, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress
+    )
+    boards = [(board, name) for (name, _), drawn in zip(blocks, filled, strict=True) for board in drawn]
     return [name_instance(number, *pair) for number, pair in enumerate(boards)]
 
 

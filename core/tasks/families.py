@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import SerializeAsAny, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, SerializeAsAny, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from frozenlab.cells import Config
 from frozenlab.errors import LabError, one_line
@@ -35,27 +36,25 @@ def _family_named_in(given: Any) -> Family:
     return family_of(given.get("family", LAKE.name) if isinstance(given, dict) else getattr(given, "family", LAKE.name))
 
 
-def _read_config(given: Any, of_lake: ValidatorFunctionWrapHandler) -> Any:
-    family = _family_named_in(given)
-    return of_lake(given) if family is LAKE else _validated(family.config_type, given)
+def _reader(model_of: Callable[[Family], type[BaseModel]]) -> WrapValidator:
+    """Reads what the named family has for a model; the lake's is the field's own."""
 
+    def read(given: Any, of_lake: ValidatorFunctionWrapHandler) -> Any:
+        family = _family_named_in(given)
+        if family is LAKE:
+            return of_lake(given)
+        try:
+            return model_of(family).model_validate(given)
+        except ValidationError as error:
+            raise ValueError(one_line(error)) from None
 
-def _read_suite(given: Any, of_lake: ValidatorFunctionWrapHandler) -> Any:
-    family = _family_named_in(given)
-    return of_lake(given) if family is LAKE else _validated(family.suite_type, given)
-
-
-def _validated(model: Any, given: Any) -> Any:
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        raise ValueError(one_line(error)) from None
+    return WrapValidator(read)
 
 
 if TYPE_CHECKING:
     AnyConfig = Config
     AnySuite = Any
 else:
-    AnyConfig = Annotated[SerializeAsAny[EnvironmentConfig], WrapValidator(_read_config)]
-    AnySuite = Annotated[SerializeAsAny[SuiteSpec], WrapValidator(_read_suite)]
+    AnyConfig = Annotated[SerializeAsAny[EnvironmentConfig], _reader(lambda family: family.config_type)]
+    AnySuite = Annotated[SerializeAsAny[SuiteSpec], _reader(lambda family: family.suite_type)]
 """The config and the suite of any family, as fields of models that are read from files."""

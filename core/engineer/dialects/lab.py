@@ -56,7 +56,7 @@ def line_words(context: Context, section: Section, line: Evidence) -> list[str]:
     if line.cell is None:
         return section.words(line, None)
     cell = next(cell for cell in context.cells if cell.name == line.cell)
-    return team_words(context, cell) + section.words(line, size_of(cell))
+    return team_words(cell) + section.words(line, size_of(cell))
 
 
 def size_of(cell: Cell) -> int:
@@ -67,9 +67,9 @@ def team_of(cell: Cell) -> int:
     return int(cell.place["agents"])
 
 
-def team_words(context: Context, cell: Cell) -> list[str]:
-    """The word for the cell's team where the config mixes teams; else nothing, for the prompt begins with the team."""
-    return [f"k{team_of(cell)}"] if len({team_of(other) for other in context.cells}) > 1 else []
+def team_words(cell: Cell) -> list[str]:
+    """The word for the cell's team where the config mixes teams, so that the name has it too; else nothing: the prompt begins with it."""
+    return [f"k{team_of(cell)}"] if "@" in cell.name else []
 
 
 # --- the grammar of a proposal --------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[str, 
     said = {name: CellWords() for name in context.names}
     for cell, words in zip(context.cells, said.values(), strict=True):
         size = size_of(cell)
-        for word in team_words(context, cell):
+        for word in team_words(cell):
             yield [word]
         yield [f"size{size}"]
         letters = [section.letter for section in READABLE if context.evidence(section.name, cell.name)]
@@ -114,7 +114,7 @@ def proposal_words(context: Context) -> Generator[Sequence[str], str, dict[str, 
         words.expected = rate((yield [*v.PERCENTS, "unknown"]))
     yield [v.CONFIG]
     for cell, words in zip(context.cells, said.values(), strict=True):
-        for word in team_words(context, cell):
+        for word in team_words(cell):
             yield [word]
         yield [f"share{size_of(cell)}"]
         words.share = yield SHARES
@@ -223,7 +223,7 @@ def render_proposal(context: Context, proposal: Proposal) -> str:
         claims = {claim.knob: claim for claim in proposal.claims if claim.cell == cell.name}
         first, size = next(iter(claims.values())), size_of(cell)
         letters = sorted({line[0] for line in first.evidence} & set(v.EVIDENCE_LETTERS), key=v.EVIDENCE_LETTERS.index)
-        words += [*team_words(context, cell), f"size{size}", *letters, f"valid{size}", percent_or_unknown(first.now)]
+        words += [*team_words(cell), f"size{size}", *letters, f"valid{size}", percent_or_unknown(first.now)]
         for knob in RATIO_KNOBS:
             words += [knob, direction(claims.get(knob))]
         words += ["expect", percent_or_unknown(first.expected)]
@@ -231,7 +231,7 @@ def render_proposal(context: Context, proposal: Proposal) -> str:
     for cell in context.cells:
         own, size = proposal.config.cells[cell.name], size_of(cell)
         share = max(v.percent_word(own.share), SHARES[0], key=v.percent_value)
-        words += [*team_words(context, cell), f"share{size}", share]
+        words += [*team_words(cell), f"share{size}", share]
         words += [word for knob in RATIO_KNOBS for word in (f"{KNOB_WORDS[knob]}{size}", v.percent_word(getattr(own, knob)))]
     return " ".join(words)
 

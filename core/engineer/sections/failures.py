@@ -51,7 +51,6 @@ class Failures(Section):
 
 def worked_cases(cell: Cell, failed: pd.DataFrame, family: Family) -> Iterator[Evidence]:
     """The first failing board of each of the cell's commonest faults."""
-
     commonest = failed["fault"].value_counts().index[:CASES_PER_CELL]
     for letter, fault in zip("abcdefghi", commonest, strict=False):
         row = failed[failed["fault"] == fault].iloc[0]

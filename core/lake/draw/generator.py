@@ -73,17 +73,18 @@ def generate(
         >>> sorted((instance.board.size, instance.solution.needs_wait) for instance in boards)
         [(4, False), (4, True), (6, False), (6, True)]
     """
-    blocks: list[Block] = []
-    cells: list[str] = []  # of each block
+    blocks: list[tuple[str, Block]] = []  # with the name of their cell
     for (name, cell), quota in zip(config.cells.items(), quotas(n, [cell.share for cell in config.cells.values()]), strict=True):
         layouts = cell.drawn_layouts
         for layout, part in zip(layouts, quotas(quota, list(layouts.values())), strict=True):
             if part and (reason := infeasible(config, name, layout)):
                 raise GenerationError(reason)
-            blocks += blocks_of(Stratum.of(config, name, layout), "config", seed, quotas(part, [1 - cell.wait_ratio, cell.wait_ratio]))
-            cells += (len(blocks) - len(cells)) * [name]
-    filled = fill_blocks(blocks, exclude=exclude, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress)
-    boards = [(board, cell) for cell, drawn in zip(cells, filled, strict=True) for board in drawn]
+            wanted = quotas(part, [1 - cell.wait_ratio, cell.wait_ratio])
+            blocks += [(name, block) for block in blocks_of(Stratum.of(config, name, layout), "config", seed, wanted)]
+    filled = fill_blocks(
+        [block for _, block in blocks], exclude=exclude, sum_of_costs=sum_of_costs, workers=workers, on_progress=on_progress
+    )
+    boards = [(board, name) for (name, _), drawn in zip(blocks, filled, strict=True) for board in drawn]
     order = np.argsort([mixed(seed, "order", i) for i in range(len(boards))], kind="stable")
     return [name_instance(i, *boards[place]) for i, place in enumerate(order)]
 

@@ -96,9 +96,7 @@ class Lake(TaskFamily[Instance, Answer]):
         return len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell
 
     def suite_scope(self, suite: SuiteSpec) -> str:
-        *fewer, most = map(str, suite.agents)
-        agents = f"{', '.join(fewer)} and {most}" if fewer else most
-        return f"{len(suite.sizes)} map sizes with {agents} agents"
+        return f"{len(suite.sizes)} map sizes with {words.teams_title(suite.agents)}"
 
     def suite_cells(self, config: EnvironmentConfig) -> dict[str, Any]:
         return {"agents": config.teams, "sizes": config.sizes, "layouts": config.kept_layouts}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from frozenlab.lake import config
 from frozenlab.lake.config import Knob as KnobName
 from frozenlab.lake.rules import Fault
 from frozenlab.tasks.family import Knob, Outcome, by_name
 
 KNOBS = by_name(
-    Knob("share", "share", "Part of all training boards that have this map size; the shares sum to 100 %.", 0, 1, 0.01, 0),
+    Knob("share", "share", "Part of all training boards that are of this cell; the shares sum to 100 %.", 0, 1, 0.01, 0),
     Knob("hole_ratio", "hole ratio", "Part of the cells that are holes.", 0, 1, 0.01, 1),
     Knob(
         "wait_ratio",
@@ -23,8 +24,7 @@ KNOBS = by_name(
     ),
 )
 
-
-RATIO_KNOBS: tuple[KnobName, ...] = ("hole_ratio", "wait_ratio")
+RATIO_KNOBS: tuple[KnobName, ...] = tuple(knob for knob in config.KNOBS if knob != "share")
 """The knobs of a cell besides its share."""
 
 

@@ -113,6 +113,6 @@ class BoardsInLabWords(LabDialect[Instance, Answer]):
         if engineer and len(config.cells) > MAX_CELLS:
             many = f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}."
             found.append(f"{many} Take fewer sizes or teams, or another engineer.")
-        if engineer and any(cell.layout for cell in config.cells.values()):
+        if engineer and config.keeps_layouts_apart:
             found.append("The lab model as engineer has no words for layouts: leave cells of one layout out, or take another engineer.")
         return found

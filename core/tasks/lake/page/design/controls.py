@@ -20,7 +20,7 @@ def slider(kind: BoardKind, knob: str) -> str:
 def put(config: EnvironmentConfig) -> None:
     """Sets every control to ``config``."""
     state.design_teams, state.design_sizes = list(config.teams), list(config.sizes)
-    state.design_apart = [layout for layout in config.kept_layouts if any(cell.layout for cell in config.cells.values())]
+    state.design_apart = list(config.kept_layouts) if config.keeps_layouts_apart else []
     state.design_wait = config.wait_definition
     state.design_placement = config.placement
     state.design_exact = state.design_known = drafts.cells_of(config)
