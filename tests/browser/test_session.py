@@ -40,8 +40,8 @@ def lab(new_app: Callable[[], App]) -> Iterator[App]:
 
 def fill_form(page: Page) -> None:
     """A session of tiny steps, long enough not to end while it is looked at."""
-    page.get_by_text("The first environment config", exact=True).click()
-    page.get_by_text("Stages, steps and seed", exact=True).click()
+    unfold(page, "The first environment config")
+    unfold(page, "Stages, steps and seed")
     page.get_by_role("combobox", name=re.compile("Taken from")).click()
     page.get_by_role("option", name="a file").click()
     page.locator("input[type=file]").set_input_files(
@@ -53,6 +53,18 @@ def fill_form(page: Page) -> None:
     page.get_by_role("textbox", name="Title").fill("Outlives the page")
     page.keyboard.press("Enter")
     expect(page.get_by_text("2 stages of 1500 steps by GRPO: 6,000 sampled plans")).to_be_visible()
+
+
+def unfold(page: Page, title: str) -> None:
+    """Opens a part of the form, and again if the page was still being drawn and took it back."""
+    fold = page.locator("details").filter(has=page.locator("summary").get_by_text(title, exact=True))
+    for _ in range(5):
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+        if fold.get_attribute("open") is not None:
+            return
+        fold.locator("summary").click()
+        page.wait_for_timeout(500)
+    expect(fold).to_have_attribute("open", "")
 
 
 def enter_number(page: Page, label: str, value: int) -> None:
