@@ -91,7 +91,7 @@ def test_only_pages_and_their_parts_import_streamlit(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((ROOT / "core" / "ui").rglob("*.py")), ids=lambda path: str(path.relative_to(ROOT)))
 def test_shared_ui_imports_no_task(path: Path) -> None:
     known = [module for module in imports(path) if module.startswith(("frozenlab.lake", "frozenlab.tasks"))]
-    assert not [module for module in known if not module.startswith(("frozenlab.tasks.family.", "frozenlab.tasks.labels."))]
+    assert not [module for module in known if not module.startswith(("frozenlab.tasks.knobs.", "frozenlab.tasks.labels."))]
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "core" / "lake").rglob("*.py")), ids=lambda path: path.name)

@@ -29,7 +29,7 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
-from frozenlab.tasks.family import Task
+from frozenlab.tasks.task import Task
 from frozenlab.training.checkpoints import drop_resume_files
 from frozenlab.training.runs.language_grpo import LanguageGRPORun
 from frozenlab.training.stage import make_run, train_stage

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from frozenlab.policy.policy import GREEDY, Completion, Policy, Progress, Sampling
-from frozenlab.tasks.family import Family, Task
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.task import Task
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from frozenlab.errors import LabError
-from frozenlab.tasks.family import Family, Task
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.task import Task
 
 
 class PolicyError(LabError, ValueError):

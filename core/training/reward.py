@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from frozenlab.tasks.family import Judged
+from frozenlab.tasks.task import Judged
 
 
 def reward(judged: Judged, optimality: float) -> float:

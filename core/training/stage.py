@@ -13,7 +13,7 @@ from accelerate import PartialState
 
 from frozenlab.errors import Stopped
 from frozenlab.policy.policy import Policy
-from frozenlab.tasks.family import Task
+from frozenlab.tasks.task import Task
 from frozenlab.training.checkpoints import keep_checkpoint, newest_checkpoint, steps_of
 from frozenlab.training.methods import BY_NAME
 from frozenlab.training.stage_run import StageRun, StepReport

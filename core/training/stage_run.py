@@ -19,7 +19,7 @@ from frozenlab.cells import in_order
 from frozenlab.policy.evaluation import answer_row
 from frozenlab.policy.lab.generation import sample
 from frozenlab.policy.policy import Policy
-from frozenlab.tasks.family import Task
+from frozenlab.tasks.task import Task
 from frozenlab.training.checkpoints import seal
 from frozenlab.training.reward import reward
 from frozenlab.training.stage_settings import Schedule, StageSettings, share_of_rate

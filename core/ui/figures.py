@@ -16,7 +16,7 @@ from plotly.subplots import make_subplots
 
 from frozenlab.cells import in_order
 from frozenlab.intervals import rates, wilson
-from frozenlab.tasks.family import Outcome
+from frozenlab.tasks.knobs import Outcome
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
 

@@ -10,7 +10,7 @@ from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError
 from frozenlab.policy.settings import LanguageSettings, Lora
-from frozenlab.tasks.family import ROW_COLUMNS
+from frozenlab.tasks.task import ROW_COLUMNS
 from frozenlab.training.reward import reward
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage import make_run, train_stage

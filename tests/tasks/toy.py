@@ -10,10 +10,11 @@ from pydantic import Field
 
 from frozenlab import seeds
 from frozenlab.tasks.configs import PlainCell, PlainConfig, PlainSuite
-from frozenlab.tasks.family import ROW_COLUMNS, Dialect, Judged, Knob, Outcome, TaskFamily, by_name
+from frozenlab.tasks.family import TaskFamily
+from frozenlab.tasks.knobs import SHARE, Knob, Outcome, by_name
+from frozenlab.tasks.task import ROW_COLUMNS, Dialect, Judged
 
 TOP = {"easy": 5, "hard": 50}
-SHARE = Knob("share", "share", "the part of the tasks that are of this cell", 0, 1, 0.01, 0)
 TWINS = Knob("twins", "twins", "the part of the tasks that add a number to itself", 0, 1, 0.1, -1)
 RIGHT = Outcome("optimal", "right", "it is right", "", "#00855F", True)
 CLOSE = Outcome("close", "off by one", "it is off by one", "", "#4E9E3A", True)

@@ -17,7 +17,7 @@ from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.schema import Context, Evidence, GuardReport, Proposal, ProposalRecord
 from frozenlab.loop.page.config_tables import repairs_table
 from frozenlab.tasks.families import family_of
-from frozenlab.tasks.family import Knob
+from frozenlab.tasks.knobs import Knob
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.figures import overall, overall_by_cell, percent
 

@@ -18,9 +18,10 @@ from frozenlab import seeds
 from frozenlab.policy.folders import WEIGHTS
 from frozenlab.policy.lab.generation import Grammar, sample, write_under_grammar
 from frozenlab.policy.policy import GREEDY, Completion, PolicyError, Progress, Sampling
-from frozenlab.tasks.family import Family, LabDialect, Task
+from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.dialects.vocabulary import WORDS
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.task import LabDialect, Task
 
 BATCH = 256
 """Default number of completions that run at once."""

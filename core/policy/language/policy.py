@@ -21,8 +21,9 @@ from frozenlab.policy.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
 from frozenlab.policy.language.writers import Schema, TransformersWriter, Writer, end_tokens
 from frozenlab.policy.policy import GREEDY, Completion, PolicyError, Progress, Sampling
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.tasks.family import Family, Task
+from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.task import Task
 
 Message = dict[str, str]
 

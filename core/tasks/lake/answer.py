@@ -10,7 +10,7 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import Fault, Paths, Verdict, judge_paths
-from frozenlab.tasks.family import Judged
+from frozenlab.tasks.task import Judged
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,8 @@ from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import SuiteSpec, build_suite, held_out
 from frozenlab.lake.words.answers import prompt
-from frozenlab.tasks.family import Judged, Knob, Outcome, TaskFamily
+from frozenlab.tasks.family import TaskFamily
+from frozenlab.tasks.knobs import Knob, Outcome
 from frozenlab.tasks.lake import answer as answers
 from frozenlab.tasks.lake import drawing_words, evidence, words
 from frozenlab.tasks.lake.answer import Answer
@@ -30,6 +31,7 @@ from frozenlab.tasks.lake.dialects.plain import BoardsInPlainText
 from frozenlab.tasks.lake.mixing import mixed
 from frozenlab.tasks.lake.teacher import Solver
 from frozenlab.tasks.lake.words import KNOBS, OUTCOMES
+from frozenlab.tasks.task import Judged
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from frozenlab.lake import config
 from frozenlab.lake.config import Knob as KnobName
 from frozenlab.lake.rules import Fault
-from frozenlab.tasks.family import Knob, Outcome, by_name
+from frozenlab.tasks.knobs import Knob, Outcome, by_name
 
 KNOBS = by_name(
     Knob("share", "share", "Part of all training boards that are of this cell; the shares sum to 100 %.", 0, 1, 0.01, 0),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from frozenlab import seeds
-from frozenlab.tasks.family import Attempt
+from frozenlab.tasks.teacher import Attempt
 from frozenlab.training.examples import Example, to_example
 from frozenlab.training.runs.sft import SFTRun
 

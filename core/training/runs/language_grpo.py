@@ -16,7 +16,7 @@ from trl import GRPOTrainer
 from frozenlab.policy.language.policy import HFPolicy, user
 from frozenlab.policy.language.writers import VllmWriter
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.tasks.family import Task
+from frozenlab.tasks.task import Task
 from frozenlab.training.runs.grpo import GRPORun
 from frozenlab.training.stage_run import CHECKPOINT_EVERY, StepReport
 from frozenlab.training.stage_settings import StageSettings

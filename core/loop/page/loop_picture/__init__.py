@@ -11,7 +11,7 @@ import streamlit as st
 from frozenlab.cells import Config, in_order
 from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.session import Session
-from frozenlab.tasks.family import Outcome
+from frozenlab.tasks.knobs import Outcome
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import stage_name

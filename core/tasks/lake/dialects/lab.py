@@ -14,7 +14,6 @@ from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths
-from frozenlab.tasks.family import LabDialect
 from frozenlab.tasks.lake.answer import Answer
 from frozenlab.tasks.lake.dialects.vocabulary import (
     AGENTS,
@@ -30,6 +29,7 @@ from frozenlab.tasks.lake.dialects.vocabulary import (
     WIDTHS,
     cell_word,
 )
+from frozenlab.tasks.task import LabDialect
 
 CELL_OF = {cell_word((r, c)): (r, c) for r in range(MAX_SIDE) for c in range(MAX_SIDE)}
 assert tuple(CELL_OF) == CELLS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.words import answers
-from frozenlab.tasks.family import Dialect
 from frozenlab.tasks.lake.answer import Answer
 from frozenlab.tasks.lake.dialects.reading import parse_answer
+from frozenlab.tasks.task import Dialect
 
 
 class BoardsInPlainText(Dialect[Instance, Answer]):

@@ -1,0 +1,85 @@
+"""A task: how models are asked about it, how their answers are read, and what the judge says about an answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+
+class Task(Protocol):
+    """One generated task, of which the best answer is known. The lake's is a solved board."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def cell(self) -> str:
+        """The name of the cell that it counts for, in the config of its session; empty where there is none."""
+        ...
+
+
+TaskT = TypeVar("TaskT", bound=Task)
+AnswerT = TypeVar("AnswerT")
+
+
+class Dialect(ABC, Generic[TaskT, AnswerT]):
+    """How a kind of model is asked about a task, and how its answer is read."""
+
+    @abstractmethod
+    def prompt(self, task: TaskT) -> str:
+        """Raises a LabError for a task that the dialect has no words for."""
+
+    @abstractmethod
+    def read(self, task: TaskT, text: str, finished: bool) -> AnswerT:
+        """The answer in what a model wrote; ``finished`` says whether it ended the text itself. Never raises: a text that cannot be read is
+        an answer too, with its outcome."""
+
+
+class LabDialect(Dialect[TaskT, AnswerT]):
+    """A dialect in the words of the lab model, one token each."""
+
+    @abstractmethod
+    def limit(self, task: TaskT) -> int:
+        """The most words that an answer may take, the end token included."""
+
+    def obstacles(self, config: Any, engineer: bool) -> list[str]:
+        """Why the lab model cannot be trained on a config, a sentence each; ``engineer``: or be the engineer too."""
+        return []
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What a family's judge says about one answer."""
+
+    outcome: str
+    """The name of one of the family's outcomes."""
+    valid: bool
+    optimal: bool = False
+    """Whether it is known to be as good as the best answer."""
+    efficiency: float = 0.0
+    """Of a valid answer, how near it is to the best: 1 for the best, less the more it costs; 0 if the best is not known."""
+    credit: float = 0.0
+    """What an invalid answer earns for being nearly valid, at most 0.1: it orders the answers of a group that all fail."""
+    cost: tuple[float, ...] = ()
+    """Of a valid answer, what it costs: of two, the smaller tuple is the better."""
+    detail: Any = None
+    """The judge's own report, for the family's rows and views."""
+
+    @property
+    def fault(self) -> str | None:
+        """The outcome of an answer that is not valid."""
+        return None if self.valid else self.outcome
+
+
+ROW_COLUMNS = {
+    "board_id": "str",
+    "config_cell": "str",
+    "completion": "str",
+    "outcome": "str",
+    "valid": "bool",
+    "optimal": "bool",
+    "fault": "str",
+    "tokens": "int64",
+}
+"""Columns of every family's tables of judged answers: the task, its cell, what was written and how it was judged."""

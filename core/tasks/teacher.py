@@ -1,0 +1,40 @@
+"""Teachers, who mend answers of the lab model so that it can learn from them by imitation."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, NamedTuple
+
+import numpy as np
+
+from frozenlab.tasks.task import TaskT
+
+
+class Teacher(ABC, Generic[TaskT]):
+    """Shows the lab model how to mend its answers; imitation learns from it."""
+
+    @abstractmethod
+    def mend(self, attempts: Sequence[Attempt[TaskT]]) -> list[Mended | None]:
+        """A good answer for each attempt, which keeps a part of what was written; None if there is none."""
+
+
+@dataclass(frozen=True)
+class Attempt(Generic[TaskT]):
+    """An answer to be mended."""
+
+    task: TaskT
+    text: str
+    """In the lab model's words, without the end token."""
+    rng: np.random.Generator
+    """Every draw of its mending comes from here."""
+
+
+class Mended(NamedTuple):
+    """A mended answer in the lab model's words."""
+
+    kept: str
+    """What the model wrote, up to some place before its first fault."""
+    learned: str
+    """How it should go on from there."""
