@@ -5,7 +5,7 @@ The server imports this file once for ``app``, and runs it as a script each time
 
 import streamlit as st
 
-from frozenlab.lake.kernels import cache as kernel_cache
+from frozenlab.tasks import background
 from frozenlab.ui import nav, server, theme
 
 if __name__ == "__main__":
@@ -13,5 +13,5 @@ if __name__ == "__main__":
     nav.show(nav.build())
 else:
     server.look_nothing_up()
-    kernel_cache.start()
+    background.start()
     app = st.App(__file__, middleware=server.middleware())

@@ -1,4 +1,4 @@
-"""Writing files atomically, and reading lines of which the last may be incomplete."""
+"""Writing files atomically, and reading text that anybody may have written."""
 
 from __future__ import annotations
 
@@ -13,8 +13,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from frozenlab.errors import LabError
+
 if TYPE_CHECKING:
     import pandas as pd
+
+MAX_TEXT = 32 * 2**20
+"""Bytes of the largest text that is read: some 20,000 boards as JSON lines."""
+
+
+class TextError(LabError, ValueError):
+    """A file is too large, or is not text."""
+
+
+def read_text(path: Path) -> str:
+    """The text of a file. Raises TextError, and OSError if it cannot be read."""
+    with path.open("rb") as file:
+        return text_of(file.read(MAX_TEXT + 1), path.name)
+
+
+def text_of(data: bytes, file_name: str) -> str:
+    """The text in the bytes of a file. Raises TextError."""
+    if len(data) > MAX_TEXT:
+        raise TextError(f"{file_name} is larger than {MAX_TEXT // 2**20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TextError(f"{file_name} is not a text file in UTF-8 (byte {error.start})") from None
 
 
 def write_text(path: Path, text: str) -> None:

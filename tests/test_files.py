@@ -6,7 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.files import append_line, read_lines, sweep, write_files, write_folder, write_text
+from frozenlab.files import (
+    MAX_TEXT,
+    TextError,
+    append_line,
+    read_lines,
+    read_text,
+    sweep,
+    text_of,
+    write_files,
+    write_folder,
+    write_text,
+)
 
 
 def test_lines_come_back_from_where_the_reader_left_off(tmp_path: Path) -> None:
@@ -86,3 +97,12 @@ def test_a_folder_appears_at_once_and_only_where_there_is_none(tmp_path: Path) -
     with pytest.raises(FileExistsError, match="exists already: name a new folder"):
         write_folder(tmp_path / "out", {"c.txt": "c"})
     assert sorted(p.name for p in tmp_path.iterdir()) == ["out"]
+
+
+def test_text_is_bounded_and_has_to_be_text(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfS\r\nG\r\n")
+    assert read_text(tmp_path / "a.txt") == "S\r\nG\r\n"
+    with pytest.raises(TextError, match=r"a\.txt is not a text file in UTF-8 \(byte 2\)"):
+        text_of(b"S \xff", "a.txt")
+    with pytest.raises(TextError, match=r"a\.txt is larger than 32 MB"):
+        text_of(bytes(MAX_TEXT + 1), "a.txt")

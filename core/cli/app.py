@@ -25,9 +25,9 @@ def run_app(options: argparse.Namespace) -> int:
     import webbrowser
 
     from frozenlab import places
-    from frozenlab.lake.kernels import cache as kernel_cache
+    from frozenlab.tasks import background
 
-    kernel_cache.start()
+    background.start()
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
     url = f"http://127.0.0.1:{options.port}"
     server = subprocess.Popen(

@@ -99,14 +99,14 @@ def read_text(path: Path | str) -> str:
 
     Raises:
         InputError: the file cannot be read.
-        BoardError: it is too large, or no text.
+        TextError: it is too large, or no text.
     """
-    from frozenlab.lake import formats
+    from frozenlab import files
 
     if str(path) == "-":
         return sys.stdin.read()
     try:
-        return formats.load(Path(path))
+        return files.read_text(Path(path))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
 
@@ -116,9 +116,6 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
     """Show a progress bar on stderr, if that is a terminal, for each part of a job. The caller reports (part, done, total)."""
     from tqdm import tqdm
 
-    from frozenlab.lake.kernels.warm_up import load_solver
-
-    load_solver()
     bars: dict[str, tqdm] = {}
 
     def note(part: str, done: int, of: int) -> None:

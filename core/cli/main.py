@@ -3,9 +3,9 @@
 Every command prints JSON with ``--json``. Bad input ends a command with exit status 2 and one line on stderr that gives the
 reason; a fault of FrozenLab with 70 and a traceback.
 
-Each file of this package lists its commands and says what options they take. Options read their choices from the lists that define them,
-so only the chosen command's options are built. Imports stand inside the functions: ``frozenlab solve`` does not wait for torch, nor
-``frozenlab status`` for Numba, nor ``frozenlab --help`` for either.
+Each file of this package lists its commands and says what options they take; so do the files of :mod:`frozenlab.tasks.lake.cli`. Options
+read their choices from the lists that define them, so only the chosen command's options are built. Imports stand inside the functions:
+``frozenlab solve`` does not wait for torch, nor ``frozenlab status`` for Numba, nor ``frozenlab --help`` for either.
 """
 
 from __future__ import annotations
@@ -16,15 +16,16 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from frozenlab.cli import app, convert, fork, lake, model, replay, session, study
+from frozenlab.cli import app, fork, model, replay, session, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, allow_hosts
 from frozenlab.errors import LabError, one_line
+from frozenlab.tasks.lake.cli import boards, convert
 
 COMMANDS = (
     *app.COMMANDS,
     *session.COMMANDS,
     *fork.COMMANDS,
-    *lake.COMMANDS,
+    *boards.COMMANDS,
     *convert.COMMANDS,
     *model.COMMANDS,
     *replay.COMMANDS,

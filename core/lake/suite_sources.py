@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frozenlab.errors import LabError
+from frozenlab.files import MAX_TEXT, read_text
 from frozenlab.lake import formats
 from frozenlab.lake.board import BoardError
 from frozenlab.lake.formats import benchmark
 from frozenlab.lake.formats.entry import Entry, Source
 from frozenlab.lake.instance import Instance
+from frozenlab.lake.kernels.warm_up import load_solver
 from frozenlab.lake.solvers.solver import solve_all
 from frozenlab.lake.suites import SUITES, SuiteSpec, build_suite
 
@@ -63,6 +65,7 @@ def open_suite(name: str, on_progress: Progress | None = None) -> Suite:
         OSError: there is no such file.
     """
     check_suite(name)
+    load_solver()
     if name in SUITES:
         return Suite(name, SUITES[name], build_suite(SUITES[name], on_progress=on_progress))
     if name.startswith(PREFIX):
@@ -71,15 +74,15 @@ def open_suite(name: str, on_progress: Progress | None = None) -> Suite:
 
 
 def read_file(path: Path) -> list[Entry]:
-    """The boards of a file. Raises BoardError with a one-line reason."""
+    """The boards of a file. Raises BoardError or TextError with a one-line reason."""
     if path.suffix != ".parquet":
-        text = formats.load(path)
+        text = read_text(path)
         return formats.read(formats.recognise(path.name, text), Source(text, path.stem))
     import pyarrow
     from pyarrow import parquet
 
-    if path.stat().st_size > formats.MAX_BYTES:
-        raise BoardError(f"{path.name} is larger than {formats.MAX_BYTES // 2**20} MB")
+    if path.stat().st_size > MAX_TEXT:
+        raise BoardError(f"{path.name} is larger than {MAX_TEXT // 2**20} MB")
     try:
         records = parquet.read_table(path).to_pylist()
     except pyarrow.ArrowException as error:

@@ -15,12 +15,9 @@ from hypothesis import strategies as st
 from frozenlab.lake.board import MOVES, Agent, Board, BoardError
 from frozenlab.lake.formats import (
     FORMATS,
-    MAX_BYTES,
     Entry,
     Source,
-    decode,
     file_stems,
-    load,
     read,
     recognise,
     suffix_format,
@@ -481,16 +478,6 @@ def test_content_tells_the_format_where_the_name_does_not() -> None:
     assert recognise("x.jsonl", f"{record()[1:-1]}\n{record()[1:-1]}") == "benchmark"
     with pytest.raises(BoardError, match="cannot be told from the file"):
         recognise("x.txt", "hello, world")
-
-
-def test_bytes_are_bounded_and_have_to_be_text(tmp_path: Path) -> None:
-    assert decode(b"\xef\xbb\xbfS G", "a.txt") == "S G"
-    with pytest.raises(BoardError, match=r"a\.txt is not a text file in UTF-8 \(byte 2\)"):
-        decode(b"S \xff", "a.txt")
-    with pytest.raises(BoardError, match=r"a\.txt is larger than 32 MB"):
-        decode(bytes(MAX_BYTES + 1), "a.txt")
-    (tmp_path / "a.txt").write_bytes(b"S\r\nG\r\n")
-    assert read("text", Source(load(tmp_path / "a.txt")))[0].board.height == 2
 
 
 def test_formats_are_light() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.errors import LabError
 from frozenlab.lake.board import Agent, Board, BoardError, read_board
 from frozenlab.lake.formats import Source, read
 from frozenlab.lake.rules import judge_paths, walk
@@ -49,7 +50,7 @@ def test_the_plan_of_a_file_is_one_to_watch() -> None:
     ],
 )
 def test_a_bad_file_is_refused_in_a_line(brought: dict[str, bytes], reason: str) -> None:
-    with pytest.raises(BoardError) as refused:
+    with pytest.raises(LabError) as refused:
         choices.bring(brought)
     assert str(refused.value) == reason
 

@@ -22,21 +22,15 @@ from frozenlab.lake.formats.entry import Entry, Source
 
 __all__ = [
     "FORMATS",
-    "MAX_BYTES",
     "Entry",
     "Format",
     "Source",
-    "decode",
     "file_stems",
-    "load",
     "read",
     "recognise",
     "suffix_format",
     "write",
 ]
-
-MAX_BYTES = 32 * 2**20
-"""The largest file that is read: some 20,000 boards as JSON lines."""
 
 
 @dataclass(frozen=True)
@@ -168,22 +162,3 @@ def _text_format(text: str) -> str | None:
     if all(re.fullmatch(r"[.#A-Za-z]+", line) for line in lines) and re.search("[A-Z]", text):
         return "pogema"
     return None
-
-
-# --- bytes ------------------------------------------------------------------------------------------------------------
-
-
-def load(path: Path) -> str:
-    """The text of a file. Raises BoardError if it is too large or no text, OSError if it cannot be read."""
-    with path.open("rb") as file:
-        return decode(file.read(MAX_BYTES + 1), path.name)
-
-
-def decode(data: bytes, file_name: str) -> str:
-    """Bytes as text. Raises BoardError if they are too many or no text."""
-    if len(data) > MAX_BYTES:
-        raise BoardError(f"{file_name} is larger than {MAX_BYTES // 2**20} MB")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BoardError(f"{file_name} is not a text file in UTF-8 (byte {error.start})") from None

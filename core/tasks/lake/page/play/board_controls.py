@@ -7,8 +7,8 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.errors import GenerationError
-from frozenlab.lake.board import Board, BoardError
+from frozenlab.errors import GenerationError, LabError
+from frozenlab.lake.board import Board
 from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES
 from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.tasks.lake.page.play import choices
@@ -162,7 +162,7 @@ def bring(files: dict[str, bytes], agents: int | None = None) -> None:
     try:
         state.play_brought = name, found = choices.bring(files, agents)
         take(found[0], name)
-    except BoardError as error:
+    except LabError as error:
         state.play_paste_error = str(error)
 
 

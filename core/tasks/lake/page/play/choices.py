@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from frozenlab.errors import GenerationError
+from frozenlab.files import text_of
 from frozenlab.lake import formats
 from frozenlab.lake.board import Board, BoardError, read_board
 from frozenlab.lake.config import EnvironmentConfig
@@ -65,8 +66,9 @@ def bring(files: Mapping[str, bytes], agents: int | None = None) -> tuple[str, l
 
     Raises:
         BoardError: the files hold no board; the message says what is wrong with which.
+        TextError: one of them is too large, or is not text.
     """
-    texts = {name: formats.decode(data, name) for name, data in files.items()}
+    texts = {name: text_of(data, name) for name, data in files.items()}
     ends = {suffix: [name for name in texts if name.lower().endswith(suffix)] for suffix in (".map", ".scen")}
     others = [name for name in texts if name not in ends[".map"] + ends[".scen"]]
     for names in (others, *ends.values()):

@@ -36,13 +36,14 @@ def add_judge(parser: argparse.ArgumentParser) -> None:
 
 
 def run_generate(options: argparse.Namespace) -> None:
-    from frozenlab.cli.words import drawn_words
     from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.draw.generator import generate, realised
     from frozenlab.lake.draw.hashes import NOTHING
     from frozenlab.lake.instance import write_instances
+    from frozenlab.lake.kernels.warm_up import load_solver
     from frozenlab.lake.presets import PRESETS, preset
     from frozenlab.lake.suites import held_out
+    from frozenlab.tasks.lake.cli.words import drawn_words
 
     if options.n < 1:
         raise InputError(f"--n is {options.n}; use at least 1")
@@ -54,6 +55,7 @@ def run_generate(options: argparse.Namespace) -> None:
         raise InputError("--agents is for presets; a config file has its own number of agents")
     else:
         config = EnvironmentConfig.read(Path(options.config))
+    load_solver()
     with progress() as note:
         instances = generate(
             config,
@@ -74,10 +76,10 @@ def run_generate(options: argparse.Namespace) -> None:
 
 
 def run_solve(options: argparse.Namespace) -> None:
-    from frozenlab.cli.words import solution_words
     from frozenlab.lake.board import read_board
     from frozenlab.lake.kernels.warm_up import load_solver
     from frozenlab.lake.solvers.solver import solve
+    from frozenlab.tasks.lake.cli.words import solution_words
 
     board = read_board(read_text(options.board))
     load_solver()
@@ -100,11 +102,11 @@ def run_solve(options: argparse.Namespace) -> None:
 
 
 def run_judge(options: argparse.Namespace) -> None:
-    from frozenlab.cli.words import verdict_words
     from frozenlab.lake.board import read_board
     from frozenlab.lake.kernels.warm_up import load_solver
     from frozenlab.lake.rules import judge
     from frozenlab.lake.solvers.solver import solve
+    from frozenlab.tasks.lake.cli.words import verdict_words
 
     board, plan = read_board(read_text(options.board)), read_plan(options.plan)
     load_solver()

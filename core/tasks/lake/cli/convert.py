@@ -23,7 +23,7 @@ def add_convert(parser: argparse.ArgumentParser) -> None:
 
 def run_convert(options: argparse.Namespace) -> None:
     from frozenlab.engineer.sentences import counted
-    from frozenlab.files import write_files, write_folder
+    from frozenlab.files import read_text, write_files, write_folder
     from frozenlab.lake import formats
 
     names = ", ".join(formats.FORMATS)
@@ -31,7 +31,7 @@ def run_convert(options: argparse.Namespace) -> None:
         if name is not None and name not in formats.FORMATS:
             raise InputError(f"there is no format {name!r}; the formats are {names}")
     try:
-        text, map_text, scenario = (path and formats.load(path) for path in (options.source, options.map, options.scen))
+        text, map_text, scenario = (path and read_text(path) for path in (options.source, options.map, options.scen))
     except OSError as error:
         raise InputError(f"{error.filename} cannot be read: {error.strerror}") from None
     target = options.target_format or formats.suffix_format(options.target.name)
