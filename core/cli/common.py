@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from frozenlab import engineer
 from frozenlab.errors import LabError
 
 if TYPE_CHECKING:
@@ -39,6 +40,12 @@ def listed(names: Iterable[str]) -> str:
     """Names as a help text lists them: ``a, b or c``."""
     *others, last = names
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def engineer_names() -> list[str]:
+    """The names of the engineers, read from their files' names: to import the engineers takes too long for a help text."""
+    folder = Path(engineer.__file__).parent / "engineers"
+    return sorted(file.stem for file in folder.glob("[a-z]*.py"))
 
 
 def no_options(parser: argparse.ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, find_session, listed
+from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, engineer_names, find_session, listed
 from frozenlab.cli.session import print_status, run_in_foreground
 
 if TYPE_CHECKING:
@@ -23,15 +23,14 @@ def add_propose(parser: argparse.ArgumentParser) -> None:
 
 
 def add_fork(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.engineers import BY_NAME
-
+    engineers = listed(engineer_names())
     parser.add_argument("stage", metavar="SESSION:STAGE", help="a session, and the last stage that the fork shares with it")
     parser.add_argument(
         "--keep", nargs="+", metavar="CELL", help="accept the proposal, but leave these cells as they were: 6, or 3@6 if teams are mixed"
     )
     parser.add_argument("--config", type=Path, help="train on this config instead (TOML or JSON)")
     parser.add_argument("--why", default="", help="your reason, kept with the proposal")
-    parser.add_argument("--engineer", metavar="ENGINEER", help=f"engineer of later proposals: {listed(list(BY_NAME))} (default: unchanged)")
+    parser.add_argument("--engineer", metavar="ENGINEER", help=f"engineer of later proposals: {engineers} (default: unchanged)")
     parser.add_argument("--id", help="id of the fork (default: date and title)")
     parser.add_argument("--title", help="title of the fork")
     add_allow_host(parser)

@@ -7,24 +7,23 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, find_session, listed, read_text
+from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, engineer_names, find_session, listed, read_text
 
 if TYPE_CHECKING:
     from frozenlab.loop.session import Session
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.engineer.engineers import BY_NAME
     from frozenlab.loop.presets import PRESETS
     from frozenlab.training.methods import NAMES as METHODS
-    from frozenlab.training.stage_settings import SCHEDULES
+    from frozenlab.training.schedule import SCHEDULES
 
     parser.add_argument("spec", nargs="?", type=Path, help="the session spec, a JSON file")
     parser.add_argument("--preset", metavar="NAME", help=f"use a preset instead of a spec file: {listed(PRESETS)}")
     parser.add_argument("--method", metavar="METHOD", help=f"training method of a preset: {listed(METHODS)} (default: {METHODS[0]})")
     parser.add_argument("--schedule", metavar="SCHEDULE", help=f"schedule of the learning rate: {listed(SCHEDULES)}")
     parser.add_argument("--seed", type=int, help="replace the seed of the spec")
-    parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(list(BY_NAME))}")
+    parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(engineer_names())}")
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
     add_allow_host(parser)
 
@@ -44,7 +43,7 @@ def run_session(options: argparse.Namespace) -> int:
     from frozenlab.loop.spec import SessionSpec
     from frozenlab.loop.store import SessionStore
     from frozenlab.training.methods import NAMES as METHODS
-    from frozenlab.training.stage_settings import SCHEDULES
+    from frozenlab.training.schedule import SCHEDULES
 
     if (options.preset is None) == (options.spec is None):
         raise InputError("give either a spec file or --preset")

@@ -7,21 +7,15 @@ the story has something to compare the engineer's configs with. Studies compare 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.engineer.engineers import engineer_of
-from frozenlab.engineer.own_model import ModelEngineer
-from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.errors import LabError
-from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
-from frozenlab.lake.suites import SEED, SUITES, SuiteSpec
-from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
 from frozenlab.training.methods import BY_NAME, title_of
 from frozenlab.training.methods import NAMES as TRAINING_METHODS
-from frozenlab.training.settings import TrainingSettings
 
 if TYPE_CHECKING:
+    from frozenlab.engineer.protocol import EngineerSpec
     from frozenlab.loop.spec import SessionSpec
 
 
@@ -32,17 +26,19 @@ class Preset:
     words: str
     """What the preset is for, and how long it takes on two cores."""
     stages: int
-    config: EnvironmentConfig
-    """The config of the first stage."""
-    suite: SuiteSpec
-    """The validation boards, which the engineer reads."""
+    config: dict[str, Any]
+    """The config of the first stage, as ``EnvironmentConfig.uniform`` takes it; without ``sizes``, it has those of the suite."""
+    suite: str
+    """The named suite that has the cells of the validation boards, which the engineer reads, and of the test boards."""
     test_boards: int
-    """Boards per cell of the test suite, which has the cells of ``suite``."""
+    """Boards per cell of the test suite."""
     training: dict[str, dict[str, Any]]
     """Training settings of a stage by method, where they differ from the defaults of TrainingSettings. All take about the same time."""
+    validation: dict[str, Any] = field(default_factory=dict)
+    """Fields of the suite that are others for the validation boards."""
     policy: str = "lab-model"
-    language: LanguageSettings | None = None
-    """Settings of a Hugging Face model; such a preset needs a GPU."""
+    language: dict[str, Any] | None = None
+    """``LanguageSettings`` of a Hugging Face model; such a preset needs a GPU."""
     proposal_tokens: int | None = None
     """The longest proposal of such a model as engineer; None: the usual one."""
 
@@ -57,14 +53,14 @@ class Preset:
         return self.training[method if method in self.training or like is None else like]
 
 
-SMALL = EnvironmentConfig.uniform(SUITES["session"].sizes, agents=3, hole_ratio=0.2, wait_ratio=0.2)
+SMALL = {"agents": 3, "hole_ratio": 0.2, "wait_ratio": 0.2}
 """Initial config of the short sessions: boards like those of their suite."""
 PRESETS: dict[str, Preset] = {
     "quick": Preset(
         words="three stages on small boards, in under ten minutes",
         stages=3,
         config=SMALL,
-        suite=SUITES["session"],
+        suite="session",
         test_boards=100,
         training={
             "grpo": {"steps": 50, "boards_per_step": 32},
@@ -76,7 +72,7 @@ PRESETS: dict[str, Preset] = {
         words="one stage for a talk, in under two minutes",
         stages=1,
         config=SMALL,
-        suite=SUITES["session"],
+        suite="session",
         test_boards=100,
         training={
             "grpo": {"steps": 40, "boards_per_step": 32},
@@ -88,7 +84,7 @@ PRESETS: dict[str, Preset] = {
         words="two short stages, the unit of ablations, in under three minutes",
         stages=2,
         config=SMALL,
-        suite=SUITES["session"],
+        suite="session",
         test_boards=160,
         training={
             "grpo": {"steps": 25, "boards_per_step": 32},
@@ -99,9 +95,9 @@ PRESETS: dict[str, Preset] = {
     "long": Preset(
         words="four stages on boards of all sizes with four agents, in under ninety minutes",
         stages=4,
-        config=EnvironmentConfig.uniform(tuple(size for size in PAPER_SIZES if size >= 4), agents=4, hole_ratio=0.3, wait_ratio=0.2),
-        # Of the cells of the suite `paper`, but other boards: the engineer reads what fails on these.
-        suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=20, seed=1),
+        config={"sizes": (4, 5, 6, 7, 8, 9, 10), "agents": 4, "hole_ratio": 0.3, "wait_ratio": 0.2},
+        suite="paper",
+        validation={"boards_per_cell": 20, "seed": 1},  # other boards than those of the suite: the engineer reads what fails on these
         test_boards=50,
         training={
             "grpo": {"steps": 140},
@@ -113,22 +109,24 @@ PRESETS: dict[str, Preset] = {
     "paper": Preset(
         words="the paper's setting: Qwen3-4B in three stages, on one or more GPUs of 80 GB",
         stages=3,
-        config=EnvironmentConfig.uniform(PAPER_SIZES, agents=2, hole_ratio=0.3, wait_ratio=0.25),
-        suite=SuiteSpec(agents=(3, 4, 5), sizes=PAPER_SIZES, boards_per_cell=10, seed=1),
+        config={"agents": 2, "hole_ratio": 0.3, "wait_ratio": 0.25},
+        suite="paper",
+        validation={"boards_per_cell": 10, "seed": 1},
         test_boards=10,
         training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0}},
         policy="Qwen/Qwen3-4B",
-        language=LanguageSettings(thinking=True, max_tokens=8192, context=16_384, rows=4, vllm=Vllm(memory=0.45)),
+        language={"thinking": True, "max_tokens": 8192, "context": 16_384, "rows": 4, "vllm": {"memory": 0.45}},
     ),
     "qwen3-0.6b": Preset(
         words="Qwen3-0.6B in three stages on small boards, on one small GPU",
         stages=3,
-        config=EnvironmentConfig.uniform((3, 4, 5), agents=2, hole_ratio=0.2, wait_ratio=0.2),
-        suite=SuiteSpec(agents=(2,), sizes=(3, 4, 5), boards_per_cell=20, seed=1),
+        config={"agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2},
+        suite="train-shape",
+        validation={"sizes": (3, 4, 5), "boards_per_cell": 20, "seed": 1},
         test_boards=20,
         training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
         policy="Qwen/Qwen3-0.6B",
-        language=LanguageSettings(lora=Lora(rank=16, alpha=32), max_tokens=512, context=8192, rows=8),
+        language={"lora": {"rank": 16, "alpha": 32}, "max_tokens": 512, "context": 8192, "rows": 8},
         proposal_tokens=2048,
     ),
 }
@@ -153,7 +151,13 @@ def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec
         PresetError: a method that the preset has no numbers for.
         EngineerError: there is no such engineer, or it needs settings.
     """
-    from frozenlab.loop.spec import SessionSpec  # loads much that a list of presets does not need
+    from frozenlab.engineer.engineers import engineer_of  # these load much that a list of presets does not need
+    from frozenlab.engineer.own_model import ModelEngineer
+    from frozenlab.lake.config import EnvironmentConfig
+    from frozenlab.lake.suites import SEED, SUITES
+    from frozenlab.loop.spec import SessionSpec
+    from frozenlab.policy.settings import LanguageSettings
+    from frozenlab.training.settings import TrainingSettings
 
     preset = PRESETS[name]
     if method not in preset.methods:
@@ -161,17 +165,18 @@ def preset_spec(name: str, *, method: str = "grpo", engineer: str | EngineerSpec
     chosen = engineer_of(engineer) if isinstance(engineer, str) else engineer
     if isinstance(engineer, str) and isinstance(chosen, ModelEngineer) and preset.proposal_tokens:
         chosen = chosen.model_copy(update={"max_tokens": preset.proposal_tokens})
+    suite = SUITES[preset.suite].model_copy(update=preset.validation)
     return SessionSpec(
         title=f"{NAMES.get(name, name.capitalize())} session" + (f" by {title_of(method)}" if method != "grpo" else ""),
         policy=preset.policy,
-        language=preset.language,
+        language=LanguageSettings(**preset.language) if preset.language else None,
         engineer=chosen,
         stages=preset.stages,
-        initial_config=preset.config,
+        initial_config=EnvironmentConfig.uniform(**{"sizes": suite.sizes} | preset.config),
         training=TrainingSettings(method=method, **preset.numbers(method)),
-        suite=preset.suite,
+        suite=suite,
         # As the named suites are drawn: of each cell of ``session`` the next boards after those of validation, which are still boards of
         # ``paper`` and so unknown to the lab model from its warm start too.
-        test=preset.suite.model_copy(update={"boards_per_cell": preset.test_boards, "seed": SEED}),
+        test=suite.model_copy(update={"boards_per_cell": preset.test_boards, "seed": SEED}),
         seed=seed,
     )

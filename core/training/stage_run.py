@@ -22,7 +22,8 @@ from frozenlab.policy.policy import Policy
 from frozenlab.tasks.task import Task
 from frozenlab.training.checkpoints import seal
 from frozenlab.training.reward import reward
-from frozenlab.training.stage_settings import Schedule, StageSettings, share_of_rate
+from frozenlab.training.schedule import Schedule
+from frozenlab.training.stage_settings import StageSettings, share_of_rate
 
 RECORDED_BOARDS = 4
 """Boards a step whose completions are kept for people to look at."""

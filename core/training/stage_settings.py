@@ -1,16 +1,12 @@
-"""The settings of a training stage and the word that stops one; light, so that specs and pages can use them."""
+"""The settings of a training stage; light, so that specs and pages can use them."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Schedule = Literal["linear", "per-stage", "constant"]
-"""How the learning rate goes: it falls to zero over the whole session, it rises and falls in every stage, or it stays constant."""
-SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
-WARMUP_STEPS: dict[Schedule, int] = {"linear": 5, "per-stage": 2, "constant": 5}
-"""What the learning rate rises over unless the settings say otherwise."""
+from frozenlab.training.schedule import WARMUP_STEPS, Schedule
 
 
 class StageSettings(BaseModel):

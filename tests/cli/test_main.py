@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.cli.common import engineer_names
 from frozenlab.cli.main import COMMANDS, main
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
@@ -21,7 +22,7 @@ from frozenlab.loop.presets import PRESETS
 from frozenlab.replays.arms import KINDS
 from frozenlab.studies.presets import STUDIES, engineers_study
 from frozenlab.training.methods import NAMES as METHODS
-from frozenlab.training.stage_settings import SCHEDULES
+from frozenlab.training.schedule import SCHEDULES
 from tests.builders import build_session
 from tests.cli.calls import reason
 from tests.loop.test_loop import small_spec
@@ -53,11 +54,15 @@ def test_help_names_every_choice(capsys: pytest.CaptureFixture[str], command: st
     assert not [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
 
 
+def test_each_engineer_is_the_file_of_its_name() -> None:
+    assert engineer_names() == sorted(BY_NAME)
+
+
 @pytest.mark.parametrize(
     ("arguments", "absent"),
     [
         (["--help"], {"pydantic", "numpy", "pandas", "torch", "numba"}),
-        (["run", "--help"], {"pandas", "torch", "numba", "openai"}),
+        (["run", "--help"], {"pydantic", "numpy", "pandas", "torch", "numba"}),
         (["status", "example-quick"], {"torch", "numba", "openai"}),
     ],
 )

@@ -35,9 +35,9 @@ from frozenlab.training.methods import BY_NAME as METHOD_OF
 from frozenlab.training.methods import NAMES as METHODS
 from frozenlab.training.runs.expert_iteration import ExpertIterationRun, best_plans
 from frozenlab.training.runs.imitation import ImitationRun
+from frozenlab.training.schedule import Schedule
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage import make_run, train_stage
-from frozenlab.training.stage_settings import Schedule
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from frozenlab.policy.policy import Policy
 from frozenlab.training.methods.grpo import GRPO
-from frozenlab.training.stage_settings import StageSettings
 
 if TYPE_CHECKING:
+    from frozenlab.policy.policy import Policy
     from frozenlab.training.stage_run import StageRun
+    from frozenlab.training.stage_settings import StageSettings
 
 
 class DrGRPO(GRPO):

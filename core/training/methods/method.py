@@ -5,11 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
-from frozenlab.policy.policy import Policy
-from frozenlab.training.stage_settings import StageSettings
-
 if TYPE_CHECKING:
+    from frozenlab.policy.policy import Policy
     from frozenlab.training.stage_run import StageRun
+    from frozenlab.training.stage_settings import StageSettings
 
 
 class Method(ABC):

@@ -18,8 +18,8 @@ from frozenlab.loop.presets import PRESETS as SESSION_PRESETS
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.training.methods import titled
+from frozenlab.training.schedule import SCHEDULES, Schedule
 from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage_settings import SCHEDULES, Schedule
 from frozenlab.ui import markup
 from frozenlab.ui.form import fields
 

@@ -53,8 +53,8 @@ from frozenlab.policy.loading import load_policy
 from frozenlab.studies.effects import CLEAR, contrast
 from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
 from frozenlab.tasks.lake.lab_model.teaching import FEATURES, TeachSettings, centred, fit, teach, worded
+from frozenlab.training.schedule import Schedule
 from frozenlab.training.settings import TrainingSettings
-from frozenlab.training.stage_settings import Schedule
 
 ENGINEERS = ("taught", "policy", "rules", "kept")
 """The engineers to compare: the taught model, the session's own checkpoint, the rules, and none."""
