@@ -12,7 +12,8 @@ import csv
 from itertools import product
 
 from frozenlab.errors import GenerationError
-from frozenlab.lake.config import LAYOUTS, PAPER_SIZES, Layout, Placement
+from frozenlab.lake.config import PAPER_SIZES, Placement
+from frozenlab.lake.config_cell import LAYOUTS, Layout
 from frozenlab.lake.draw.rates import RATES
 from frozenlab.lake.draw.stratum import Stratum, holes_of
 from frozenlab.lake.draw.stream import Stream

@@ -17,7 +17,7 @@ from typing import Any
 def field_docs(model: type) -> dict[str, str]:
     """Field -> the docstring below it, of a class and its bases.
 
-    >>> from frozenlab.lake.config import CellConfig
+    >>> from frozenlab.lake.config_cell import CellConfig
     >>> field_docs(CellConfig)["hole_ratio"]
     'Part of a board that is holes.'
     """

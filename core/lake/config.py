@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -16,132 +15,24 @@ from pydantic import (
     ModelWrapValidatorHandler,
     SerializerFunctionWrapHandler,
     ValidationError,
-    field_validator,
     model_serializer,
     model_validator,
 )
-from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, ErrorDetails, InitErrorDetails
+from pydantic_core import CoreSchema
 
 from frozenlab.cells import Cell
 from frozenlab.docstrings import describe_fields
-from frozenlab.errors import LabError, one_line
-from frozenlab.lake.board import MAX_SIDE
-from frozenlab.lake.layouts import LAYOUTS as RECIPES
+from frozenlab.errors import one_line
+from frozenlab.lake.config_cell import LAYOUTS, SCATTER, BoardKind, CellConfig, Layout
+from frozenlab.lake.config_file import ConfigError, as_cells, as_list, as_sizes, data_in, said_of_sizes, schema_of_both_forms
 
-MIN_SIZE = 3
 PAPER_SIZES = tuple(range(3, 11))
-MAX_AGENTS = 5
-
-Knob = Literal["share", "hole_ratio", "wait_ratio"]
-KNOBS: tuple[Knob, ...] = get_args(Knob)
-"""The three numbers of a cell that an engineer may turn."""
-
-LAYOUTS: tuple[str, ...] = tuple(recipe.name for recipe in RECIPES)
-"""The names of the layouts, which say where the holes of a board go: anywhere (``scatter``, the paper's), or in a structure. How many
-there are, the hole ratio says."""
-if TYPE_CHECKING:
-    Layout = str
-    Setting = str
-else:
-    Layout = Literal[LAYOUTS]
-    Setting = Literal[Knob, Layout]
-"""The name of a layout. A setting is what can differ between two configs of a cell: a knob, or the part of the boards in a layout."""
-SCATTER: dict[Layout, float] = {"scatter": 1.0}
 
 WaitDefinition = Literal["makespan", "sum_of_costs"]
 
 Placement = Literal["uniform", "connected"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
-
-Ratio = Annotated[float, Field(ge=0, le=1)]
-
-
-MOST_CHARACTERS = 100_000
-"""Of a config's file: all map sizes with all layouts take a tenth of it."""
-
-
-class ConfigError(LabError, ValueError):
-    """An environment config is not valid; the message names the size and the key."""
-
-
-class BoardKind(NamedTuple):
-    """The boards of one cell of a config."""
-
-    agents: int
-    size: int
-    layout: Layout | None = None
-    """The layout of them all; None: the cell mixes layouts."""
-
-
-class CellSettings(BaseModel):
-    """How many boards of a cell are drawn, and how."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra=describe_fields)
-
-    share: Ratio
-    """Part of all boards that are of this cell; over all cells the shares sum to 1."""
-    hole_ratio: Ratio = 0.2
-    """Part of a board that is holes."""
-    wait_ratio: Ratio = 0.2
-    """Part of the boards that cannot be solved optimally without some agent waiting (the conflict density)."""
-    layouts: Annotated[dict[Layout, Ratio], Field(min_length=1, exclude_if=lambda layouts: layouts == SCATTER)] = SCATTER
-    """Layout -> part of the boards whose holes lie like that; the parts sum to 1. Left out of files where all boards are scatter."""
-
-    @field_validator("layouts")
-    @classmethod
-    def _check_layouts(cls, layouts: dict[Layout, float]) -> dict[Layout, float]:
-        total = sum(layouts.values())
-        if abs(total - 1) > 1e-6:
-            raise ValueError(f"the parts of the layouts sum to {total:.4g}; they must sum to 1")
-        return {layout: layouts[layout] for layout in LAYOUTS if layouts.get(layout)}
-
-
-class CellConfig(CellSettings):
-    """What is drawn of one cell."""
-
-    agents: Annotated[int, Field(ge=1, le=MAX_AGENTS)] = 2
-    """How many agents each of its boards has."""
-    size: Annotated[int, Field(ge=MIN_SIZE, le=MAX_SIDE)]
-    """Rows and columns of its boards."""
-    layout: Annotated[Layout | None, Field(exclude_if=lambda layout: layout is None)] = None
-    """The layout of all its boards, in a config that has cells of their own for layouts. Left out: the cell mixes ``layouts``."""
-
-    @model_validator(mode="after")
-    def _check_layout(self) -> Self:
-        if self.layout is not None and self.layouts != SCATTER:
-            raise ValueError('give "layout", the layout of all boards of the cell, or "layouts", how it mixes them, not both')
-        return self
-
-    @property
-    def kind(self) -> BoardKind:
-        return BoardKind(self.agents, self.size, self.layout)
-
-    @property
-    def drawn_layouts(self) -> dict[Layout, float]:
-        """Layout -> part of the boards, whichever way the cell says it."""
-        return self.layouts if self.layout is None else {self.layout: 1.0}
-
-    def settings(self) -> dict[str, float]:
-        """Setting -> value: the knobs, and the parts of the layouts if the cell mixes layouts."""
-        knobs = {"share": self.share, "hole_ratio": self.hole_ratio, "wait_ratio": self.wait_ratio}
-        return knobs | ({str(layout): part for layout, part in self.layouts.items()} if self.layout is None else {})
-
-
-EXAMPLE: JsonDict = {
-    "agents": 2,
-    "sizes": {
-        "4": {"share": 0.5, "hole_ratio": 0.2, "wait_ratio": 0.3},
-        "8": {"share": 0.5, "hole_ratio": 0.35, "wait_ratio": 0.5, "layouts": {"scatter": 0.5, "maze": 0.5}},
-    },
-}
-MIXED_EXAMPLE: JsonDict = {
-    "cells": [
-        {"agents": 2, "size": 6, "share": 0.7, "hole_ratio": 0.2, "wait_ratio": 0.3},
-        {"agents": 4, "size": 6, "share": 0.3, "hole_ratio": 0.2, "wait_ratio": 0.5},
-    ],
-}
 
 
 class EnvironmentConfig(BaseModel):
@@ -168,20 +59,13 @@ class EnvironmentConfig(BaseModel):
     @model_validator(mode="wrap")
     @classmethod
     def _read(cls, given: Any, check: ModelWrapValidatorHandler[Self]) -> Self:
-        """Reads both forms of a file. What is wrong with a size is said of ``sizes.4``, as the file has it."""
+        """Reads both forms of a file."""
         if not isinstance(given, dict):
             return check(given)
-        if "sizes" not in given:
-            if "cells" not in given:
-                raise ValueError('it names no map sizes; {"agents": 2, "sizes": {"4": {"share": 1.0}}} is a config')
-            cells = given["cells"]
-            return check(given | {"cells": {str(place): cell for place, cell in enumerate(cells)} if isinstance(cells, list) else cells})
-        if "cells" in given:
-            raise ValueError('give "agents" and "sizes", or "cells" with agents and a size each, not both')
         try:
-            return check({name: value for name, value in given.items() if name not in ("agents", "sizes")} | {"cells": _of_one_team(given)})
+            return check(as_cells(given))
         except ValidationError as error:
-            raise ValidationError.from_exception_data(error.title, [_as_in_file(detail) for detail in error.errors()]) from None
+            raise (said_of_sizes(error) if "sizes" in given else error) from None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -199,31 +83,12 @@ class EnvironmentConfig(BaseModel):
 
     @model_serializer(mode="wrap")
     def _write(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = write(self)
-        cells = list(data.pop("cells").values())
-        if len(self.teams) > 1 or self.keeps_layouts_apart:
-            return data | {"cells": cells}
-        sizes = {str(cell.pop("size")): {name: value for name, value in cell.items() if name != "agents"} for cell in cells}
-        return {"agents": self.teams[0]} | data | {"sizes": sizes}
+        fields: dict[str, Any] = write(self)
+        return as_list(fields) if len(self.teams) > 1 or self.keeps_layouts_apart else as_sizes(fields, agents=self.teams[0])
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """The schema of both forms of a file."""
-        schema = handler.resolve_ref_schema(handler(core))
-        keys = schema["properties"]
-        cells = keys["cells"] | {"type": "array", "items": keys["cells"]["additionalProperties"], "minItems": 1}
-        keys["cells"] = {name: value for name, value in cells.items() if name != "additionalProperties"}
-        team = CellConfig.model_json_schema()["properties"]["agents"] | {"description": "The team of all boards, where sizes are given."}
-        sizes = {
-            "type": "object",
-            "description": "Map size -> what is drawn of it: a config of one team.",
-            "additionalProperties": CellSettings.model_json_schema(),
-            "minProperties": 1,
-            "propertyNames": {"enum": [str(size) for size in range(MIN_SIZE, MAX_SIDE + 1)]},
-        }
-        schema["properties"] = {"agents": team, "sizes": sizes} | keys
-        del schema["required"]
-        return schema | {"oneOf": [{"required": ["sizes"]}, {"required": ["cells"]}], "examples": [EXAMPLE, MIXED_EXAMPLE]}
+        return schema_of_both_forms(handler.resolve_ref_schema(handler(core)))
 
     @property
     def family(self) -> str:
@@ -324,7 +189,7 @@ class EnvironmentConfig(BaseModel):
             >>> config.teams, config.cells["5"].hole_ratio, config.cells["5"].wait_ratio
             ((3,), 0.2, 0.5)
         """
-        return cls._parsed(text, "JSON", json.loads)
+        return cls._checked(data_in(text, "JSON"))
 
     @classmethod
     def from_toml(cls, text: str) -> EnvironmentConfig:
@@ -334,19 +199,10 @@ class EnvironmentConfig(BaseModel):
             >>> EnvironmentConfig.from_toml("[sizes.4]\\nshare = 1.0").cells["4"].share
             1.0
         """
-        return cls._parsed(text, "TOML", tomllib.loads)
+        return cls._checked(data_in(text, "TOML"))
 
     @classmethod
-    def _parsed(cls, text: str, language: str, parse: Callable[[str], object]) -> EnvironmentConfig:
-        refuse_long(text)
-        try:
-            data = parse(text)
-        except json.JSONDecodeError as error:
-            raise ConfigError(f"not {language}: {error.msg} at line {error.lineno}, column {error.colno}") from None
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"not {language}: {error}") from None
-        except (ValueError, RecursionError):
-            raise ConfigError(f"not {language}: a number too long, or too deeply nested") from None
+    def _checked(cls, data: Any) -> EnvironmentConfig:
         try:
             return cls.model_validate(data)
         except ValidationError as error:
@@ -384,34 +240,3 @@ class EnvironmentConfig(BaseModel):
             for name, cell in self.cells.items()
         }
         return self.model_copy(update={"cells": cells, "placement": other.placement, "wait_definition": other.wait_definition})
-
-
-def _of_one_team(given: dict[str, Any]) -> Any:
-    """The cells that a file with ``sizes`` names, unchecked."""
-    sizes, team = given["sizes"], {"agents": given["agents"]} if "agents" in given else {}
-    if not isinstance(sizes, dict):
-        return sizes
-    cells = {}
-    for size, settings in sizes.items():
-        cells[str(size)] = settings
-        if isinstance(settings, dict):
-            if foreign := settings.keys() & {"agents", "size", "layout"}:
-                raise ValueError(
-                    f'sizes.{size}: {min(foreign)!r} has no place here; a config that mixes teams or layouts lists its "cells"'
-                )
-            cells[str(size)] = {"size": size, **team, **settings}
-    return cells
-
-
-def _as_in_file(detail: ErrorDetails) -> InitErrorDetails:
-    """What is wrong with a cell, said of the key of a file with ``sizes``."""
-    place = detail["loc"]
-    if place[:1] == ("cells",):
-        place = ("agents",) if place[-1] == "agents" else ("sizes", *(place[1:2] if place[-1] == "size" else place[1:]))
-    return InitErrorDetails(type=detail["type"], loc=place, input=detail["input"], ctx=detail.get("ctx", {}))
-
-
-def refuse_long(text: str) -> None:
-    """Raises ConfigError for a text that is far too long for a config: reading it would take seconds."""
-    if len(text) > MOST_CHARACTERS:
-        raise ConfigError(f"{len(text):,} characters; an environment config has at most {MOST_CHARACTERS:,}")

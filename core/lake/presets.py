@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from frozenlab import seeds
-from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, BoardKind, CellConfig, ConfigError, EnvironmentConfig, Layout
+from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.config_cell import MAX_AGENTS, BoardKind, CellConfig, Layout
+from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.draw.feasible import infeasible
 
 TRIES = 100

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.lake.board import MAX_SIDE
-from frozenlab.lake.config import MAX_AGENTS, MIN_SIZE, PAPER_SIZES, BoardKind, EnvironmentConfig, Layout, Ratio
+from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.config_cell import MAX_AGENTS, MIN_SIZE, BoardKind, Layout, Ratio
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import name_instance
 from frozenlab.lake.draw.hashes import NOTHING, canonical_hashes

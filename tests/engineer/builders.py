@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from frozenlab.cells import Cell
 from frozenlab.engineer.schema import Context, Evidence
-from frozenlab.lake.config import BoardKind, CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import BoardKind, CellConfig
 
 MIXED = EnvironmentConfig.of(
     [

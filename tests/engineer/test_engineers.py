@@ -17,7 +17,8 @@ from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Scripted
 from frozenlab.engineer.schema import Evidence, ProposalRecord
 from frozenlab.engineer.sections import behaviour, failures, history
 from frozenlab.engineer.voices import LabEngineer
-from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import LAYOUTS
 from frozenlab.tasks.lake.evidence import statistics as of_cell
 from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from tests.engineer.builders import MIXED, context_of, mixed_cell, one_cell

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from frozenlab.engineer.guard import GuardSettings, guard
 from frozenlab.engineer.schema import GuardReport
-from frozenlab.lake.config import LAYOUTS, SCATTER, CellConfig, EnvironmentConfig, Layout
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import LAYOUTS, SCATTER, CellConfig, Layout
 from frozenlab.lake.draw.feasible import infeasible
 from tests.engineer.builders import MIXED
 

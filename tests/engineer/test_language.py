@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import answer_schema, example, parse_answer, render_request
 from frozenlab.engineer.sections import USUAL, behaviour
-from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from tests.engineer.builders import MIXED, context_of, mixed_cell
 

@@ -13,7 +13,8 @@ from frozenlab.engineer.dialects.lab import ProposalError, ProposalGrammar, pars
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour, failures
-from frozenlab.lake.config import CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import CellConfig
 from frozenlab.tasks.lake.dialects.vocabulary import CONFIG, DIRECTIONS, WORDS, percent_value, percent_word
 from frozenlab.tasks.lake.lab_model.proposals import demonstrations, draw_context, even_config
 from tests.engineer.builders import MIXED, context_of, mixed_cell

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.cells import diff
-from frozenlab.lake.config import LAYOUTS, PLACEMENTS, BoardKind, CellConfig, ConfigError, EnvironmentConfig, WaitDefinition
+from frozenlab.lake.config import PLACEMENTS, EnvironmentConfig, WaitDefinition
+from frozenlab.lake.config_cell import LAYOUTS, BoardKind, CellConfig
+from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.presets import PRESETS, preset
 

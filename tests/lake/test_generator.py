@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig, Layout, Placement
+from frozenlab.lake.config import EnvironmentConfig, Placement
+from frozenlab.lake.config_cell import LAYOUTS, CellConfig, Layout
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import generate, random_instances, realised
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes

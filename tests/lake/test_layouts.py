@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from frozenlab.lake.config import LAYOUTS, Layout
+from frozenlab.lake.config_cell import LAYOUTS, Layout
 from frozenlab.lake.layouts import LAYOUTS as RECIPES
 
 STRUCTURED: tuple[Layout, ...] = LAYOUTS[1:]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from frozenlab.lake.config import BoardKind, CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import BoardKind, CellConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.instance import read_instances

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from frozenlab.lake.config import EnvironmentConfig, Layout
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import Layout
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.generator import generate
 

@@ -10,7 +10,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.lake.config import KNOBS, LAYOUTS, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import KNOBS, LAYOUTS
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import slider

@@ -8,7 +8,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.lake.config import BoardKind, CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import BoardKind, CellConfig
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore

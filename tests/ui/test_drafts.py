@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from frozenlab.lake.config import BoardKind, ConfigError, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import BoardKind
+from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts

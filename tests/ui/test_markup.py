@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from frozenlab.engineer.schema import Claim, Context, Evidence, Repair
-from frozenlab.lake.config import CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import CellConfig
 from frozenlab.loop.page.claim_outcomes import Change, ClaimOutcome
 from frozenlab.loop.page.claims_table import claims_table
 from frozenlab.loop.page.config_rows import KnobRow, config_rows

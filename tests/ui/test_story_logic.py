@@ -5,7 +5,8 @@ import pytest
 
 from frozenlab.cells import diff
 from frozenlab.engineer.schema import Claim, GuardReport, ProposalRecord, Repair
-from frozenlab.lake.config import CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import CellConfig
 from frozenlab.loop.page.board_by_board import board_by_board, sign_test
 from frozenlab.loop.page.claim_outcomes import claim_outcomes, judgement, signed, was_it_right
 from frozenlab.loop.page.config_rows import config_rows, what_changed

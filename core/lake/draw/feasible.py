@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from frozenlab.lake.config import EnvironmentConfig, Layout
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import Layout
 from frozenlab.lake.draw.rates import measured_rates
 from frozenlab.lake.draw.stratum import Stratum
 from frozenlab.lake.draw.stream import DRAWS_PER_BOARD, GenerationError, Stream

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frozenlab.lake.config import EnvironmentConfig, Layout, Placement, WaitDefinition
+from frozenlab.lake.config import EnvironmentConfig, Placement, WaitDefinition
+from frozenlab.lake.config_cell import Layout
 from frozenlab.seeds import mixed
 
 

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Agent, Board, Cell
-from frozenlab.lake.config import LAYOUTS, PLACEMENTS
+from frozenlab.lake.config import PLACEMENTS
+from frozenlab.lake.config_cell import LAYOUTS
 from frozenlab.lake.draw.hashes import NOTHING
 from frozenlab.lake.draw.stratum import Stratum, quotas
 from frozenlab.lake.kernels.limits import BUDGET_BULK

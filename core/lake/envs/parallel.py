@@ -17,7 +17,8 @@ from pettingzoo import ParallelEnv
 
 from frozenlab import seeds
 from frozenlab.lake.board import Board, Cell, Plan
-from frozenlab.lake.config import ConfigError, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.envs.vector import ACTIONS, PLANES, VectorLake, check_solved, largest
 from frozenlab.lake.instance import Instance

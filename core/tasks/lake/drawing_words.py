@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from frozenlab.lake.config import EnvironmentConfig, Layout, Placement, WaitDefinition
+from frozenlab.lake.config import EnvironmentConfig, Placement, WaitDefinition
+from frozenlab.lake.config_cell import Layout
 from frozenlab.lake.layouts import LAYOUTS
 
 LAYOUT_WORDS: dict[Layout, str] = {recipe.name: recipe.words for recipe in LAYOUTS}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from frozenlab.cells import Cell
-from frozenlab.lake.config import SCATTER, Layout
+from frozenlab.lake.config_cell import SCATTER, Layout
 
 
 def statistics(

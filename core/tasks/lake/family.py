@@ -13,7 +13,8 @@ from pydantic import BaseModel
 from frozenlab.cells import Cell
 from frozenlab.lake import presets
 from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.config import LAYOUTS, CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.generator import Realised, generate, realised
 from frozenlab.lake.draw.hashes import canonical_hashes

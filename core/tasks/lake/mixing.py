@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from frozenlab.lake.config import LAYOUTS, CellConfig
+from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 
 
 def mixed(new: CellConfig, old: CellConfig, allowed: Collection[str], max_step: float) -> tuple[CellConfig, str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from frozenlab.lake import config
-from frozenlab.lake.config import Knob as KnobName
+from frozenlab.lake import config_cell
+from frozenlab.lake.config_cell import Knob as KnobName
 from frozenlab.lake.rules import Fault
 from frozenlab.tasks.knobs import Knob, Outcome, by_name
 
@@ -24,7 +24,7 @@ KNOBS = by_name(
     ),
 )
 
-RATIO_KNOBS: tuple[KnobName, ...] = tuple(knob for knob in config.KNOBS if knob != "share")
+RATIO_KNOBS: tuple[KnobName, ...] = tuple(knob for knob in config_cell.KNOBS if knob != "share")
 """The knobs of a cell besides its share."""
 
 

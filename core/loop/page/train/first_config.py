@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.cells import Config
-from frozenlab.lake.config import ConfigError, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
 from frozenlab.lake.presets import preset
 from frozenlab.loop.page.config_tables import config_list

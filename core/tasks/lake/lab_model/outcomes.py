@@ -38,7 +38,8 @@ from frozenlab.engineer.schema import Context
 from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.worker import run_job
-from frozenlab.lake.config import BoardKind, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import BoardKind
 from frozenlab.lake.presets import random_config
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.forks import fork

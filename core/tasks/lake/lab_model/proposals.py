@@ -17,7 +17,8 @@ from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.engineer.sections import behaviour, failures, history, preserved, statistics
 from frozenlab.engineer.sections.preserved import TEACHES, WORKS
-from frozenlab.lake.config import PAPER_SIZES, BoardKind, CellConfig, EnvironmentConfig
+from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.config_cell import BoardKind, CellConfig
 from frozenlab.lake.rules import FAULTS
 from frozenlab.tasks.lake.dialects.vocabulary import MAX_CELLS
 from frozenlab.tasks.lake.evidence import statistics as drawn_statistics

@@ -25,7 +25,8 @@ from frozenlab.engineer.engineers import RandomEngineer, rules
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.engineer.guard import guard
 from frozenlab.engineer.schema import Context
-from frozenlab.lake.config import KNOBS, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import KNOBS
 from frozenlab.lake.suites import held_out
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config

@@ -13,7 +13,8 @@ from frozenlab.engineer.dialects.lab import parse_proposal, render_proposal
 from frozenlab.engineer.engineers.rules import propose
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.schema import Context
-from frozenlab.lake.config import BoardKind, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import BoardKind
 from frozenlab.lake.presets import random_config
 from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from frozenlab.tasks.lake.lab_model.teaching import OutcomeModel, TeachSettings, answer, features, fit, told_config, weights, worded

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.lake.config import KNOBS, SCATTER, BoardKind, CellConfig, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import KNOBS, SCATTER, BoardKind, CellConfig
 from frozenlab.tasks.lake.page.design import drafts
 
 state = st.session_state

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from frozenlab.files import write_text
-from frozenlab.lake.config import KNOBS, BoardKind, CellConfig, ConfigError, EnvironmentConfig, Layout, Placement, WaitDefinition
+from frozenlab.lake.config import EnvironmentConfig, Placement, WaitDefinition
+from frozenlab.lake.config_cell import KNOBS, BoardKind, CellConfig, Layout
+from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore

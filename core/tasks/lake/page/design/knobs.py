@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.lake.config import KNOBS, LAYOUTS, BoardKind, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import KNOBS, LAYOUTS, BoardKind
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.rates import natural_wait_rate
 from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.lake.config import LAYOUTS, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import LAYOUTS
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.instance import Instance
 from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.lake.config import ConfigError, EnvironmentConfig
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_file import ConfigError
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import put, state

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
+from frozenlab.lake.config_cell import MAX_AGENTS
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.drawing_words import MUST_WAIT_IF, PLACEMENT_HELP, STARTS_AND_GOALS, WAIT_HELP
 from frozenlab.tasks.lake.page.design import drafts

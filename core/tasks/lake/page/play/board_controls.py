@@ -9,7 +9,8 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.errors import GenerationError, LabError
 from frozenlab.lake.board import Board
-from frozenlab.lake.config import MAX_AGENTS, PAPER_SIZES
+from frozenlab.lake.config import PAPER_SIZES
+from frozenlab.lake.config_cell import MAX_AGENTS
 from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.state import Places, load, show, state
