@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import pandas as pd
@@ -101,7 +104,7 @@ def _shares(config: Config) -> dict[str, Any]:
         "kind": "bars",
         "values": [cell.share for cell in config.cells.values()],
         "before": None,
-        "labels": list(config.cells),
+        "groups": by_kind(config.cells),
         "top": None,
     }
 
@@ -112,8 +115,18 @@ def _rates(before: pd.DataFrame | None, after: pd.DataFrame) -> dict[str, Any]:
     old = None if before is None else before.groupby("config_cell")["valid"].mean().reindex(new.index, fill_value=0.0)
     return {
         "kind": "bars", "values": [float(v) for v in new], "before": None if old is None else [float(v) for v in old],
-        "labels": list(new.index), "top": 1.0,
+        "groups": by_kind(new.index), "top": 1.0,
     }  # fmt: skip
+
+
+def by_kind(cells: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """Neighbouring cells that differ only in their last number, so that narrow bars need not repeat what they have in common.
+
+    >>> by_kind(["2@5", "2@6", "3@6"])
+    [('2@', ['5', '6']), ('3@', ['6'])]
+    """
+    named = [re.fullmatch(r"(.*?)(\d*)", cell).groups() for cell in cells]  # type: ignore[union-attr]
+    return [(kind, [number for _, number in group]) for kind, group in groupby(named, key=itemgetter(0))]
 
 
 def _curve(metrics: pd.DataFrame) -> dict[str, Any]:

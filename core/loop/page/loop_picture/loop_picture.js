@@ -1,6 +1,6 @@
 // The loop of a session as one picture: five cards joined by arrows, and the way back. Text goes in by textContent only.
 // data: {label, back, cards: [{title, caption, figure: {kind, ...}}]}
-//   kind "bars":  {values: [0..1], before: [0..1] | null, labels: [text], top: 0..1 | null}     
+//   kind "bars":  {values: [0..1], before: [0..1] | null, groups: [[text, [text of each bar]]], top: 0..1 | null}
 //   kind "line":  {measured: [number], values: [number], low, high, labels: [text of high, of low], ticks: [text of the ends]}
 //   kind "stack": {parts: [{share: 0..1, color, label}]}                      kind "quote": {text}
 
@@ -14,22 +14,36 @@ function canvas(width, height) {
   return shape("svg", { viewBox: `0 0 ${width} ${height}`, class: "figure", "aria-hidden": "true", preserveAspectRatio: "none" });
 }
 
-function bars({ values, before, labels, top: given }) {
+function bars({ values, before, groups, top: given }) {
   const box = node("div", "bars");
   const top = given ?? Math.max(...values, 0.01);
-  values.forEach((value, i) => {
-    const column = node("div", "column");
-    const plot = node("div", "plot");
-    for (const [kind, height] of [["before", before?.[i]], ["after", value]]) {
-      if (height === undefined) continue;
-      const bar = node("span", `bar ${kind}`);
-      bar.style.height = `${Math.max(2, (100 * height) / top)}%`;
-      plot.append(bar);
+  let i = 0;
+  for (const [title, labels] of groups) {
+    const group = node("div", "group");
+    const columns = node("div", "columns");
+    group.style.flexGrow = labels.length;
+    for (const label of labels) {
+      columns.append(column(values[i], before?.[i], label, top));
+      i += 1;
     }
-    column.append(plot, node("span", "tick", labels[i]));
-    box.append(column);
-  });
+    group.append(columns);
+    if (title) group.append(node("span", "tick title", title));
+    box.append(group);
+  }
   return box;
+}
+
+function column(value, before, label, top) {
+  const made = node("div", "column");
+  const plot = node("div", "plot");
+  for (const [kind, height] of [["before", before], ["after", value]]) {
+    if (height === undefined) continue;
+    const bar = node("span", `bar ${kind}`);
+    bar.style.height = `${Math.max(2, (100 * height) / top)}%`;
+    plot.append(bar);
+  }
+  made.append(plot, node("span", "tick", label));
+  return made;
 }
 
 function line({ measured, values, low, high, labels, ticks }) {
