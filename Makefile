@@ -7,7 +7,7 @@ PYTHON ?= python3
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test test-faults test-vllm lint install browser constraints clean
+.PHONY: app test test-faults test-vllm lint install browser constraints record clean
 
 # The solver is compiled in the background while the page is there already.
 app: .venv/installed
@@ -59,6 +59,10 @@ browser:
 constraints:
 	@{ head -1 constraints/cpu.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | sort -f; } > constraints/new.txt
 	mv constraints/new.txt constraints/cpu.txt
+
+# Records the sessions, replays and results that ship: three hours on two cores, after new weights of the lab model only.
+record: .venv/installed
+	$(BIN)/python -m benchmarks.record
 
 clean:
 	rm -rf .venv .venv-vllm .cache

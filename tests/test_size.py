@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.record import RECORDINGS
 from frozenlab.places import CHECKOUT, SESSIONS
 
 MOST = 40 * 2**20
@@ -30,11 +31,5 @@ def test_each_recorded_session_ships_the_weights_it_needs(tracked: list[Path]) -
     recorded = [path.relative_to(SESSIONS) for path in tracked if path.is_relative_to(SESSIONS)]
     weights = {str(path) for path in recorded if path.suffix == ".safetensors"}
     assert weights == {
-        f"{session}/stages/{stage}/policy/model.safetensors"
-        for session, stage in (
-            ("example-quick", "01"),  # which the recorded replay asks
-            ("example-quick", "02"),
-            ("example-long", "03"),
-            ("example-long-imitation", "03"),
-        )
+        f"{recording.id}/stages/{stage:02}/policy/model.safetensors" for recording in RECORDINGS.values() for stage in recording.weights
     }

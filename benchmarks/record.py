@@ -1,0 +1,133 @@
+"""Records again what ships and comes from the lab model: sessions, a fork of one, replays, and results on suites.
+
+    make record         about three hours on two cores; run again, it goes on where it was stopped
+
+All of it is made in FOLDER (default: ``.cache/record``), with this checkout's code and weights. Only when everything is there does it
+replace what shipped before. Do this once after new weights of the lab model, not after each change: git keeps every recording
+(``tests/test_size.py``). Studies take days and are not recorded here. What reads recordings is brought up to date by
+
+    python -m benchmarks.preset_seeds FOLDER/seeds      ten sessions, after the old tables in assets/preset_seeds are deleted
+    python -m tests.pages.test_recorded_numbers         the numbers that pages show of recordings
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import NamedTuple
+
+from frozenlab import places
+from frozenlab.loop.session import Session
+from frozenlab.training.checkpoints import RESUME_FILES
+
+
+class Recording(NamedTuple):
+    """A recorded session."""
+
+    id: str
+    root: str
+    """The folder of sessions that it is made in. Only one session of a folder can run at a time."""
+    command: tuple[str, ...]
+    weights: tuple[int, ...]
+    """Stages (0 is the first) whose weights ship: the last one, and those that a recorded replay asks."""
+
+
+RECORDINGS = {
+    recording.id: recording
+    for recording in (
+        Recording("example-long", "grpo", ("run", "--preset", "long"), (3,)),
+        Recording("example-long-imitation", "imitation", ("run", "--preset", "long", "--method", "imitation"), (3,)),
+        Recording("example-quick", "quick", ("run", "--preset", "quick"), (1, 2)),
+        Recording("example-quick-kept", "quick", ("fork", "example-quick:1", "--keep", "5", "--title", "Quick session, size 5 kept"), ()),
+    )
+}
+REPLAYS = ("engineers", "sections")
+"""What varies in the replays of stage 2 of the quick session."""
+RESULTS = {"lab-model": ("lab-model", "paper"), "lab-model-train-shape": ("lab-model", "train-shape")} | {
+    f"{session}-{stage}": (f"{session}:{stage}", "paper") for session in ("example-long", "example-long-imitation") for stage in range(1, 5)
+}
+"""Name -> model and suite."""
+
+
+def lab(root: Path, *command: str) -> None:
+    """One command of FrozenLab with ``root`` as its folder of sessions. Raises CalledProcessError if it fails."""
+    print("frozenlab", *command, flush=True)
+    environment = os.environ | {"FROZENLAB_SESSIONS": str(root), "OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, "-m", "frozenlab.cli", *command], env=environment, check=True, stdout=subprocess.DEVNULL)
+
+
+def record(folder: Path, recording: Recording) -> None:
+    """Runs a session to its end, from where it was stopped."""
+    root = folder / recording.root
+    place = root / recording.id
+    root.mkdir(parents=True, exist_ok=True)
+    if not place.exists():
+        named = ("--out", str(place)) if recording.command[0] == "run" else ("--id", recording.id)
+        lab(root, *recording.command, *named)
+    elif Session(place).state().status != "done":
+        lab(root, "resume", recording.id)
+
+
+def ask(folder: Path, varied: str) -> None:
+    """Makes one replay."""
+    root = folder / "quick"
+    made = (root / "replays" / varied).exists()
+    lab(root, "replay", *([varied] if made else ["example-quick:2", "--vary", varied, "--id", varied]))
+
+
+def measure(folder: Path, name: str) -> None:
+    """Makes one result."""
+    place, (model, suite) = folder / "results" / name, RESULTS[name]
+    if not (place / "report.json").exists():
+        shutil.rmtree(place, ignore_errors=True)
+        session = RECORDINGS.get(model.partition(":")[0])
+        lab(folder / (session.root if session else "quick"), "evaluate", model, "--suite", suite, "--out", str(place))
+
+
+def shipped_files(session: Path, weights: tuple[int, ...]) -> Iterator[Path]:
+    """The files of a recorded session that ship: no log, no optimizer state, and weights of the stages ``weights`` only."""
+    for path in sorted(path for path in session.rglob("*") if path.is_file()):
+        inside = path.relative_to(session).parts
+        unused_weights = "policy" in inside and int(inside[1]) not in weights
+        if not unused_weights and not any(fnmatch(path.name, pattern) for pattern in ("worker.log", "run.json", *RESUME_FILES)):
+            yield path
+
+
+def ship(folder: Path) -> None:
+    """Replaces the recordings of this checkout."""
+    for recording in RECORDINGS.values():
+        made, target = folder / recording.root / recording.id, places.SESSIONS / recording.id
+        shutil.rmtree(target, ignore_errors=True)
+        for path in shipped_files(made, recording.weights):
+            copy = target / path.relative_to(made)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+    for varied in REPLAYS:
+        for file in ("task.json", "answers.parquet"):
+            shutil.copyfile(folder / "quick" / "replays" / varied / file, places.ASSETS / "replays" / varied / file)
+    for name in RESULTS:
+        for file in ("boards.parquet", "cells.csv", "report.json"):
+            shutil.copyfile(folder / "results" / name / file, places.ASSETS / "results" / name / file)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("folder", nargs="?", type=Path, default=places.workplace() / ".cache" / "record")
+    folder = parser.parse_args().folder.resolve()
+    chains = [[recording for recording in RECORDINGS.values() if recording.root == root] for root in ("grpo", "imitation", "quick")]
+    with ThreadPoolExecutor(2) as cores:
+        list(cores.map(lambda chain: [record(folder, recording) for recording in chain], chains))
+        list(cores.map(lambda name: measure(folder, name), RESULTS))
+        list(cores.map(lambda varied: ask(folder, varied), REPLAYS))
+    ship(folder)
+
+
+if __name__ == "__main__":
+    main()
