@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
-from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models, Need
+from frozenlab.engineer.protocol import Engineer, EngineerSpec, Models
 from frozenlab.engineer.server import Server
 from frozenlab.policy.settings import LanguageSettings
 
@@ -13,10 +13,10 @@ class ApiEngineer(EngineerSpec, Server):
     kind: Literal["api"] = "api"
     guidance: bool = True
     """Whether the paper's two lessons are part of its prompt."""
-    label: ClassVar[str] = "any model behind an OpenAI-compatible server"
-    who: ClassVar[str] = "a model behind an API"
-    help: ClassVar[str] = "A vLLM server, GPT, Gemini or the like reads the evidence in plain language and writes the next config as JSON."
-    needs: ClassVar[frozenset[Need]] = frozenset({"network"})
+    label = "any model behind an OpenAI-compatible server"
+    who = "a model behind an API"
+    help = "A vLLM server, GPT, Gemini or the like reads the evidence in plain language and writes the next config as JSON."
+    needs = frozenset({"network"})
 
     @property
     def server(self) -> Server:

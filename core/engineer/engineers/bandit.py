@@ -8,7 +8,7 @@ out of reach. Every size keeps a part for exploring. The ratios stay as they are
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from frozenlab.cells import Config
 from frozenlab.engineer.curriculum import by_shares
@@ -21,9 +21,9 @@ EXPLORED = 0.3
 
 class BanditEngineer(Scripted):
     kind: Literal["bandit"] = "bandit"
-    label: ClassVar[str] = "more boards where plans change most"
-    who: ClassVar[str] = "the bandit"
-    help: ClassVar[str] = (
+    label = "more boards where plans change most"
+    who = "the bandit"
+    help = (
         "Shares follow learning progress: how much the sampled valid rate of a size changed over the stage. The ratios stay. A curriculum "
         "without a language model."
     )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from frozenlab.engineer.own_model import ModelEngineer
-from frozenlab.engineer.protocol import Engineer, Models, Need
+from frozenlab.engineer.protocol import Engineer, Models
 from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.settings import LanguageSettings
 
 
 class BaseEngineer(ModelEngineer):
     kind: Literal["base"] = "base"
-    label: ClassVar[str] = "the model before any training"
-    who: ClassVar[str] = "the model before any training"
-    help: ClassVar[str] = "A second copy of the model, which no training touches, reads the evidence and writes the next config."
-    needs: ClassVar[frozenset[Need]] = frozenset({"model"})
+    label = "the model before any training"
+    who = "the model before any training"
+    help = "A second copy of the model, which no training touches, reads the evidence and writes the next config."
+    needs = frozenset({"model"})
 
     @classmethod
     def needs_weights(cls, language: LanguageSettings | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from frozenlab.cells import Config
 from frozenlab.engineer.protocol import Scripted
@@ -11,9 +11,9 @@ from frozenlab.engineer.schema import Context, Proposal
 
 class FixedEngineer(Scripted):
     kind: Literal["fixed"] = "fixed"
-    label: ClassVar[str] = "keeps the first config"
-    who: ClassVar[str] = "the fixed baseline"
-    help: ClassVar[str] = "The config stays as it is: what training alone brings."
+    label = "keeps the first config"
+    who = "the fixed baseline"
+    help = "The config stays as it is: what training alone brings."
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         return Proposal(summary="The config stays as it is.", preserved=context.names, config=config)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 from frozenlab.cells import Config, Settings
-from frozenlab.engineer.protocol import Need, Scripted
+from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.errors import AwaitsProposal
@@ -19,10 +19,10 @@ MOVED = 0.0005
 
 class HumanEngineer(Scripted):
     kind: Literal["human"] = "human"
-    label: ClassVar[str] = "you, in the app: the session waits for you"
-    who: ClassVar[str] = "a person"
-    help: ClassVar[str] = "The session pauses after each stage, and you read the evidence in the app and write the next config."
-    needs: ClassVar[frozenset[Need]] = frozenset({"person"})
+    label = "you, in the app: the session waits for you"
+    who = "a person"
+    help = "The session pauses after each stage, and you read the evidence in the app and write the next config."
+    needs = frozenset({"person"})
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """Raises AwaitsProposal: what a person decides reaches the loop as a :class:`Decision`."""

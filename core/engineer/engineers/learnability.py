@@ -7,7 +7,7 @@ highest p(1-p); here the shares are proportional to it, because a config has a f
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from frozenlab.cells import Config
 from frozenlab.engineer.curriculum import by_shares
@@ -20,9 +20,9 @@ UNKNOWN = 0.5
 
 class LearnabilityEngineer(Scripted):
     kind: Literal["learnability"] = "learnability"
-    label: ClassVar[str] = "more boards where success and failure mix"
-    who: ClassVar[str] = "the learnability engineer"
-    help: ClassVar[str] = (
+    label = "more boards where success and failure mix"
+    who = "the learnability engineer"
+    help = (
         "Shares follow p(1-p), p being the valid rate of a size's sampled plans: sizes that always or never succeed teach little. The "
         "ratios stay. A curriculum without a language model (SFL)."
     )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from frozenlab.engineer.own_model import ModelEngineer
-from frozenlab.engineer.protocol import Engineer, Models, Need
+from frozenlab.engineer.protocol import Engineer, Models
 
 
 class PolicyEngineer(ModelEngineer):
     kind: Literal["policy"] = "policy"
-    label: ClassVar[str] = "the model that is being trained"
-    who: ClassVar[str] = "the model itself"
-    help: ClassVar[str] = "The current checkpoint reads the evidence about itself and writes the next config: the paper's method."
-    needs: ClassVar[frozenset[Need]] = frozenset({"model", "weights"})
+    label = "the model that is being trained"
+    who = "the model itself"
+    help = "The current checkpoint reads the evidence about itself and writes the next config: the paper's method."
+    needs = frozenset({"model", "weights"})
 
     def build(self, models: Models) -> Engineer:
         model: Any = models.current

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from frozenlab import seeds
 from frozenlab.cells import Config
@@ -13,9 +13,9 @@ from frozenlab.tasks.families import family_of
 
 class RandomEngineer(Scripted):
     kind: Literal["random"] = "random"
-    label: ClassVar[str] = "shares and ratios at random"
-    who: ClassVar[str] = "the random baseline"
-    help: ClassVar[str] = (
+    label = "shares and ratios at random"
+    who = "the random baseline"
+    help = (
         "After every stage it draws shares from a flat Dirichlet distribution, ratios evenly from the paper's range, and a mix of the "
         "layouts that it may use."
     )

@@ -16,7 +16,7 @@ Without `statistics` the present ratios are unknown; then it writes the ratios o
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from frozenlab.cells import Cell, Config, Settings
 from frozenlab.engineer.protocol import Scripted
@@ -42,13 +42,13 @@ CONFLICTS = ("vertex_conflict", "edge_conflict")
 
 class RulesEngineer(Scripted):
     kind: Literal["rules"] = "rules"
-    label: ClassVar[str] = "transparent rules over the evidence"
-    who: ClassVar[str] = "the rules engineer"
-    help: ClassVar[str] = (
+    label = "transparent rules over the evidence"
+    who = "the rules engineer"
+    help = (
         "Harder above 80 % valid, easier below 20 %, more boards where success and failure mix; what works stays. It reads nothing but the "
         "context, so a section that is off changes what it does."
     )
-    families: ClassVar[tuple[str, ...]] = ("lake",)
+    families = ("lake",)
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """The rules set shares and ratios only; the layouts stay."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import Literal
 
 from frozenlab.cells import Config
 from frozenlab.engineer.protocol import Scripted
@@ -12,9 +12,9 @@ from frozenlab.tasks.families import family_of
 
 class UniformEngineer(Scripted):
     kind: Literal["uniform"] = "uniform"
-    label: ClassVar[str] = "every size equally, always"
-    who: ClassVar[str] = "the uniform baseline"
-    help: ClassVar[str] = "Every size equally often, with the middle of the paper's hole and wait ratios; the same after every stage."
+    label = "every size equally, always"
+    who = "the uniform baseline"
+    help = "Every size equally often, with the middle of the paper's hole and wait ratios; the same after every stage."
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         family = family_of(config.family)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from frozenlab.cells import Cell
 from frozenlab.engineer.dialects.words import signed
@@ -15,12 +14,11 @@ from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class Behaviour(Section):
-    name: ClassVar[str] = "behaviour"
-    letter: ClassVar[str] = "B"
-    heading: ClassVar[str] = "Behaviour: the training log"
-    help: ClassVar[str] = "how training went: reward or score, length, entropy, and the sampled plans of each map size"
+    name = "behaviour"
+    heading = "Behaviour: the training log"
+    help = "how training went: reward or score, length, entropy, and the sampled plans of each map size"
 
-    def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
+    def stage_lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
         first, last = thirds(stage.metrics)
         mean = last.mean(numeric_only=True)
         if {"reward", "entropy"} <= set(mean.dropna().index):  # else nothing was sampled, or no sampled plan was good enough to learn from
@@ -31,10 +29,12 @@ class Behaviour(Section):
                 mean["length"],
                 None if stage.rewarded else stage.method,
             )
-        for cell in stage.config.described():
-            sampled = sampled_valid(stage.metrics, cell.name)
-            if sampled is not None:
-                yield cell_line(cell, sampled[0], sampled[1], float(last[f"optimal_{cell.name}"].mean()))
+
+    def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
+        sampled = sampled_valid(stage.metrics, cell.name)
+        if sampled is not None:
+            _, last = thirds(stage.metrics)
+            yield cell_line(cell, sampled[0], sampled[1], float(last[f"optimal_{cell.name}"].mean()))
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers

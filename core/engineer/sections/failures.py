@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from frozenlab.cells import Cell
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell
@@ -20,21 +20,19 @@ CASES_PER_CELL = 2
 
 
 class Failures(Section):
-    name: ClassVar[str] = "failures"
-    letter: ClassVar[str] = "F"
-    heading: ClassVar[str] = "Failures: first faults on held-out boards"
-    help: ClassVar[str] = "first faults on the held-out boards of each map size, with worked cases"
+    name = "failures"
+    heading = "Failures: first faults on held-out boards"
+    help = "first faults on the held-out boards of each map size, with worked cases"
 
-    def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        for cell in stage.config.described():
-            rows = of_cell(stage.validation, cell.name)
-            if rows.empty:
-                continue
-            failed = rows[~rows["valid"]]
-            faults: dict[str, float] = {fault: float((rows["fault"] == fault).mean()) for fault in stage.family.faults}
-            rates = float(rows["valid"].mean()), float(rows["optimal"].mean())
-            yield cell_line(cell, len(rows), *rates, faults, tuple(failed["board_id"]))
-            yield from worked_cases(cell, failed, stage.family)
+    def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
+        rows = of_cell(stage.validation, cell.name)
+        if rows.empty:
+            return
+        failed = rows[~rows["valid"]]
+        faults: dict[str, float] = {fault: float((rows["fault"] == fault).mean()) for fault in stage.family.faults}
+        rates = float(rows["valid"].mean()), float(rows["optimal"].mean())
+        yield cell_line(cell, len(rows), *rates, faults, tuple(failed["board_id"]))
+        yield from worked_cases(cell, failed, stage.family)
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
 
 from frozenlab.cells import Cell
 from frozenlab.engineer.dialects.words import signed
@@ -15,25 +14,23 @@ from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class History(Section):
-    name: ClassVar[str] = "history"
-    letter: ClassVar[str] = "H"
-    heading: ClassVar[str] = "History: what earlier proposals did"
-    help: ClassVar[str] = "the last proposal and what became of it"
+    name = "history"
+    heading = "History: what earlier proposals did"
+    help = "the last proposal and what became of it"
 
-    def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
+    def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
         last = stage.last_proposal
         if last is None or stage.validation_before is None:
             return
-        for cell in stage.config.described():
-            after, before = of_cell(stage.validation, cell.name), of_cell(stage.validation_before, cell.name)
-            if after.empty or before.empty:
-                continue
-            changes: dict[str, float] = {
-                c.knob: c.after - c.before for c in last.changes if c.cell == cell.name and c.before is not None and c.after is not None
-            }
-            claims = last.proposal.claims if last.proposal else ()
-            expected = next((claim.expected for claim in claims if claim.cell == cell.name), None)
-            yield cell_line(cell, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)
+        after, before = of_cell(stage.validation, cell.name), of_cell(stage.validation_before, cell.name)
+        if after.empty or before.empty:
+            return
+        changes: dict[str, float] = {
+            c.knob: c.after - c.before for c in last.changes if c.cell == cell.name and c.before is not None and c.after is not None
+        }
+        claims = last.proposal.claims if last.proposal else ()
+        expected = next((claim.expected for claim in claims if claim.cell == cell.name), None)
+        yield cell_line(cell, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import comb
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from frozenlab.cells import Cell
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, sampled_valid, won_or_lost
@@ -26,23 +26,21 @@ takes 5 boards won and none lost, or 12 won and 4 lost."""
 
 
 class Preserved(Section):
-    name: ClassVar[str] = "preserved"
-    letter: ClassVar[str] = "P"
-    heading: ClassVar[str] = "Preserved: what works already"
-    help: ClassVar[str] = "map sizes that already work and still teach"
+    name = "preserved"
+    heading = "Preserved: what works already"
+    help = "map sizes that already work and still teach"
 
-    def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        """Cells whose held-out valid rate rose by WORKS, by more than chance, while their samples still mix success and failure."""
+    def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
+        """A line if its held-out valid rate rose by WORKS, by more than chance, while its samples still mix success and failure."""
         if stage.validation_before is None:
             return
-        for cell in stage.config.described():
-            after, before = of_cell(stage.validation, cell.name), of_cell(stage.validation_before, cell.name)
-            sampled = sampled_valid(stage.metrics, cell.name)
-            if after.empty or before.empty or sampled is None:
-                continue
-            gain = float(after["valid"].mean() - before["valid"].mean())
-            if gain >= WORKS and luck(before, after) <= LUCK and TEACHES[0] <= sampled[0] <= TEACHES[1]:
-                yield cell_line(cell, float(after["valid"].mean()), gain)
+        after, before = of_cell(stage.validation, cell.name), of_cell(stage.validation_before, cell.name)
+        sampled = sampled_valid(stage.metrics, cell.name)
+        if after.empty or before.empty or sampled is None:
+            return
+        gain = float(after["valid"].mean() - before["valid"].mean())
+        if gain >= WORKS and luck(before, after) <= LUCK and TEACHES[0] <= sampled[0] <= TEACHES[1]:
+            yield cell_line(cell, float(after["valid"].mean()), gain)
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         return [f"preserved{size}", v.percent_word(line.numbers["valid"])]

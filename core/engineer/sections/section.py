@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar
 
+from frozenlab.cells import Cell
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables
 from frozenlab.engineer.schema import Evidence
 from frozenlab.tasks.lake.dialects import vocabulary as v
@@ -15,13 +16,17 @@ class Section(ABC):
     """One section of the context. A line's id is the section's letter and a cell (``F6``)."""
 
     name: ClassVar[str]
-    letter: ClassVar[str]
     heading: ClassVar[str]
     """Its title in the prompt of a language model."""
     help: ClassVar[str]
     """What it holds, in a few words."""
     usual: ClassVar[bool] = True
     """Whether an engineer sees it unless the spec says otherwise, as in the shipped examples and studies."""
+
+    @property
+    def letter(self) -> str:
+        """What the ids of its lines begin with."""
+        return self.name[0].upper()
 
     @property
     def tag(self) -> str:
@@ -33,9 +38,19 @@ class Section(ABC):
         """Whether the lab model can read it: its vocabulary is that of the shipped checkpoint, which no new word can join."""
         return self.tag in v.SECTION_TAGS and self.letter in v.EVIDENCE_LETTERS
 
-    @abstractmethod
     def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        """Its lines about a stage, of the whole stage first, then by cell. A cell that the suite has no boards for has no held-out line."""
+        """Its lines about a stage, of the whole stage first, then by cell."""
+        yield from self.stage_lines(stage)
+        for cell in stage.config.described():
+            yield from self.cell_lines(stage, cell)
+
+    def stage_lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
+        """Its lines about the whole stage."""
+        yield from ()
+
+    @abstractmethod
+    def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
+        """Its lines about one cell. A cell that the suite has no boards for has no held-out line."""
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         """A line in the lab dialect, ``size`` being that of its cell; only for sections in that dialect."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import isnan
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from frozenlab.cells import Cell
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, thirds
@@ -24,20 +24,20 @@ GROUP = ["training_step", "board_id"]
 
 
 class Self(Section):
-    name: ClassVar[str] = "self"
-    letter: ClassVar[str] = "G"
-    heading: ClassVar[str] = "Self: the groups of plans that were sampled in training"
-    help: ClassVar[str] = "how many sampled groups of each map size mix success and failure, their reward spread, and the entropy"
-    usual: ClassVar[bool] = False
+    name = "self"
+    letter = "G"
+    heading = "Self: the groups of plans that were sampled in training"
+    help = "how many sampled groups of each map size mix success and failure, their reward spread, and the entropy"
+    usual = False
 
-    def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        if stage.sampled is None or stage.sampled.empty:
-            return
-        yield group_line(None, groups(stage.sampled), entropy_of(stage.metrics))
-        for cell in stage.config.described():
-            rows = of_cell(stage.sampled, cell.name)
-            if len(rows):
-                yield group_line(cell, groups(rows))
+    def stage_lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
+        if stage.sampled is not None and len(stage.sampled):
+            yield group_line(None, groups(stage.sampled), entropy_of(stage.metrics))
+
+    def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
+        rows = of_cell(stage.sampled, cell.name)
+        if len(rows):
+            yield group_line(cell, groups(rows))
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
         rows = tables.samples(line.cell)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
 
 from frozenlab.cells import Cell
 from frozenlab.engineer.dialects.words import KNOB_WORDS
@@ -15,15 +14,13 @@ from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class Statistics(Section):
-    name: ClassVar[str] = "statistics"
-    letter: ClassVar[str] = "S"
-    heading: ClassVar[str] = "Statistics: the config, and what was drawn from it"
-    help: ClassVar[str] = "the config, and what was really drawn from it"
+    name = "statistics"
+    heading = "Statistics: the config, and what was drawn from it"
+    help = "the config, and what was really drawn from it"
 
-    def lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
-        for cell in stage.config.described():
-            if drawn := stage.realised.get(cell.name):
-                yield cell_line(cell, *stage.family.statistics(cell, stage.config.cells[cell.name], drawn))
+    def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
+        if drawn := stage.realised.get(cell.name):
+            yield cell_line(cell, *stage.family.statistics(cell, stage.config.cells[cell.name], drawn))
 
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers

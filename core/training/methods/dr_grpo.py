@@ -7,23 +7,20 @@ the group's mean, and each token counts the same against the greatest length.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from frozenlab.training.methods.grpo import GRPO
 
 if TYPE_CHECKING:
-    from frozenlab.policy.policy import Policy
-    from frozenlab.training.stage_run import StageRun
     from frozenlab.training.stage_settings import StageSettings
 
 
 class DrGRPO(GRPO):
-    name: ClassVar[str] = "dr-grpo"
-    title: ClassVar[str] = "Dr. GRPO"
-    label: ClassVar[str] = "GRPO without dividing by a group's spread or an answer's length"
-    learned: ClassVar[str] = "trained by reinforcement learning (Dr. GRPO)"
-    like: ClassVar[str | None] = "grpo"
+    name = "dr-grpo"
+    title = "Dr. GRPO"
+    label = "GRPO without dividing by a group's spread or an answer's length"
+    learned = "trained by reinforcement learning (Dr. GRPO)"
+    like = "grpo"
 
-    def run(self, policy: Policy, settings: StageSettings, *, stages: int, seed: int) -> StageRun:
-        unbiased = settings.model_copy(update={"loss_type": "dr_grpo", "scale_rewards": "none"})
-        return super().run(policy, unbiased, stages=stages, seed=seed)
+    def settings(self, settings: StageSettings) -> StageSettings:
+        return settings.model_copy(update={"loss_type": "dr_grpo", "scale_rewards": "none"})

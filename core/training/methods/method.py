@@ -33,5 +33,13 @@ class Method(ABC):
     """Whether it trains Hugging Face language models too, not only the lab model."""
 
     @abstractmethod
+    def run_type(self, policy: Policy) -> type[StageRun]:
+        """The class of the runs that train this policy by it. Imports torch."""
+
+    def settings(self, settings: StageSettings) -> StageSettings:
+        """The settings of a session, with what is part of the method itself."""
+        return settings
+
     def run(self, policy: Policy, settings: StageSettings, *, stages: int, seed: int) -> StageRun:
         """What trains ``policy`` in place, over all ``stages`` of the session. Imports torch."""
+        return self.run_type(policy)(policy, self.settings(settings), stages=stages, seed=seed)
