@@ -101,8 +101,7 @@ def test_the_lake_imports_no_torch(path: Path) -> None:
 
 
 LAKES_OWN = (
-    "core/lake/", "core/tasks/", "core/benchmark/", "core/cli/model.py", "core/loop/presets.py", "core/loop/page/train/first_config.py",
-    "pages/help.py",
+    "core/lake/", "core/tasks/", "core/benchmark/", "core/cli/model.py", "core/loop/presets.py",
 )  # fmt: skip
 """What may import the lake: the lake and its family; its benchmark, commands and presets, and the help on its rules."""
 

@@ -53,7 +53,7 @@ def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
     from frozenlab.engineer.engineers.human import proposal_of
     from frozenlab.tasks.families import family_of
 
-    after = family_of(before.family).read_config(options.config)
+    after = family_of(before.family).config_of(options.config.read_bytes(), options.config.name)
     if [cell.place for cell in after.described()] != [cell.place for cell in before.described()]:
         kept = ", ".join(cell.words for cell in before.described())
         raise InputError(f"{options.config}: the session has {kept}; a proposal cannot change them")

@@ -11,7 +11,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
@@ -92,12 +91,16 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
         counts = Counter(task.cell for task in tasks)
         return {cell: Drawn(boards=counts[cell], share=counts[cell] / len(tasks)) for cell in in_order(counts)}
 
-    def read_config(self, path: Path) -> Any:
-        """The config in a file. Raises a LabError, or OSError if it can't be read."""
+    def config_of(self, data: bytes, file_name: str) -> Any:
+        """The config in a file. Raises a LabError."""
         try:
-            return self.config_type.model_validate_json(path.read_text(encoding="utf-8"))
+            return self.config_type.model_validate_json(data)
         except ValueError as error:
-            raise LabError(f"{path}: {one_line(error)}") from None
+            raise LabError(one_line(error)) from None
+
+    def ready_made(self) -> dict[str, Any]:
+        """Configs by name, for people to begin with."""
+        return {}
 
     # --- answers ----------------------------------------------------------------------------------------------------------
 

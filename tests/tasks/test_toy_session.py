@@ -9,6 +9,7 @@ import pytest
 from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
+from frozenlab.loop.page.config_map import axes_of, map_figure, stops
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
@@ -124,3 +125,12 @@ def test_its_pages_open(page: str, session: Session, store: SessionStore, monkey
     query = {"story": {"session": "sums"}, "train": {"session": "sums"}, "replay": {"replay": "asked"}, "studies": {"study": "adders"}}
     app = open_page(page, **query.get(page, {}))
     assert not app.exception and words(app)
+    assert page != "help" or "The number is the sum." in words(app)
+
+
+def test_the_path_of_its_configs_is_drawn(session: Session) -> None:
+    axes = axes_of(SUMS)
+    assert axes is not None and [knob.name for knob in axes] == ["twins", "share"]
+    path = stops(session, axes)
+    assert [(stop.stage, stop.cell) for stop in path] == [(0, "easy"), (0, "hard"), (1, "easy"), (1, "hard")]
+    assert "twins 10 %, share 50 %" in map_figure(path, axes, "valid rate", None).alt

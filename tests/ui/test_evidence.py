@@ -8,9 +8,10 @@ import pytest
 
 from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.schema import Attempt
-from frozenlab.loop.page.config_map import Stop, map_figure, stops
+from frozenlab.loop.page.config_map import Stop, axes_of, map_figure, stops
 from frozenlab.loop.page.evidence import boards_behind, line_of, section_tokens
 from frozenlab.loop.session import Session, SessionError
+from frozenlab.tasks.lake.family import LAKE
 from tests.builders import build_session
 
 
@@ -71,17 +72,19 @@ def test_tokens_of_another_model_are_its_own_count_shared_out(session: Session) 
 
 
 def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> None:
-    path = stops(session)
+    axes = axes_of(LAKE)
+    assert axes is not None and [knob.name for knob in axes] == ["hole_ratio", "wait_ratio"]
+    path = stops(session, axes)
     assert [(stop.stage, stop.cell) for stop in path] == [
         (s, n) for s in range(session.spec.stages) for n in session.spec.initial_config.cells
     ]
     last = session.environment(session.spec.stages - 1)
-    assert last is not None and [stop.hole_ratio for stop in path if stop.stage == last.stage] == [
-        cell.hole_ratio for cell in last.config.cells.values()
+    assert last is not None and [stop.at for stop in path if stop.stage == last.stage] == [
+        (cell.hole_ratio, cell.wait_ratio) for cell in last.config.cells.values()
     ]
-    half = Stop(0, "4", 0.5, 0.2, 0.2, 10, 0.5)
+    half = Stop(0, "4", 0.5, (0.2, 0.2), 10, 0.5)
     assert half.shade("learnability") == 0.25 and half.shade("valid rate") == 0.5
-    chart = map_figure(path, "learnability", 0)
+    chart = map_figure(path, axes, "learnability", 0)
     for trace, cell in zip(chart.figure.data, session.spec.initial_config.cells, strict=True):
         assert {point[1] for point in trace.customdata} == {cell}
         named = [int(number) for text in trace.text for number in text.split(", ")]
@@ -92,10 +95,10 @@ def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> N
 
 def test_arrows_lead_from_stage_to_stage_where_the_ratios_moved() -> None:
     def stop(stage: int, holes: float) -> Stop:
-        return Stop(stage, "4", 1.0, holes, 0.2, 10, 0.5)
+        return Stop(stage, "4", 1.0, (holes, 0.2), 10, 0.5)
 
     path = [stop(0, 0.2), stop(1, 0.3), stop(2, 0.3)]
-    figure = map_figure(path, "valid rate", 1).figure
+    figure = map_figure(path, (LAKE.knobs["hole_ratio"], LAKE.knobs["wait_ratio"]), "valid rate", 1).figure
     arrows = [note for note in figure.layout.annotations if note.ax is not None]
     assert [(arrow.ax, arrow.x, arrow.ay, arrow.y) for arrow in arrows] == [(0.2, 0.3, 0.2, 0.2)]
     (trace,) = figure.data
@@ -106,6 +109,6 @@ def test_arrows_lead_from_stage_to_stage_where_the_ratios_moved() -> None:
 
 def test_a_record_without_measurements_has_no_map(tmp_path: Path) -> None:
     fresh = build_session(tmp_path, session_id="fresh", finished_stages=0, status="running")
-    assert stops(fresh) == []
+    assert stops(fresh, (LAKE.knobs["hole_ratio"], LAKE.knobs["wait_ratio"])) == []
     with pytest.raises(SessionError):
         fresh.measurements(0)

@@ -1,4 +1,4 @@
-"""The path of a session through the space of configs: hole ratio by wait ratio by cell, a point a stage, joined by arrows."""
+"""The path of a session through the space of configs: two knobs of each cell, a point a stage, joined by arrows."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from frozenlab.cells import in_order
 from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.loop.session import Session
 from frozenlab.replays.task import validated_stages
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.knobs import Knob
 from frozenlab.tasks.labels import cell_label
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import BEFORE_COLOR, GRID_COLOR, REWARD_COLOR, common_layout, percent
@@ -33,8 +35,16 @@ SHADE_HELP = (
 )
 
 
-AXES = ("hole_ratio", "wait_ratio")
-"""The knobs that span the map; a family with others has none."""
+Axes = tuple[Knob, Knob]
+"""The knobs that span the map."""
+
+
+def axes_of(family: Family) -> Axes | None:
+    """The first two ratios of a family's cells; of a family with one ratio, that and the share. None: the cells have no ratio."""
+    if not family.ratios:
+        return None
+    across, up = [*family.ratios, "share"][:2]
+    return family.knobs[across], family.knobs[up]
 
 
 @dataclass(frozen=True)
@@ -44,8 +54,8 @@ class Stop:
     stage: int
     cell: str
     share: float
-    hole_ratio: float
-    wait_ratio: float
+    at: tuple[float, float]
+    """The values of the two knobs."""
     boards: int
     valid: float | None
     """Valid rate of the plans sampled on its boards in the last third of the stage."""
@@ -56,9 +66,10 @@ class Stop:
         return rate if by == "valid rate" else rate * (1 - rate)
 
 
-def stops(session: Session) -> list[Stop]:
+def stops(session: Session, axes: Axes) -> list[Stop]:
     """Of every stage that has been validated, in the order of stages."""
     found = []
+    across, up = axes
     for stage in validated_stages(session):
         drawn_from = session.environment(stage)
         if drawn_from is None:
@@ -68,13 +79,15 @@ def stops(session: Session) -> list[Stop]:
             sampled, drawn = sampled_valid(metrics, name), drawn_from.realised.get(name)
             boards = drawn.boards if drawn else 0
             rate = sampled[0] if sampled else None
-            found.append(Stop(stage, name, own.share, own.hole_ratio, own.wait_ratio, boards, rate))
+            settings = own.settings()
+            found.append(Stop(stage, name, own.share, (settings[across.name], settings[up.name]), boards, rate))
     return found
 
 
-def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
+def map_figure(path: Sequence[Stop], axes: Axes, by: Shade, here: int | None) -> Chart:
     """The map, a panel a cell, with arrows from stage to stage; the stage ``here`` is ringed. ``customdata`` of each point begins with
     its stage (0-based) and cell."""
+    across, up = axes
     cells = in_order(stop.cell for stop in path)
     figure = make_subplots(
         rows=1, cols=len(cells), shared_yaxes=True, horizontal_spacing=0.012, subplot_titles=list(map(cell_label, cells))
@@ -87,8 +100,8 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
         shown = visited(own, here)
         figure.add_trace(
             go.Scatter(
-                x=[stop.hole_ratio for stop, _ in shown],
-                y=[stop.wait_ratio for stop, _ in shown],
+                x=[stop.at[0] for stop, _ in shown],
+                y=[stop.at[1] for stop, _ in shown],
                 mode="markers+text",
                 text=[numbers for _, numbers in shown],
                 textposition="middle center",
@@ -104,7 +117,7 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
                     (stop.stage, stop.cell, stop.stage + 1, percent(stop.share), rate_words(stop), stop.boards, cell_label(cell))
                     for stop, _ in shown
                 ],
-                hovertemplate="<b>%{customdata[6]}, stage %{customdata[2]}</b><br>hole ratio %{x:.0%}, wait ratio %{y:.0%}"
+                hovertemplate=f"<b>%{{customdata[6]}}, stage %{{customdata[2]}}</b><br>{across.label} %{{x:.0%}}, {up.label} %{{y:.0%}}"
                 "<br>share %{customdata[3]}, %{customdata[5]} boards<br>%{customdata[4]}<extra></extra>",
                 showlegend=False,
                 cliponaxis=False,
@@ -115,13 +128,13 @@ def map_figure(path: Sequence[Stop], by: Shade, here: int | None) -> Chart:
     bar = dict(title=by, thickness=12, len=0.95, tickformat=".0%" if by == "valid rate" else ".2f")
     figure.update_layout(coloraxis=dict(cmin=low, cmax=high, colorscale="Viridis", colorbar=bar))
     common_layout(figure, height=330, top=30)
-    for update, knob, values in (
-        (figure.update_xaxes, "hole ratio", [stop.hole_ratio for stop in path]),
-        (figure.update_yaxes, "wait ratio", [stop.wait_ratio for stop in path]),
-    ):
-        update(range=span(values), tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, dtick=0.1, tickangle=0)
-        update(title=knob, col=1 if knob == "wait ratio" else None)
-    return Chart(figure, f"Path through hole and wait ratio, coloured by {by}: " + "; ".join(spoken(path, cell) for cell in cells) + ".")
+    for place, update in enumerate((figure.update_xaxes, figure.update_yaxes)):
+        ends = span([stop.at[place] for stop in path])
+        update(range=ends, tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False, dtick=0.1, tickangle=0)
+    figure.update_xaxes(title=across.label)
+    figure.update_yaxes(title=up.label, col=1)
+    way = "; ".join(spoken(path, axes, cell) for cell in cells)
+    return Chart(figure, f"Path through {across.label} and {up.label}, coloured by {by}: {way}.")
 
 
 def span(values: Sequence[float]) -> tuple[float, float]:
@@ -133,13 +146,13 @@ def span(values: Sequence[float]) -> tuple[float, float]:
 
 
 def draw_arrows(figure: go.Figure, own: Sequence[Stop], column: int) -> None:
-    """From stage to stage, where the ratios moved."""
+    """From stage to stage, where the knobs moved."""
     axis = "" if column == 1 else str(column)
     for old, new in pairwise(own):
-        if (old.hole_ratio, old.wait_ratio) != (new.hole_ratio, new.wait_ratio):
+        if old.at != new.at:
             figure.add_annotation(
-                x=new.hole_ratio, y=new.wait_ratio, xref=f"x{axis}", yref=f"y{axis}",
-                ax=old.hole_ratio, ay=old.wait_ratio, axref=f"x{axis}", ayref=f"y{axis}",
+                x=new.at[0], y=new.at[1], xref=f"x{axis}", yref=f"y{axis}",
+                ax=old.at[0], ay=old.at[1], axref=f"x{axis}", ayref=f"y{axis}",
                 arrowhead=2, arrowwidth=2, arrowcolor=BEFORE_COLOR, standoff=DOT / 2 + 3, startstandoff=DOT / 2,
             )  # fmt: skip
 
@@ -149,7 +162,7 @@ def visited(own: Sequence[Stop], here: int | None) -> list[tuple[Stop, str]]:
     were there."""
     places: dict[tuple[float, float], list[Stop]] = {}
     for stop in own:
-        places.setdefault((stop.hole_ratio, stop.wait_ratio), []).append(stop)
+        places.setdefault(stop.at, []).append(stop)
     return [
         (max(there, key=lambda stop: (stop.stage == here, stop.stage)), ", ".join(str(stop.stage + 1) for stop in there))
         for there in places.values()
@@ -162,7 +175,7 @@ def rate_words(stop: Stop) -> str:
     return f"{percent(stop.valid)} of sampled plans valid, p(1 − p) = {stop.valid * (1 - stop.valid):.2f}"
 
 
-def spoken(path: Sequence[Stop], cell: str) -> str:
+def spoken(path: Sequence[Stop], axes: Axes, cell: str) -> str:
     own = [stop for stop in path if stop.cell == cell]
-    way = " then ".join(f"{percent(stop.hole_ratio)} holes, {percent(stop.wait_ratio)} waits ({rate_words(stop)})" for stop in own)
-    return f"{cell_label(cell)} {way}"
+    places = (", ".join(f"{knob.label} {percent(value)}" for knob, value in zip(axes, stop.at, strict=True)) for stop in own)
+    return f"{cell_label(cell)} " + " then ".join(f"{place} ({rate_words(stop)})" for place, stop in zip(places, own, strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -92,8 +91,11 @@ class Lake(TaskFamily[Instance, Answer]):
     def scope(self, config: EnvironmentConfig) -> str:
         return f"{len(config.sizes)} map sizes, {words.teams_title(config.teams)}"
 
-    def read_config(self, path: Path) -> EnvironmentConfig:
-        return EnvironmentConfig.read(path)
+    def config_of(self, data: bytes, file_name: str) -> EnvironmentConfig:
+        return EnvironmentConfig.from_bytes(data, file_name)
+
+    def ready_made(self) -> dict[str, EnvironmentConfig]:
+        return {name: presets.preset(name) for name in presets.PRESETS}
 
     def suite_size(self, suite: SuiteSpec, config: EnvironmentConfig) -> int:
         return len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import NamedTuple
 
 import pandas as pd
@@ -10,6 +11,7 @@ import streamlit as st
 
 from frozenlab.cells import in_order
 from frozenlab.tasks.family import Family
+from frozenlab.tasks.knobs import Outcome
 from frozenlab.ui import markup
 
 MOST_TASKS = 60
@@ -31,6 +33,21 @@ class View:
 
     def __init__(self, family: Family) -> None:
         self.family = family
+
+    def rules(self) -> None:
+        """The part of the Help page about these tasks: what a good answer is, and what can be wrong with one."""
+        st.subheader(f"The rules of {self.family.name}", anchor=f"rules-{self.family.name}")
+        st.markdown(f"{self.family.aim} **What can go wrong.** Every chart uses these words and colours.")
+        st.html(self.rules_table())
+
+    def rules_table(self) -> str:
+        """The family's faults, and the rules that they break."""
+        rows = [
+            f'<tr><th scope="row">{swatch(fault)}</th><td>{escape(fault.rule)}</td></tr>'
+            for fault in self.family.outcomes.values()
+            if fault.rule
+        ]
+        return markup.table("Faults and the rules that they break", [("fault", ""), ("the rule that it breaks", "")], rows)
 
     def columns(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The columns of a list of answers, one row each."""
@@ -92,3 +109,8 @@ class View:
         earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
         answers = [Shown(earlier.iloc[0], before_label)] if earlier is not None and len(earlier) else []
         self.play([*answers, Shown(row, label)], key=key, height=height, autoplay=autoplay)
+
+
+def swatch(outcome: Outcome) -> str:
+    """An outcome in its colour and its words."""
+    return f'<span style="color:{outcome.color}" aria-hidden="true">■</span> {escape(outcome.label)}'

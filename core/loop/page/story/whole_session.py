@@ -7,7 +7,7 @@ import streamlit as st
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.branches import Branch, branches_figure, family, parted
-from frozenlab.loop.page.config_map import AXES, SHADE_HELP, SHADES, map_figure, stops
+from frozenlab.loop.page.config_map import SHADE_HELP, SHADES, axes_of, map_figure, stops
 from frozenlab.loop.page.curves import rates_over_stages
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.loop.session import Session
@@ -55,9 +55,10 @@ def compare_branch(branch: Branch, parent: Session) -> None:
 
 def show_map(moment: Moment, contents: Contents) -> None:
     """Where the engineer has led the session."""
-    if moment.session.spec.tasks.ratios != AXES:
+    axes = axes_of(moment.session.spec.tasks)
+    if axes is None:
         return
-    path = once(lambda: stops(moment.session), "story stops", moment.revision)
+    path = once(lambda: stops(moment.session, axes), "story stops", moment.revision)
     if len({stop.stage for stop in path}) < 2:
         return
     contents.heading(
@@ -70,7 +71,7 @@ def show_map(moment: Moment, contents: Contents) -> None:
     )
     if shade != SHADES[0] or asked is not None:
         st.query_params["shade"] = shade
-    drawn = once(lambda: map_figure(path, shade, moment.stage), "story map", *moment.key, shade)
+    drawn = once(lambda: map_figure(path, axes, shade, moment.stage), "story map", *moment.key, shade)
     theme.chart(drawn, "config-map", on_select=follow_point, selection_mode="points")
 
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.cells import Config
-from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.lake.config_file import ConfigError
-from frozenlab.lake.presets import PRESETS as CONFIG_PRESETS
-from frozenlab.lake.presets import preset
+from frozenlab.errors import LabError
 from frozenlab.loop.page.config_tables import config_list
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
@@ -18,27 +15,29 @@ FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Des
 
 
 def pick_config(found: list[Session], begun: SessionSpec) -> Config | None:
-    """The config of the first stage: from the preset session, from Design, from a file, or the last one of a session. None: not chosen
-    yet."""
+    """The config of the first stage: from the preset session, from Design, from a file, or the last one of a session of the same family.
+    None: not chosen yet."""
+    family = begun.tasks
     designed = st.session_state.get("design_config")
-    ready_made = {f"the preset {name}": name for name in CONFIG_PRESETS}
-    sources = [FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *(session.id for session in found)]
-    titles = {session.id: f"{session.title}, its last config" for session in found}
+    ready_made = {f"the preset {name}": config for name, config in family.ready_made().items()}
+    sessions = {session.id: session for session in found if session.spec.tasks is family}
+    sources = [FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *sessions]
+    titles = {session.id: f"{session.title}, its last config" for session in sessions.values()}
     if "form_source" not in st.session_state and designed:
         st.session_state["form_source"] = FROM_DESIGN
     source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
     config: Config | None = begun.initial_config
     try:
         if source == FROM_DESIGN:
-            config = EnvironmentConfig.from_json(designed or "")
+            config = family.config_of((designed or "").encode(), "design.json")
         elif source == FROM_FILE:
             upload = st.file_uploader("Config file", type=["json", "toml"], key="form_file", help="As Design saves it: JSON or TOML.")
-            config = EnvironmentConfig.from_bytes(upload.getvalue(), upload.name) if upload else None
+            config = family.config_of(upload.getvalue(), upload.name) if upload else None
         elif source in ready_made:
-            config = preset(ready_made[source])
+            config = ready_made[source]
         elif source != FROM_PRESET:
-            config = last_config(next(session for session in found if session.id == source))
-    except ConfigError as error:
+            config = last_config(sessions[source])
+    except LabError as error:
         st.error(markup.plain(f"This is not a config: {error}"))
         return None
     if config is not None:

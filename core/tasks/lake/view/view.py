@@ -14,6 +14,7 @@ from frozenlab.tasks.lake.view import share
 from frozenlab.tasks.lake.view.optimum import optimal_paths
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of, showcase
+from frozenlab.tasks.lake.view.rules import crossing
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.tasks.view.view import Shown, View
@@ -23,6 +24,14 @@ from frozenlab.ui.figures import size_label
 
 class LakeView(View):
     """Boards drawn, plans played."""
+
+    def rules(self) -> None:
+        st.subheader("The rules of a board", anchor="rules")
+        crossing()
+        st.markdown(
+            "**What can go wrong.** Only the first fault counts: the one at the earliest step. Every chart uses these words and colours."
+        )
+        st.html(self.rules_table())
 
     def columns(self, rows: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(
