@@ -1,0 +1,121 @@
+"""The ready-made sessions of the lake. All the numbers of a preset stand in its entry of PRESETS.
+
+Their engineer is first asked after stage 1, as in the paper: the results before that show what the initial config achieves by itself, so
+the story has something to compare the engineer's configs with. Studies compare arms with each other and ask the engineer before stage 1
+(see :mod:`frozenlab.studies.presets`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from frozenlab.loop.preset import Boards, Preset
+
+NOTHING: Mapping[str, Any] = {}
+
+
+def drawn_as(suite: str, *, test_boards: int, config: Mapping[str, Any], validation: Mapping[str, Any] = NOTHING) -> Callable[[], Boards]:
+    """What draws the boards of a preset.
+
+    Args:
+        suite: the named suite that has the cells of the validation boards and of the test boards.
+        test_boards: test boards per cell.
+        config: the config of the first stage, as ``EnvironmentConfig.uniform`` takes it; without ``sizes``, it has those of the suite.
+        validation: fields of the suite that are others for the validation boards.
+    """
+
+    def boards() -> Boards:
+        from frozenlab.lake.config import EnvironmentConfig  # these load much that a list of presets does not need
+        from frozenlab.lake.suites import SEED, SUITES
+
+        read = SUITES[suite].model_copy(update=dict(validation))
+        # As the named suites are drawn: of each cell of ``session`` the next boards after those of validation, which are still boards of
+        # ``paper`` and so unknown to the lab model from its warm start too.
+        test = read.model_copy(update={"boards_per_cell": test_boards, "seed": SEED})
+        return Boards(EnvironmentConfig.uniform(**{"sizes": read.sizes, **config}), read, test)
+
+    return boards
+
+
+SMALL = {"agents": 3, "hole_ratio": 0.2, "wait_ratio": 0.2}
+"""Initial config of the short sessions: boards like those of their suite."""
+PRESETS: dict[str, Preset] = {
+    "quick": Preset(
+        title="Quick session",
+        words="three stages on small boards, in under ten minutes",
+        stages=3,
+        boards=drawn_as("session", test_boards=100, config=SMALL),
+        training={
+            "grpo": {"steps": 50, "boards_per_step": 32},
+            "imitation": {"steps": 50, "completions_per_board": 2},
+            "expert-iteration": {"steps": 40},
+        },
+    ),
+    "demo": Preset(
+        title="Demo session",
+        words="one stage for a talk, in under two minutes",
+        stages=1,
+        boards=drawn_as("session", test_boards=100, config=SMALL),
+        training={
+            "grpo": {"steps": 40, "boards_per_step": 32},
+            "imitation": {"steps": 40, "completions_per_board": 2},
+            "expert-iteration": {"steps": 20},
+        },
+    ),
+    "study": Preset(
+        title="Study session",
+        words="two short stages, the unit of ablations, in under three minutes",
+        stages=2,
+        boards=drawn_as("session", test_boards=160, config=SMALL),
+        training={
+            "grpo": {"steps": 25, "boards_per_step": 32},
+            "imitation": {"steps": 20, "completions_per_board": 2},
+            "expert-iteration": {"steps": 16},
+        },
+    ),
+    "long": Preset(
+        title="Long session",
+        words="four stages on boards of all sizes with four agents, in under ninety minutes",
+        stages=4,
+        # other boards than those of the suite: the engineer reads what fails on these
+        boards=drawn_as(
+            "paper",
+            50,
+            {"sizes": (4, 5, 6, 7, 8, 9, 10), "agents": 4, "hole_ratio": 0.3, "wait_ratio": 0.2},
+            {"boards_per_cell": 20, "seed": 1},
+        ),
+        training={
+            "grpo": {"steps": 140},
+            "imitation": {"steps": 200, "completions_per_board": 2},
+            "expert-iteration": {"steps": 150},
+        },
+    ),
+    # The paper gives the model, the method, the stages and the boards; the numbers of training are ours, and untried at this scale.
+    "paper": Preset(
+        title="The paper's session",
+        words="the paper's setting: Qwen3-4B in three stages, on one or more GPUs of 80 GB",
+        stages=3,
+        boards=drawn_as(
+            "paper",
+            test_boards=10,
+            config={"agents": 2, "hole_ratio": 0.3, "wait_ratio": 0.25},
+            validation={"boards_per_cell": 10, "seed": 1},
+        ),
+        training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0}},
+        policy="Qwen/Qwen3-4B",
+        language={"thinking": True, "max_tokens": 8192, "context": 16_384, "rows": 4, "vllm": {"memory": 0.45}},
+    ),
+    "qwen3-0.6b": Preset(
+        title="Qwen3-0.6B session",
+        words="Qwen3-0.6B in three stages on small boards, on one small GPU",
+        stages=3,
+        boards=drawn_as(
+            "train-shape", 20, {"agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2}, {"sizes": (3, 4, 5), "boards_per_cell": 20, "seed": 1}
+        ),
+        training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
+        policy="Qwen/Qwen3-0.6B",
+        language={"lora": {"rank": 16, "alpha": 32}, "max_tokens": 512, "context": 8192, "rows": 8},
+        proposal_tokens=2048,
+    ),
+}
