@@ -78,12 +78,11 @@ PRESETS: dict[str, Preset] = {
         title="Long session",
         words="four stages on boards of all sizes with four agents, in under ninety minutes",
         stages=4,
-        # other boards than those of the suite: the engineer reads what fails on these
         boards=drawn_as(
             "paper",
-            50,
-            {"sizes": (4, 5, 6, 7, 8, 9, 10), "agents": 4, "hole_ratio": 0.3, "wait_ratio": 0.2},
-            {"boards_per_cell": 20, "seed": 1},
+            test_boards=50,
+            config={"sizes": (4, 5, 6, 7, 8, 9, 10), "agents": 4, "hole_ratio": 0.3, "wait_ratio": 0.2},
+            validation={"boards_per_cell": 20, "seed": 1},  # other boards than those of the suite: the engineer reads what fails on these
         ),
         training={
             "grpo": {"steps": 140},
@@ -111,7 +110,10 @@ PRESETS: dict[str, Preset] = {
         words="Qwen3-0.6B in three stages on small boards, on one small GPU",
         stages=3,
         boards=drawn_as(
-            "train-shape", 20, {"agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2}, {"sizes": (3, 4, 5), "boards_per_cell": 20, "seed": 1}
+            "train-shape",
+            test_boards=20,
+            config={"agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2},
+            validation={"sizes": (3, 4, 5), "boards_per_cell": 20, "seed": 1},
         ),
         training={"grpo": {"steps": 50, "boards_per_step": 16, "learning_rate": 5e-5, "temperature": 1.0}},
         policy="Qwen/Qwen3-0.6B",
