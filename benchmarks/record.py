@@ -88,7 +88,8 @@ def measure(folder: Path, name: str) -> None:
     if not (place / "report.json").exists():
         shutil.rmtree(place, ignore_errors=True)
         session = RECORDINGS.get(model.partition(":")[0])
-        lab(folder / (session.root if session else "quick"), "evaluate", model, "--suite", suite, "--out", str(place))
+        titled = () if session else ("--title", "lab model (base)")
+        lab(folder / (session.root if session else "quick"), "evaluate", model, "--suite", suite, "--out", str(place), *titled)
 
 
 def shipped_files(session: Path, weights: tuple[int, ...]) -> Iterator[Path]:
