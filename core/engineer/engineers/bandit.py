@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Literal
 
 from frozenlab.cells import Config
-from frozenlab.engineer.curriculum import by_shares
+from frozenlab.engineer.curriculum import by_shares, in_proportion
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
 
@@ -32,11 +32,11 @@ class BanditEngineer(Scripted):
         """Deterministic. Without the section ``behaviour``, or where no size has moved, every size counts the same."""
         lines = {name: context.evidence("behaviour", name) for name in context.names}
         progress = {name: abs(line.numbers["delta"]) if line else 0.0 for name, line in lines.items()}
-        total = sum(progress.values())
         alike = 1 / len(progress)
-        shares = {name: EXPLORED * alike + (1 - EXPLORED) * (paid / total if total else alike) for name, paid in progress.items()}
+        shares = {name: EXPLORED * alike + (1 - EXPLORED) * share for name, share in in_proportion(progress).items()}
         fastest = max(progress, key=progress.__getitem__)
         most = f"{context.words[fastest]}, by {100 * progress[fastest]:.0f} points"
         summary = f"Boards go to where sampled plans changed most over the stage: {most}."
-        summary = summary if total else "No size moved over the stage, so each gets as many boards."
+        if not progress[fastest]:
+            summary = "No size moved over the stage, so each gets as many boards."
         return by_shares(context, config, shares, summary)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Literal
 
 from frozenlab.cells import Config
-from frozenlab.engineer.curriculum import by_shares
+from frozenlab.engineer.curriculum import by_shares, in_proportion
 from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Context, Proposal
 
@@ -32,10 +32,9 @@ class LearnabilityEngineer(Scripted):
         lines = {name: context.evidence("behaviour", name) for name in context.names}
         rates = {name: line.numbers["valid"] if line else UNKNOWN for name, line in lines.items()}
         learnability = {name: p * (1 - p) for name, p in rates.items()}
-        total = sum(learnability.values())
-        shares = {name: value / total if total else 1 / len(rates) for name, value in learnability.items()}
         best = max(learnability, key=learnability.__getitem__)
         most = f"most to {context.words[best]}, where {rates[best]:.0%} of sampled plans are valid"
         summary = f"Boards go to where success and failure mix: {most}."
-        summary = summary if total else "No size mixes success and failure, so each gets as many boards."
-        return by_shares(context, config, shares, summary)
+        if not learnability[best]:
+            summary = "No size mixes success and failure, so each gets as many boards."
+        return by_shares(context, config, in_proportion(learnability), summary)

@@ -12,8 +12,10 @@ from frozenlab.engineer.measurements import Behind, StageTables
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import BY_NAME
 from frozenlab.loop.session import Session
+from frozenlab.tasks.view.view import Shown
 from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import markup
+from frozenlab.ui.figures import Series
 
 ASKED = "evidence"
 """The part of the address that names the line with open boards."""
@@ -66,7 +68,8 @@ def behind_dialog(session: Session, stage: int | None, line: Evidence) -> None:
     with chosen:
         row = view.pick(found.rows, f"{found.what}: {len(found.rows)}", key=f"behind-{session.id}-{stage}-{line.id}", height=330)
     with player:
-        view.show(row, found.label, found.before, "before the stage", key="behind-board", height=330, autoplay=True)
+        before = None if found.before is None else Series("before the stage", found.before)
+        view.show(Shown(row, found.label), before, key="behind-board", height=330, autoplay=True)
 
 
 def follow(name: str) -> None:

@@ -13,6 +13,7 @@ from frozenlab.cells import in_order
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.knobs import Outcome
 from frozenlab.ui import markup
+from frozenlab.ui.figures import Series
 
 MOST_TASKS = 60
 """Rows of a list; a filter narrows it down further than scrolling would."""
@@ -26,6 +27,13 @@ class Shown(NamedTuple):
     row: pd.Series
     """Of a table of judged answers."""
     label: str
+
+    def at(self, moment: Series | None) -> Shown | None:
+        """The answer to the same task at another moment; None if there is none."""
+        if moment is None:
+            return None
+        rows = moment.validation[moment.validation["board_id"] == self.row["board_id"]]
+        return None if rows.empty else Shown(rows.iloc[0], moment.label)
 
 
 class View:
@@ -94,21 +102,10 @@ class View:
         picked = chosen["selection"]["rows"]
         return shown.iloc[picked[0] if picked else 0]
 
-    def show(
-        self,
-        row: pd.Series,
-        label: str,
-        before: pd.DataFrame | None,
-        before_label: str,
-        *,
-        key: str,
-        height: int = 430,
-        autoplay: bool = False,
-    ) -> None:
-        """The answer of one row; also the one that the table ``before`` has to the same task."""
-        earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
-        answers = [Shown(earlier.iloc[0], before_label)] if earlier is not None and len(earlier) else []
-        self.play([*answers, Shown(row, label)], key=key, height=height, autoplay=autoplay)
+    def show(self, shown: Shown, before: Series | None, *, key: str, height: int = 430, autoplay: bool = False) -> None:
+        """One answer; next to it that of an earlier moment to the same task."""
+        earlier = shown.at(before)
+        self.play([shown] if earlier is None else [earlier, shown], key=key, height=height, autoplay=autoplay)
 
 
 def swatch(outcome: Outcome) -> str:

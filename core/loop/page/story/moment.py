@@ -11,6 +11,7 @@ from frozenlab.engineer.schema import Context, ProposalRecord
 from frozenlab.loop.page.claim_outcomes import ClaimOutcome, claim_outcomes
 from frozenlab.loop.session import Session
 from frozenlab.ui.components.timeline import stage_name
+from frozenlab.ui.figures import Series
 from frozenlab.ui.once import once
 
 
@@ -53,8 +54,15 @@ class Moment:
         return stage_name(None) if self.stage is None else f"after {stage_name(self.stage).lower()}"
 
     @property
-    def before_label(self) -> str:
-        return "before training" if not self.stage else f"after {stage_name(self.stage - 1).lower()}"
+    def now(self) -> Series:
+        """The results, for charts and views."""
+        return Series(self.label, self.after)
+
+    @property
+    def earlier(self) -> Series | None:
+        """Results one stage earlier; None if there are none."""
+        label = "before training" if not self.stage else f"after {stage_name(self.stage - 1).lower()}"
+        return None if self.before is None else Series(label, self.before)
 
 
 def moment_of(session: Session, stage: int | None) -> Moment | None:

@@ -10,29 +10,28 @@ from frozenlab.engineer.measurements import of_cell
 from frozenlab.engineer.sentences import capitalised
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.tasks.labels import cell_label, cells_noun
-from frozenlab.tasks.view.view import View
+from frozenlab.tasks.view.view import Shown, View
 from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import theme
 from frozenlab.ui.components.contents import Contents
-from frozenlab.ui.figures import Series, faults_by_cell, rates_by_cell
+from frozenlab.ui.figures import faults_by_cell, rates_by_cell
 from frozenlab.ui.once import once
 
 ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
 
 
 def results(moment: Moment, contents: Contents) -> None:
-    before, after = moment.before, moment.after
-    noun = cells_noun(after["config_cell"].unique())
+    now, earlier = moment.now, moment.earlier
+    noun = cells_noun(moment.after["config_cell"].unique())
     left, right = st.columns(2, gap="large")
     with left:
         contents.heading(f"Results by {noun}", "results", short="Results")
-        earlier = None if before is None else Series(moment.before_label, before)
-        theme.chart(once(lambda: rates_by_cell(earlier, Series(moment.label, after)), "story rates", *moment.key), "rates")
+        theme.chart(once(lambda: rates_by_cell(earlier, now), "story rates", *moment.key), "rates")
     with right:
         st.subheader(
             f"First faults by {noun}", anchor=False, help="Why a plan is not valid: its earliest fault. Click a bar to see its boards."
         )
-        panels = [Series(moment.label, after)] if before is None else [Series(moment.before_label, before), Series(moment.label, after)]
+        panels = [now] if earlier is None else [earlier, now]
         theme.chart(
             once(lambda: faults_by_cell(panels, moment.session.spec.tasks.outcomes), "story faults", *moment.key),
             "faults",
@@ -60,7 +59,7 @@ def boards(moment: Moment, contents: Contents) -> None:
         if row is None:
             st.info("No board of this stage has this outcome there.")
             return
-        view.show(row, moment.label, moment.before, moment.before_label, key="story-board")
+        view.show(Shown(row, moment.label), moment.earlier, key="story-board")
 
 
 def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.Series | None:

@@ -19,7 +19,7 @@ from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.tasks.view.view import Shown, View
 from frozenlab.ui import markup, nav
-from frozenlab.ui.figures import size_label
+from frozenlab.ui.figures import Series, size_label
 
 
 class LakeView(View):
@@ -55,33 +55,23 @@ class LakeView(View):
         board = Board.from_dict(json.loads(shown[0].row["board"]))
         board_player(board, [answer_of(*answer) for answer in shown], key=key, height=height, autoplay=autoplay)
 
-    def show(
-        self,
-        row: pd.Series,
-        label: str,
-        before: pd.DataFrame | None,
-        before_label: str,
-        *,
-        key: str,
-        height: int = 430,
-        autoplay: bool = False,
-    ) -> None:
-        """The plan of one row, its fault marked, with the optimal plan; on demand also the plan that the table ``before`` has for the
-        board."""
+    def show(self, shown: Shown, before: Series | None, *, key: str, height: int = 430, autoplay: bool = False) -> None:
+        """A plan, its fault marked, with the optimal plan; on demand also the plan of an earlier moment."""
+        row = shown.row
         board = Board.from_dict(json.loads(row["board"]))
         code = share.encode(board)
         best = optimal_paths(code)
-        tracks = [answer_of(row, label)]
-        earlier = before[before["board_id"] == row["board_id"]] if before is not None else None
+        tracks = [answer_of(*shown)]
+        earlier = shown.at(before)
         title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
         what = f"{size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes"
         title.markdown(f"**{markup.plain(str(row['board_id']))}** · {what}")
-        if earlier is not None:
+        if before is not None:
             compare = option.toggle(
-                "Also before", key=f"{key}-before", disabled=earlier.empty, help="Shows the plan from before this stage next to it."
+                "Also before", key=f"{key}-before", disabled=earlier is None, help="Shows the plan from before this stage next to it."
             )
-            if compare and len(earlier):
-                tracks.insert(0, answer_of(earlier.iloc[0], before_label))
+            if compare and earlier is not None:
+                tracks.insert(0, answer_of(*earlier))
         link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
         if best is not None:
             tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
