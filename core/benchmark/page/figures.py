@@ -108,7 +108,7 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
     figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     common_layout(figure, height=150 + 44 * len(shown), top=104)
-    figure.update_layout(legend=dict(xref="container", yref="container", y=1, yanchor="top", entrywidth=170))
+    figure.update_layout(legend=dict(xref="container", yref="container", y=1, yanchor="top", maxheight=1))
     shares = "; ".join(
         f"{line.name}: " + ", ".join(f"{OUTCOMES[name].label} {boards}" for name, boards in counts[line.id].items()) for line in shown
     )
