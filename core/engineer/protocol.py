@@ -57,8 +57,8 @@ class EngineerSpec(BaseModel, ABC):
     kind: str
     label: ClassVar[str]
     """What it is in a few words, behind its name in a list: ``rules · transparent rules over the evidence``."""
-    who: ClassVar[str]
-    """What the Story calls it in the middle of a sentence: ``the rules engineer``."""
+    who: ClassVar[str] = ""
+    """What the Story calls it in the middle of a sentence, if it is not "the NAME engineer"."""
     help: ClassVar[str]
     """What it does, in a sentence or two."""
     needs: ClassVar[frozenset[Need]] = frozenset()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,28 +16,8 @@ AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
 Their smallest CIE76 distance under protanopia, deuteranopia and tritanopia is 17; numbers and dark outlines carry the rest."""
 
 
-class BoardColors(Protocol):
-    """What a picture of a board needs of a palette, as ``#rrggbb``."""
-
-    @property
-    def ground(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def ice(self) -> str: ...
-    @property
-    def edge(self) -> str: ...
-    @property
-    def hole(self) -> str: ...
-    @property
-    def hatch(self) -> str: ...
-    @property
-    def outline(self) -> str: ...
-
-
-@dataclass(frozen=True)
-class Daylight:
-    """The colours of the environments' pictures."""
+class BoardColors(NamedTuple):
+    """The colours of a picture of a board, as ``#rrggbb``: unless others are given, those of the environments' pictures."""
 
     ground: str = "#FBFDFF"
     text: str = "#10233F"
@@ -58,7 +37,7 @@ def board_image(board: Board, positions: Sequence[Cell], cell: int = 48) -> NDAr
     Returns:
         uint8 ``[height * cell, width * cell, 3]``
     """
-    colors = Daylight()
+    colors = BoardColors()
     image = Image.new("RGB", (board.width * cell, board.height * cell), colors.ground)
     draw = ImageDraw.Draw(image)
     draw_floor(draw, board, 0, 0, cell, colors)

@@ -8,7 +8,7 @@ from dataclasses import asdict
 import pytest
 
 from frozenlab.benchmark.page.comparison import OUR_COLORS, PAPER_COLOR
-from frozenlab.lake.picture import AGENT_COLORS, Daylight, ink_on
+from frozenlab.lake.picture import AGENT_COLORS, BoardColors, ink_on
 from frozenlab.places import ROOT
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
@@ -79,7 +79,7 @@ def test_numbers_of_agents_can_be_read() -> None:
 
 
 def test_pictures_of_the_environments_are_those_of_the_light_page() -> None:
-    assert asdict(Daylight()).items() <= asdict(LIGHT).items()
+    assert BoardColors()._asdict().items() <= asdict(LIGHT).items()
 
 
 @both

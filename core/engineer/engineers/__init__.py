@@ -45,8 +45,8 @@ class EngineerError(LabError, ValueError):
 def engineer_of(name: str, like: EngineerSpec | None = None) -> EngineerSpec:
     """The engineer of this name with its usual settings, or with those of ``like`` where both are the same or both are the session's model.
 
-    >>> engineer_of("rules").who
-    'the rules engineer'
+    >>> engineer_of("rules").label
+    'transparent rules over the evidence'
 
     Raises:
         EngineerError: there is no such engineer, or it has settings without a usual value.
@@ -64,8 +64,12 @@ def engineer_of(name: str, like: EngineerSpec | None = None) -> EngineerSpec:
 
 
 def who_is(name: str) -> str:
-    """What to call an engineer in the middle of a sentence; one from a newer version of the lab by its name."""
-    return BY_NAME[name].who if name in BY_NAME else f"the engineer {name}"
+    """What to call an engineer in the middle of a sentence; one from a newer version of the lab by its name.
+
+    >>> who_is("rules"), who_is("human")
+    ('the rules engineer', 'a person')
+    """
+    return (BY_NAME[name].who if name in BY_NAME else "") or f"the {name} engineer"
 
 
 def titled(name: str) -> str:

@@ -21,7 +21,6 @@ UNKNOWN = 0.5
 class LearnabilityEngineer(Scripted):
     kind: Literal["learnability"] = "learnability"
     label = "more boards where success and failure mix"
-    who = "the learnability engineer"
     help = (
         "Shares follow p(1-p), p being the valid rate of a size's sampled plans: sizes that always or never succeed teach little. The "
         "ratios stay. A curriculum without a language model (SFL)."

@@ -43,7 +43,6 @@ CONFLICTS = ("vertex_conflict", "edge_conflict")
 class RulesEngineer(Scripted):
     kind: Literal["rules"] = "rules"
     label = "transparent rules over the evidence"
-    who = "the rules engineer"
     help = (
         "Harder above 80 % valid, easier below 20 %, more boards where success and failure mix; what works stays. It reads nothing but the "
         "context, so a section that is off changes what it does."

@@ -1,4 +1,4 @@
-"""The ready-made sessions of the lake. All the numbers of a preset stand in its entry of PRESETS.
+"""The ready-made sessions of the lake.
 
 Their engineer is first asked after stage 1, as in the paper: the results before that show what the initial config achieves by itself, so
 the story has something to compare the engineer's configs with. Studies compare arms with each other and ask the engineer before stage 1
@@ -38,41 +38,43 @@ def drawn_as(suite: str, *, test_boards: int, config: Mapping[str, Any], validat
     return boards
 
 
-SMALL = {"agents": 3, "hole_ratio": 0.2, "wait_ratio": 0.2}
-"""Initial config of the short sessions: boards like those of their suite."""
+def short(title: str, words: str, *, stages: int, test_boards: int, steps: Mapping[str, int]) -> Preset:
+    """A session on small boards, like those of the suite ``session``.
+
+    Args:
+        steps: by training method, those of one stage.
+    """
+    numbers = {"grpo": {"boards_per_step": 32}, "imitation": {"completions_per_board": 2}, "expert-iteration": {}}
+    return Preset(
+        title=title,
+        words=words,
+        stages=stages,
+        boards=drawn_as("session", test_boards=test_boards, config={"agents": 3, "hole_ratio": 0.2, "wait_ratio": 0.2}),
+        training={method: {"steps": steps[method]} | others for method, others in numbers.items()},
+    )
+
+
 PRESETS: dict[str, Preset] = {
-    "quick": Preset(
-        title="Quick session",
-        words="three stages on small boards, in under ten minutes",
+    "quick": short(
+        "Quick session",
+        "three stages on small boards, in under ten minutes",
         stages=3,
-        boards=drawn_as("session", test_boards=100, config=SMALL),
-        training={
-            "grpo": {"steps": 50, "boards_per_step": 32},
-            "imitation": {"steps": 50, "completions_per_board": 2},
-            "expert-iteration": {"steps": 40},
-        },
+        test_boards=100,
+        steps={"grpo": 50, "imitation": 50, "expert-iteration": 40},
     ),
-    "demo": Preset(
-        title="Demo session",
-        words="one stage for a talk, in under two minutes",
+    "demo": short(
+        "Demo session",
+        "one stage for a talk, in under two minutes",
         stages=1,
-        boards=drawn_as("session", test_boards=100, config=SMALL),
-        training={
-            "grpo": {"steps": 40, "boards_per_step": 32},
-            "imitation": {"steps": 40, "completions_per_board": 2},
-            "expert-iteration": {"steps": 20},
-        },
+        test_boards=100,
+        steps={"grpo": 40, "imitation": 40, "expert-iteration": 20},
     ),
-    "study": Preset(
-        title="Study session",
-        words="two short stages, the unit of ablations, in under three minutes",
+    "study": short(
+        "Study session",
+        "two short stages, the unit of ablations, in under three minutes",
         stages=2,
-        boards=drawn_as("session", test_boards=160, config=SMALL),
-        training={
-            "grpo": {"steps": 25, "boards_per_step": 32},
-            "imitation": {"steps": 20, "completions_per_board": 2},
-            "expert-iteration": {"steps": 16},
-        },
+        test_boards=160,
+        steps={"grpo": 25, "imitation": 20, "expert-iteration": 16},
     ),
     "long": Preset(
         title="Long session",

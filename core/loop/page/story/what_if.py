@@ -49,7 +49,7 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
         ready = [name for name, engineer in BY_NAME.items() if not engineer.required() or name == own.kind]
         engineer = who.selectbox(
             "Who proposes after the stages that follow", ready, key="fork-engineer",
-            index=None, placeholder=f"as before: {own.who}", format_func=who_is,
+            index=None, placeholder=f"as before: {who_is(own.kind)}", format_func=who_is,
         )  # fmt: skip
         name = title.text_input(
             "Title of the fork", f"{session.title}, what if after stage {stage + 1}"[:120], max_chars=120, key="fork-title"

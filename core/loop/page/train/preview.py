@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
+from frozenlab.engineer.engineers import who_is
 from frozenlab.jobs import launcher
 from frozenlab.loop.footprint import shape_of
 from frozenlab.loop.page import language_form
@@ -28,7 +29,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         f"**{stages}** of {training.steps} steps by **{title_of(training.method)}**: {plans} on {boards:,} boards a stage, "
         f"then a validation on held-out boards of {spec.tasks.suite_scope(spec.suite)}"
         + (", and a test on others that no engineer sees." if spec.test else ".")
-        + (f" Between stages, {spec.engineer.who} writes the next config." if spec.stages > 1 else "")
+        + (f" Between stages, {who_is(spec.engineer.kind)} writes the next config." if spec.stages > 1 else "")
     )
     guess = expected_seconds(spec, found)
     shape = shape_of(spec.policy, spec.language.revision) if spec.language else None

@@ -9,7 +9,7 @@ from math import cos, dist, pi, sin
 from PIL import Image, ImageDraw
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.picture import draw_agent, draw_disc, draw_floor, font
+from frozenlab.lake.picture import BoardColors, draw_agent, draw_disc, draw_floor, font
 from frozenlab.lake.rules import Path
 from frozenlab.tasks.lake.view.tracks import Track, complete
 from frozenlab.ui.theme import Palette
@@ -48,13 +48,14 @@ def _frame(board: Board, tracks: Sequence[Track], plans: Sequence[Sequence[Path]
     height = head + board.height * cell + gap
     image = Image.new("RGB", (round(width), round(height)), colors.ground)
     draw = ImageDraw.Draw(image)
+    of_board = BoardColors(**{name: getattr(colors, name) for name in BoardColors._fields})
     for n, (track, plan) in enumerate(zip(tracks, plans, strict=True)):
         left, top = gap + n * (board.width * cell + gap), head
         middle = left + board.width * cell / 2
         draw.text((middle, head / 2), track.label, fill=colors.text, font=font(17 * _SMOOTH), anchor="mm")
-        draw_floor(draw, board, left, top, cell, colors)
+        draw_floor(draw, board, left, top, cell, of_board)
         for i, (r, c) in enumerate(_spread([_position(path, time) for path in plan])):
-            draw_agent(draw, i, left + (c + 0.5) * cell, top + (r + 0.5) * cell, cell, colors)
+            draw_agent(draw, i, left + (c + 0.5) * cell, top + (r + 0.5) * cell, cell, of_board)
         verdict = track.verdict
         if verdict and verdict.cell and not verdict.valid and time >= (verdict.step or 0):
             r, c = max(-1, min(verdict.cell[0], board.height)), max(-1, min(verdict.cell[1], board.width))
