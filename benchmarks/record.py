@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from frozenlab import places
+from frozenlab.jobs.worker import LOCK_FILE
 from frozenlab.loop.session import Session
 from frozenlab.training.checkpoints import RESUME_FILES
 
@@ -93,11 +94,11 @@ def measure(folder: Path, name: str) -> None:
 
 
 def shipped_files(session: Path, weights: tuple[int, ...]) -> Iterator[Path]:
-    """The files of a recorded session that ship: no log, no optimizer state, and weights of the stages ``weights`` only."""
+    """The files of a recorded session that ship: no lock, no log, no optimizer state, and weights of the stages ``weights`` only."""
     for path in sorted(path for path in session.rglob("*") if path.is_file()):
         inside = path.relative_to(session).parts
         unused_weights = "policy" in inside and int(inside[1]) not in weights
-        if not unused_weights and not any(fnmatch(path.name, pattern) for pattern in ("worker.log", "run.json", *RESUME_FILES)):
+        if not unused_weights and not any(fnmatch(path.name, pattern) for pattern in (LOCK_FILE, "worker.log", *RESUME_FILES)):
             yield path
 
 

@@ -23,7 +23,8 @@ def test_a_session_ships_without_log_and_optimizer_and_with_the_weights_asked_fo
         policy.mkdir(exist_ok=True)
         for name in ("model.safetensors", "config.json", "optimizer.pt", "rng_state.pth"):
             (policy / name).write_text(f"{name} of {stage}")
-    (made / "worker.log").write_text("noise")
+    for name in ("worker.log", ".worker.lock"):
+        (made / name).write_text("noise")
     (tmp_path / "shipped" / "example-quick").mkdir(parents=True)
     (tmp_path / "shipped" / "example-quick" / "of-an-earlier-recording").touch()
     monkeypatch.setattr(places, "SESSIONS", tmp_path / "shipped")
@@ -37,7 +38,7 @@ def test_a_session_ships_without_log_and_optimizer_and_with_the_weights_asked_fo
     left_out = {path.relative_to(made) for path in made.rglob("*") if path.is_file()} - {
         path.relative_to(shipped) for path in shipped.rglob("*") if path.is_file()
     }
-    assert {path.name for path in left_out if path.parent.name != "policy"} == {"worker.log"}
+    assert {path.name for path in left_out if path.parent.name != "policy"} == {"worker.log", ".worker.lock"}
     assert sorted(path.name for path in (shipped / "stages" / "01" / "policy").iterdir()) == ["config.json", "model.safetensors"]
     assert not (shipped / "stages" / "00" / "policy").exists() and not (shipped / "of-an-earlier-recording").exists()
     assert Session(shipped).results(1) is not None
