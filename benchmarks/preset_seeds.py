@@ -26,7 +26,8 @@ from frozenlab import places
 from frozenlab.files import write_parquet, write_text
 from frozenlab.loop.presets import PRESETS
 from frozenlab.loop.session import Session
-from frozenlab.studies.effects import over_seeds, points
+from frozenlab.studies.effect_words import points
+from frozenlab.studies.statistics import over_seeds
 
 KEPT = places.ROOT / "assets" / "preset_seeds"
 README = places.ROOT / "README.md"

@@ -13,7 +13,7 @@ from frozenlab.engineer.sentences import listed
 from frozenlab.intervals import ComparisonError, wilson
 from frozenlab.replays.store import Answer
 from frozenlab.replays.task import ReplayTask
-from frozenlab.studies.effects import CLEAR, holm
+from frozenlab.studies.statistics import CLEAR, holm
 from frozenlab.tasks.families import family_of
 
 FLIPS = 4999

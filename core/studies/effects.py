@@ -14,7 +14,7 @@ rate in 0..1; NaN counts as no row). ``sections`` maps each arm to the set of se
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan, nan, sqrt
@@ -22,17 +22,13 @@ from typing import TypeVar
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+from scipy import stats
 
 from frozenlab import seeds
 from frozenlab.intervals import ComparisonError
+from frozenlab.studies.statistics import CLEAR, holm
 
 Key = TypeVar("Key", str, tuple[str, str])
-
-CLEAR = 0.05
-"""An effect is called clear of chance below this p value. Its interval, of 1 - CLEAR, then excludes 0."""
-POWER = 0.8
-"""Statistical power at which a study is said to detect an effect."""
 
 
 @dataclass(frozen=True)
@@ -131,47 +127,6 @@ def against(outcomes: pd.DataFrame, reference: str) -> dict[str, Effect]:
     return _corrected({arm: contrast(outcomes, [arm], [reference]) for arm in outcomes["arm"].unique() if arm != reference})
 
 
-def over_seeds(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % t interval of a mean over seeds; NaN if they show no spread."""
-    if len(values) < 2 or np.ptp(values) < 1e-12:
-        return nan, nan
-    low, high = stats.ttest_1samp(values, 0.0).confidence_interval(1 - CLEAR)
-    return float(low), float(high)
-
-
-def holm(ps: Sequence[float]) -> list[float]:
-    """p values corrected for multiple comparisons (Holm 1979), in the same order: the family-wise error rate stays that of a single test.
-
-    NaN stays NaN and does not count, as in R's ``p.adjust``.
-    """
-    order = sorted((i for i, p in enumerate(ps) if not isnan(p)), key=lambda i: ps[i])
-    corrected, floor = [nan] * len(ps), 0.0
-    for rank, i in enumerate(order):
-        floor = max(floor, min(1.0, (len(order) - rank) * ps[i]))
-        corrected[i] = floor
-    return corrected
-
-
-def smallest_visible(deviation: float, n: int, power: float = POWER) -> float:
-    """The smallest effect that a study of ``n`` seeds would call clear with this chance (minimal detectable effect).
-
-    Computed from the noncentral t distribution of the paired t test at 5 % (Cohen 1988, section 2.3). It depends only on the noise and the
-    number of seeds, so it is known before anything has run.
-
-    Args:
-        deviation: standard deviation of a comparison over seeds, in any unit. The result has the same unit.
-
-    Raises:
-        ComparisonError: there are fewer than two seeds, which have no spread.
-    """
-    if n < 2:
-        raise ComparisonError("one seed shows no spread, so no effect is clear of chance")
-    top = 0.01
-    while _power(top, n) < power:  # a large value at once could lie where SciPy's distribution is NaN
-        top *= 2
-    return deviation * float(optimize.brentq(lambda multiple: _power(multiple, n) - power, top / 2, top))
-
-
 def deviation(effect: Effect) -> float:
     """The standard deviation over seeds behind its interval."""
     return (effect.high - effect.low) / 2 / float(stats.t.isf(CLEAR / 2, effect.n - 1)) * sqrt(effect.n)
@@ -192,13 +147,6 @@ def without_contrast(effects: dict[Key, Effect], alike: Collection[Key]) -> dict
     return _corrected(
         {key: replace(effect, low=nan, high=nan, p=nan, p_holm=nan) if key in alike else effect for key, effect in effects.items()}
     )
-
-
-def _power(size: float, n: int) -> float:
-    """Power of a paired t test of n seeds if the mean difference is ``size`` standard deviations."""
-    needed, shift = stats.t.isf(CLEAR / 2, n - 1), size * sqrt(n)
-    wrong_way = stats.nct.cdf(-needed, n - 1, shift) if shift < 5 else 0.0  # below 1e-6 there, where SciPy may give NaN
-    return float(stats.nct.sf(needed, n - 1, shift) + wrong_way)
 
 
 def board_bootstrap(
@@ -228,59 +176,6 @@ def board_bootstrap(
     cells = [rng.choice(cell.to_numpy(), (draws, len(cell))).mean(axis=1) for _, cell in shares.groupby(level="cell")]
     low, high = np.quantile(np.mean(cells, axis=0), [CLEAR / 2, 1 - CLEAR / 2])
     return float(low), float(high)
-
-
-# --- in words --------------------------------------------------------------------------------------------------------
-
-
-def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 0.01, smaller: float = nan, alike: bool = False) -> str:
-    """An effect on the final rate as a sentence, with all its numbers.
-
-    ``Showing failures changed the final valid rate by +0.2 points (−0.3 to +0.7, n = 5 seeds): smaller than 1 point (p = 0.004).``
-
-    Args:
-        what: the change under test, as the beginning of the sentence.
-        margin: the smallest effect that matters.
-        smaller: p value of the equivalence test for that margin, corrected as ``effect.p_holm`` is.
-        alike: both sides trained on identical configs in all seeds.
-    """
-    if alike:
-        return f"{what}: no contrast, the two sides trained on identical configs in {_seeds(effect.n)}."
-    change = f"{what} changed the final {measure} rate by {points(effect.mean)} points"
-    if effect.n == 1:
-        return f"{change} (n = 1 seed): one seed cannot show whether it helps."
-    if effect.low == effect.high:
-        return f"{change} in each of {effect.n} seeds: it made no difference."
-    if isnan(effect.p):
-        return f"{change} in each of {effect.n} seeds: without any spread between them, chance cannot be estimated."
-    estimate = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {effect.n} seeds)"
-    clear, small = effect.p_holm < CLEAR, smaller < CLEAR
-    corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
-    if clear:
-        but = f", yet smaller than {margin_words(margin)} ({_p(smaller)})" if small else ""
-        return f"{estimate}: more than chance explains ({_p(effect.p)}{corrected}){but}."
-    if small:
-        return f"{estimate}: smaller than {margin_words(margin)} ({_p(smaller)})."
-    alone = f" as one of several comparisons ({_p(effect.p)}{corrected})" if effect.p < CLEAR else ""
-    return f"{estimate}: undecided, neither clear of chance{alone} nor shown to be smaller than {margin_words(margin)}."
-
-
-def margin_words(margin: float) -> str:
-    """``1 point``, ``2.5 points``."""
-    return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
-
-
-def _seeds(n: int) -> str:
-    return "the one seed" if n == 1 else f"all {n} seeds"
-
-
-def points(change: float) -> str:
-    """``+3.4``: a change of a rate in percentage points. No change is ``+0.0``, also from below."""
-    return f"{round(100 * change, 1) + 0.0:+.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-def _p(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
 # --- arms ------------------------------------------------------------------------------------------------------------

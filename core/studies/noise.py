@@ -24,8 +24,9 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.studies.design import design
-from frozenlab.studies.effects import margin_words, smallest_visible
+from frozenlab.studies.effect_words import margin_words
 from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.statistics import smallest_visible
 from frozenlab.studies.store import outcomes, shipped
 
 

@@ -6,7 +6,7 @@ from html import escape
 from math import ceil, floor
 
 from frozenlab.cells import in_order
-from frozenlab.studies.effects import points
+from frozenlab.studies.effect_words import points
 from frozenlab.studies.tables import CellRow, Curve, EffectRow
 from frozenlab.tasks.labels import cell_label
 

@@ -17,10 +17,11 @@ from frozenlab.files import write_parquet, write_text
 from frozenlab.intervals import ComparisonError
 from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
-from frozenlab.studies.effects import Effect, board_bootstrap, holm, interactions, over_seeds, without_contrast
+from frozenlab.studies.effects import Effect, board_bootstrap, interactions, without_contrast
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.statistics import holm, over_seeds
 from frozenlab.studies.store import Configs, Study, StudyError, outcomes
 from frozenlab.studies.tables import (
     MEASURES,

@@ -7,7 +7,7 @@ from html import escape
 from typing import Literal
 
 from frozenlab.loop.ledger import Score
-from frozenlab.studies.effects import points
+from frozenlab.studies.effect_words import points
 from frozenlab.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
 from frozenlab.studies.tables import ArmRates, EffectRow, MeasureReport, StudyReport
 

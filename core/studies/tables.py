@@ -12,18 +12,10 @@ from pydantic import BaseModel, field_validator, model_validator
 from frozenlab.cells import OfCell
 from frozenlab.loop.ledger import Changed, Score
 from frozenlab.studies.design import FORMER_KINDS, Kind, design
-from frozenlab.studies.effects import (
-    CLEAR,
-    Effect,
-    deviation,
-    holm,
-    margin_words,
-    points,
-    sentence,
-    smaller_than,
-    smallest_visible,
-)
+from frozenlab.studies.effect_words import margin_words, points, sentence
+from frozenlab.studies.effects import Effect, deviation, smaller_than
 from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.statistics import CLEAR, holm, smallest_visible
 
 Measure = Literal["valid", "optimal"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)

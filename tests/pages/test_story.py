@@ -12,7 +12,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.ledger import predictions, score
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session
-from frozenlab.studies.effects import points
+from frozenlab.studies.effect_words import points
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 

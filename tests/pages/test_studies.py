@@ -16,7 +16,7 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.loop.footprint import gpus
 from frozenlab.loop.store import SessionStore
-from frozenlab.studies.effects import points
+from frozenlab.studies.effect_words import points
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
 from frozenlab.studies.presets import SEEDS, engineers_study

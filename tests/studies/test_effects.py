@@ -14,21 +14,19 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from frozenlab.studies.effect_words import sentence
 from frozenlab.studies.effects import (
     Effect,
     against,
     board_bootstrap,
     contrast,
-    holm,
     interactions,
     leave_one_out,
     main_effects,
-    over_seeds,
-    sentence,
     smaller_than,
-    smallest_visible,
     without_contrast,
 )
+from frozenlab.studies.statistics import holm, over_seeds, smallest_visible
 
 
 def table(**values: list[float]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from frozenlab.engineer.engineers import who_is
 from frozenlab.loop.ledger import Score, changes, ledger_of, predictions, score, scores, source
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
-from frozenlab.studies.effects import points
+from frozenlab.studies.effect_words import points
 from frozenlab.studies.page.figures import changes_figure
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui import theme

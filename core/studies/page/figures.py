@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 
 from frozenlab.cells import in_order
 from frozenlab.loop.ledger import Changed
-from frozenlab.studies.effects import points
+from frozenlab.studies.effect_words import points
 from frozenlab.studies.pictures import (
     between,
     curves_in_words,

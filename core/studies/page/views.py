@@ -7,7 +7,7 @@ import streamlit as st
 
 from frozenlab.loop.ledger import source
 from frozenlab.loop.page.ledger import HELP, scores_table
-from frozenlab.studies.effects import margin_words, points
+from frozenlab.studies.effect_words import margin_words, points
 from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
 from frozenlab.studies.report_page import CURVES_NOTE, dose_points, interval, sizes_note
 from frozenlab.studies.tables import ArmRates, EffectRow, Measure, MeasureReport, StudyReport

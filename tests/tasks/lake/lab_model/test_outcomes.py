@@ -10,8 +10,10 @@ import pandas as pd
 import pytest
 
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.tasks.lake.lab_model import outcomes
-from frozenlab.tasks.lake.lab_model.outcomes import Table, board_variance, compared, main, reliability
+from frozenlab.tasks.lake.lab_model import measuring
+from frozenlab.tasks.lake.lab_model.gains import board_variance, compared, reliability
+from frozenlab.tasks.lake.lab_model.measuring import Table
+from frozenlab.tasks.lake.lab_model.outcomes import main
 
 BOARDS = 50
 
@@ -105,6 +107,6 @@ def test_outcomes_are_collected_taught_and_compared(tmp_path: Path, monkeypatch:
         main(["teach", str(tmp_path), "--to", str(taught), *few])
 
     main(["compare", str(tmp_path), "--taught", str(taught), "--sessions", "1", "--engineers", "taught", "policy", *short])
-    monkeypatch.setattr(outcomes, "measure", lambda *_: pytest.fail("measured twice"))
+    monkeypatch.setattr(measuring, "measure", lambda *_: pytest.fail("measured twice"))
     main(["compare", str(tmp_path), "--taught", str(taught), "--sessions", "1", "--engineers", "taught", "policy", *short])
     assert set(json.loads((tmp_path / "compared.json").read_text())["gains"]) == {"taught", "policy"}

@@ -1,0 +1,64 @@
+"""Statistics of a few seeds: intervals, correction for several comparisons, and the effects that a study can detect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan, nan, sqrt
+
+import numpy as np
+from scipy import optimize, stats
+
+from frozenlab.intervals import ComparisonError
+
+CLEAR = 0.05
+"""An effect is called clear of chance below this p value. Its interval, of 1 - CLEAR, then excludes 0."""
+POWER = 0.8
+"""Statistical power at which a study is said to detect an effect."""
+
+
+def over_seeds(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % t interval of a mean over seeds; NaN if they show no spread."""
+    if len(values) < 2 or np.ptp(values) < 1e-12:
+        return nan, nan
+    low, high = stats.ttest_1samp(values, 0.0).confidence_interval(1 - CLEAR)
+    return float(low), float(high)
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """p values corrected for multiple comparisons (Holm 1979), in the same order: the family-wise error rate stays that of a single test.
+
+    NaN stays NaN and does not count, as in R's ``p.adjust``.
+    """
+    order = sorted((i for i, p in enumerate(ps) if not isnan(p)), key=lambda i: ps[i])
+    corrected, floor = [nan] * len(ps), 0.0
+    for rank, i in enumerate(order):
+        floor = max(floor, min(1.0, (len(order) - rank) * ps[i]))
+        corrected[i] = floor
+    return corrected
+
+
+def smallest_visible(deviation: float, n: int, power: float = POWER) -> float:
+    """The smallest effect that a study of ``n`` seeds would call clear with this chance (minimal detectable effect).
+
+    Computed from the noncentral t distribution of the paired t test at 5 % (Cohen 1988, section 2.3). It depends only on the noise and the
+    number of seeds, so it is known before anything has run.
+
+    Args:
+        deviation: standard deviation of a comparison over seeds, in any unit. The result has the same unit.
+
+    Raises:
+        ComparisonError: there are fewer than two seeds, which have no spread.
+    """
+    if n < 2:
+        raise ComparisonError("one seed shows no spread, so no effect is clear of chance")
+    top = 0.01
+    while _power(top, n) < power:  # a large value at once could lie where SciPy's distribution is NaN
+        top *= 2
+    return deviation * float(optimize.brentq(lambda multiple: _power(multiple, n) - power, top / 2, top))
+
+
+def _power(size: float, n: int) -> float:
+    """Power of a paired t test of n seeds if the mean difference is ``size`` standard deviations."""
+    needed, shift = stats.t.isf(CLEAR / 2, n - 1), size * sqrt(n)
+    wrong_way = stats.nct.cdf(-needed, n - 1, shift) if shift < 5 else 0.0  # below 1e-6 there, where SciPy may give NaN
+    return float(stats.nct.sf(needed, n - 1, shift) + wrong_way)
