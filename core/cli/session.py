@@ -127,6 +127,9 @@ def run_stop(options: argparse.Namespace) -> None:
 
 
 def run_status(options: argparse.Namespace) -> None:
+    import os
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts no threads for a command that multiplies nothing
     print_status(find_session(options.id), options.json)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import MOVES, Agent, Board, Plan
-from frozenlab.lake.kernels.judge import MISSING, judge_plan
+from frozenlab.lake.kernels.judge import MISSING, judge_plans
 from frozenlab.lake.rules import FAULTS, judge
 from frozenlab.lake.solvers.solver import solve, stacked
 from tests.lake.boards import boards, random_board
@@ -25,9 +25,8 @@ def compiled(board: Board, plan: Plan) -> tuple[object, ...]:
     for i, motions in enumerate(plan):
         moves[i, : len(motions)] = np.frombuffer(motions.encode(), np.uint8)
         lengths[i] = len(motions)
-    out = np.empty(6, np.int64)
-    exits, starts, goals = (array[0] for array in stacked([board])[:3])
-    judge_plan(exits, board.width, starts, goals, moves, lengths, out)
+    exits, starts, goals, width = stacked([board])
+    out = judge_plans(exits, width, starts, goals, moves[None], lengths[None])[0]
     fault, step, first, second, makespan, costs = (None if x < 0 else int(x) for x in out)
     agents = tuple(agent for agent in (first, second) if agent is not None)
     return (None if fault is None else FAULTS[fault], step, agents, makespan, costs)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 import pytest
 from hypothesis import assume, example, given
@@ -14,12 +17,24 @@ STRUCTURED: tuple[Layout, ...] = LAYOUTS[1:]
 SEEDS = st.integers(0, 2**64 - 1)
 
 
-def drawn(layout: Layout, size: int, holes: int, seed: int) -> np.ndarray:
-    """``bool[size, size]``, true where the cell is frozen."""
+@cache
+def compiled_lay_out() -> Callable[..., np.uint64]:
+    """``lay_out`` as Python can call it."""
+    import numba
+
     from frozenlab.lake.draw.layouts import lay_out
 
+    @numba.njit(cache=True)
+    def call(layout, size, holes, state, free, cells):  # type: ignore[no-untyped-def]
+        return lay_out(layout, size, holes, state, free, cells)
+
+    return call
+
+
+def drawn(layout: Layout, size: int, holes: int, seed: int) -> np.ndarray:
+    """``bool[size, size]``, true where the cell is frozen."""
     free = np.ones(size * size, np.uint8)
-    lay_out(LAYOUTS.index(layout), size, holes, np.uint64(seed), free, np.empty(size * size, np.int64))
+    compiled_lay_out()(LAYOUTS.index(layout), size, holes, np.uint64(seed), free, np.empty(size * size, np.int64))
     assert set(np.unique(free)) <= {0, 1}
     return free.reshape(size, size) == 1
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +85,9 @@ def fill_blocks(
         for block in blocks:
             note(fill(block))
     else:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
         # spawned, not forked: the caller may be a server with threads
         with ProcessPoolExecutor(min(workers, len(blocks)), mp_context=get_context("spawn")) as pool:
             for boards in pool.map(fill, blocks):

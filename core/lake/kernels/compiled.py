@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numba
 import numba.extending
+from numba.core.registry import CPUDispatcher
 from numba.core.typing.templates import Signature
 
 from frozenlab.lake.kernels.cache import Group, cache_folder, compiling
@@ -18,9 +19,24 @@ KERNELS: list[Any] = []
 """What numba makes of the functions below, in the order of their files; those that are compiled have ``signatures``."""
 
 
-def kernel(function: Callable[..., Any]) -> Any:
-    """The decorator of compiled functions that are called by others."""
-    KERNELS.append(numba.njit(cache=True, nogil=True)(function))
+class Inner(CPUDispatcher):
+    """A compiled function that only compiled functions call."""
+
+    def __call__(self, *_: Any) -> NoReturn:
+        raise TypeError(f"only compiled functions can call {self.__name__}; decorate it with @outer if Python calls it")
+
+
+def kernel(function: Callable[..., Any], *signature: Signature) -> Any:
+    """The decorator of compiled functions that only others call. Without the wrapper by which Python calls them they compile faster."""
+    inner = numba.njit(*signature, cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    inner.__class__ = Inner  # to call a function that has no wrapper ends the process
+    KERNELS.append(inner)
+    return inner
+
+
+def outer(function: Callable[..., Any]) -> Any:
+    """The same for functions that Python calls too."""
+    KERNELS.append(numba.njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function))
     return KERNELS[-1]
 
 
@@ -43,8 +59,7 @@ def kernel_of(signature: Signature) -> Callable[[Callable[..., Any]], Any]:
 
     def compiled(function: Callable[..., Any]) -> Any:
         with compiling("solver"):
-            KERNELS.append(numba.njit(signature, cache=True, nogil=True)(function))
-        return KERNELS[-1]
+            return kernel(function, signature)
 
     return compiled
 
@@ -53,7 +68,7 @@ def entry(group: Group) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The same for what Python calls, and all that it calls in turn: no two processes compile it at the same time."""
 
     def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-        inner = kernel(function)
+        inner = outer(function)
 
         @functools.wraps(function)
         def call(*arguments: Any) -> Any:

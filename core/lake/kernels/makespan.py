@@ -99,7 +99,8 @@ def least_makespan(team, problem, model, at_least, budgets, scratch):
     memo = scratch.memo
     bound = at_least
     k = team.shape[0]
-    known = np.full(1 << k, FAR, np.int64)
+    known = np.empty(1 << k, np.int64)
+    known[:] = FAR
     status, length = GAVE_UP, 0
     for bound in range(at_least, at_least + PATIENCE):
         status, length = quick_search(team, problem, model, True, bound, known, scratch)
@@ -150,7 +151,8 @@ def least_makespan(team, problem, model, at_least, budgets, scratch):
 @inlined
 def search_without_waits(team, problem, model, bound, budgets, scratch):
     """Looks for a plan of ``team`` within ``bound`` steps in which nobody waits before arriving; returns what :func:`search` does."""
-    known = np.full(1 << team.shape[0], FAR, np.int64)
+    known = np.empty(1 << team.shape[0], np.int64)
+    known[:] = FAR
     outcome = quick_search(team, problem, model, False, bound, known, scratch)
     if outcome[0] != GAVE_UP:
         return outcome
@@ -183,9 +185,10 @@ def solve_board(exits, width, start_cells, goal_cells, budgets, scratch, moves, 
 
     bound = np.int64(problem.distance[0, problem.starts[0]])
     distances = 0
+    everybody = np.empty(k, np.int64)
     for i in range(k):
+        everybody[i] = i
         distances += problem.distance[i, problem.starts[i]]
-    everybody = np.arange(k)
     for first in (0, k - 1):
         status, length, _ = plan_by_priority(everybody, first, problem, False, True, 0, positions)
         if status == FOUND:  # everybody on a shortest path: best in every respect

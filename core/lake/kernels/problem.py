@@ -82,8 +82,10 @@ def build_problem(exits, width, start_cells, goal_cells):
     far = np.empty(k, np.int64)
     starts = np.empty(k, np.int64)
     goals = np.empty(k, np.int64)
-    component = np.arange(k)
-    order = np.arange(k)
+    component = np.empty(k, np.int64)
+    order = np.empty(k, np.int64)
+    for i in range(k):
+        component[i] = order[i] = i
     for i in range(k):
         distances(predecessors, m, vertex_of[goal_cells[i]], unsorted[i], queue)
         start = vertex_of[start_cells[i]]

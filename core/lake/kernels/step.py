@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from frozenlab.lake.board import MOVES
-from frozenlab.lake.kernels.compiled import kernel
+from frozenlab.lake.kernels.compiled import kernel, outer
 from frozenlab.lake.kernels.judge import EDGE_CONFLICT, GOAL_NOT_REACHED, HOLE, ILLEGAL_JUMP, OUT_OF_BOUNDS, VERTEX_CONFLICT
 from frozenlab.lake.reward import plan_reward
 
@@ -20,7 +20,7 @@ STEPS = np.array(list(MOVES.values()), np.int64)
 earned = kernel(plan_reward)
 
 
-@kernel
+@outer
 def begin(row, boards, rows):
     """Puts the agents of a row on the starts of its board, and draws the row's observations from scratch."""
     board = rows.board[row]
@@ -41,7 +41,7 @@ def begin(row, boards, rows):
             seen[j, GOAL if i == j else OTHER_GOALS, goal[0], goal[1]] = 1
 
 
-@kernel
+@outer
 def step_rows(actions, boards, rows, auto_reset, after):
     """One time step of every row; what becomes of it is in the arrays of ``rows``.
 
