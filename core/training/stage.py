@@ -16,7 +16,7 @@ from frozenlab.policy.policy import Policy
 from frozenlab.tasks.task import Task
 from frozenlab.training.checkpoints import keep_checkpoint, newest_checkpoint, steps_of
 from frozenlab.training.methods import BY_NAME
-from frozenlab.training.stage_run import StageRun, StepReport
+from frozenlab.training.stage_run import Stage, StageRun, StepReport
 from frozenlab.training.stage_settings import StageSettings
 
 
@@ -59,7 +59,7 @@ def train_stage(
         run.policy.take_weights(interrupted)
     else:
         checkpoint = interrupted or previous
-        run.begin(left, first_step, report=report, stopping=stopping)
+        run.begin(Stage(left, first_step, report, stopping))
         trainer = run.trainer(work)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         run.policy.model.eval()

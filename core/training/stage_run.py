@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,6 +39,19 @@ StepReport = Callable[[dict[str, float], list[dict[str, Any]], bool], None]
 resumes from that checkpoint, so everything reported before it has to be kept."""
 
 
+@dataclass(frozen=True)
+class Stage:
+    """A stage, or what is left of one."""
+
+    tasks: Sequence[Task] = ()
+    """In the order in which they are trained on."""
+    first_step: int = 0
+    """The session's step count before the stage."""
+    report: StepReport = lambda *_: None
+    stopping: Callable[[], bool] = lambda: False
+    """Asked after each step."""
+
+
 class StageRun(TrainerCallback, ABC):
     """One stage as TRL calls it back. A method says in :meth:`trainer` what a step learns from."""
 
@@ -47,13 +61,13 @@ class StageRun(TrainerCallback, ABC):
     def __init__(self, policy: Policy, settings: StageSettings, *, stages: int, seed: int) -> None:
         """``stages`` is their number in the whole session, over which the learning rate may fall."""
         self.policy, self.settings, self.stages, self.seed = policy, settings, stages, seed
-        self.begin([], 0, report=lambda *_: None, stopping=lambda: False)
+        self.begin(Stage())
 
-    def begin(self, tasks: Sequence[Task], first_step: int, *, report: StepReport, stopping: Callable[[], bool]) -> None:
-        """A stage, or what is left of one: its tasks, and the session's step count before it."""
-        self.tasks, self.first_step, self.report, self.stopping = tasks, first_step, report, stopping
-        self.prompts = [self.policy.prompt(task) for task in tasks]
-        self.limits = {prompt: self.policy.limit(task) for prompt, task in zip(self.prompts, tasks, strict=True)}
+    def begin(self, stage: Stage) -> None:
+        """Makes the run ready to train a stage."""
+        self.stage = stage
+        self.prompts = [self.policy.prompt(task) for task in stage.tasks]
+        self.limits = {prompt: self.policy.limit(task) for prompt, task in zip(self.prompts, stage.tasks, strict=True)}
         self.rows: list[dict[str, Any]] = []
         self.figures: dict[str, float] = {}
         self.step_began = 0.0
@@ -162,10 +176,10 @@ class StageRun(TrainerCallback, ABC):
     ) -> None:
         if not logs or "loss" not in logs:  # the summary at the end of a stage
             return
-        step = state.global_step - self.first_step
+        step = state.global_step - self.stage.first_step
         trained = {name: float(logs[theirs]) for name, theirs in self.FIGURES.items() if theirs in logs}
         figures = {"step": step} | self.figures | trained | {"seconds": time.monotonic() - self.step_began}
-        self.report(figures, [row | {"training_step": step} for row in self.rows], control.should_save)
+        self.stage.report(figures, [row | {"training_step": step} for row in self.rows], control.should_save)
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
         processes = PartialState()
@@ -174,7 +188,7 @@ class StageRun(TrainerCallback, ABC):
             seal(Path(str(args.output_dir)) / f"checkpoint-{state.global_step}")
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **_: Any) -> None:
-        if state.global_step == self.first_step + self.settings.steps or self.stopping():
+        if state.global_step == self.stage.first_step + self.settings.steps or self.stage.stopping():
             control.should_save = control.should_training_stop = True
 
 

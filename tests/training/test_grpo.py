@@ -15,6 +15,7 @@ from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.training.runs.grpo import GRPORun, PackedGRPOTrainer, group_figures
 from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage_run import Stage
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("grpo")]
 
@@ -25,7 +26,7 @@ def run() -> GRPORun:
     settings = TrainingSettings(steps=2, boards_per_step=4, completions_per_board=4)
     policy = LabPolicy(build_network(0), build_tokenizer())
     run = GRPORun(policy, settings, stages=1, seed=0)
-    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
+    run.begin(Stage(boards))
     return run
 
 

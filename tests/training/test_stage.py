@@ -38,6 +38,7 @@ from frozenlab.training.runs.imitation import ImitationRun
 from frozenlab.training.schedule import Schedule
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage import make_run, train_stage
+from frozenlab.training.stage_run import Stage
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("stage")]
 
@@ -161,7 +162,7 @@ def test_imitation_learns_optimal_ways_home_from_where_its_own_plans_led(seed: i
     boards = generate(EnvironmentConfig.uniform((4, 7), agents=3, hole_ratio=0.2), 24, seed)
     settings = TrainingSettings(method="imitation", boards_per_step=24, completions_per_board=4, temperature=1.3)
     run = ImitationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
-    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
+    run.begin(Stage(boards))
     examples = run.training_examples(run.policy.model, range(24), step=5)
     assert (
         examples == run.training_examples(run.policy.model, range(24), step=5) != run.training_examples(run.policy.model, range(24), step=6)
@@ -198,7 +199,7 @@ def test_imitation_cuts_a_plan_by_other_draws_than_those_it_was_sampled_with(mon
     monkeypatch.setattr(teacher, "cut", cut_off)
     boards = generate(EnvironmentConfig.uniform((4,), agents=3, hole_ratio=0.2), 8, seed=0)
     run = ImitationRun(LabPolicy.load(LAB_MODEL), TrainingSettings(method="imitation", temperature=1.3), stages=1, seed=0)
-    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
+    run.begin(Stage(boards))
     run.training_examples(run.policy.model, range(8), step=5)
     assert len(drawn["sampled"]) == 64 and drawn["cut"]
     assert not set(drawn["sampled"]) & set(drawn["cut"])
@@ -213,7 +214,7 @@ def test_expert_iteration_learns_from_the_best_of_its_own_valid_plans_alone(seed
     boards = generate(EnvironmentConfig.uniform((4, 7), agents=3, hole_ratio=0.2), 24, seed)
     settings = TrainingSettings(method="expert-iteration", boards_per_step=24, temperature=1.3)
     run = ExpertIterationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=seed)
-    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
+    run.begin(Stage(boards))
     examples = run.training_examples(run.policy.model, range(24), step=5)
     assert len(examples) > 0 and run.figures["valid"] < 1, "some plans are valid and some are not"
     written = run.write_plans(run.policy.model, run.prompts, settings.completions_per_board, 5)
@@ -253,7 +254,7 @@ def test_a_step_without_a_valid_plan_changes_nothing(tmp_path: Path) -> None:
     figures: list[dict[str, float]] = []
     settings = TrainingSettings(method="expert-iteration", steps=2, boards_per_step=4)
     run = Hopeless(policy, settings, stages=1, seed=0)
-    run.begin(boards_of(0), 0, report=lambda step, *_: figures.append(step), stopping=lambda: False)
+    run.begin(Stage(boards_of(0), report=lambda step, *_: figures.append(step)))
     run.trainer(tmp_path).train()
     assert all(torch.equal(before[name], tensor) for name, tensor in policy.model.state_dict().items())
     assert [step["learnt"] for step in figures] == [0, 0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from frozenlab.lake import config_cell
@@ -95,22 +94,6 @@ OUTCOMES = by_name(
     ),
 )
 """By name, in the order in which charts stack them. ``valid``: where the optimum is not known."""
-
-
-CELL = re.compile(r"(?:(\d+)@)?([a-z-]*)(\d+)")
-
-
-def cell_label(name: str) -> str:
-    """A cell of a config in charts and tables.
-
-    >>> [cell_label(name) for name in ("6", "3@6", "maze6", "3@maze6")]
-    ['6×6', '3 on 6×6', '6×6 maze', '3 on 6×6 maze']
-    """
-    parts = CELL.fullmatch(name)
-    if parts is None:
-        return name
-    team, layout, size = parts.groups()
-    return (f"{team} on " if team else "") + f"{size}×{size}" + (f" {layout}" if layout else "")
 
 
 def teams_title(teams: Sequence[int]) -> str:

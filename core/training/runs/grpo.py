@@ -1,4 +1,14 @@
-"""GRPO on the boards of a stage (Shao et al. 2024), through TRL's ``GRPOTrainer``."""
+"""GRPO on the boards of a stage (Shao et al. 2024), through TRL's ``GRPOTrainer``.
+
+TRL's: the advantages (reward less the mean of the group, over its standard deviation), the loss, the optimizer and its checkpoints. Ours:
+how plans are sampled (``rollout``), what they earn (``reward_func``), and how they are scored with less work (:class:`PackedGRPOTrainer`).
+
+It is simpler than GRPO as published, and as strict as on-policy gets:
+
+1. Each plan is used for one step, right after it was sampled. The ratio of new to old policy is 1, so its clipping never acts.
+2. There is no KL term to a reference model (``beta`` is 0), and no reference model in memory.
+3. By default every token of a step counts the same (DAPO's loss), not every plan; ``loss_type`` has the others.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +73,7 @@ class GRPORun(StageRun):
     ) -> list[float]:
         """The reward of each completion; keeps the step's figures and the first boards' completions on the way."""
         group = self.settings.completions_per_board
-        judged = self.judge([self.tasks[i] for i in index[::group]], completion_ids, group)
+        judged = self.judge([self.stage.tasks[i] for i in index[::group]], completion_ids, group)
         self.figures |= group_figures(self.everywhere(judged)["reward"].to_numpy().reshape(-1, group))
         return judged["reward"].tolist()
 

@@ -26,7 +26,7 @@ class ImitationRun(SFTRun):
         written, judged = self.sample_and_judge(model, boards, step)
         wrong = [(place, boards[place // group]) for place in np.flatnonzero(~judged["optimal"])]
         attempts = [
-            Attempt(self.tasks[i], self.policy.completion(written[place]).text, seeds.rng(self.seed, "imitation/cuts", step, place))
+            Attempt(self.stage.tasks[i], self.policy.completion(written[place]).text, seeds.rng(self.seed, "imitation/cuts", step, place))
             for place, i in wrong
         ]
         return [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +19,7 @@ from frozenlab.policy.language.writers import VllmWriter
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.tasks.task import Task
 from frozenlab.training.runs.grpo import GRPORun
-from frozenlab.training.stage_run import CHECKPOINT_EVERY, StepReport
+from frozenlab.training.stage_run import CHECKPOINT_EVERY, Stage
 from frozenlab.training.stage_settings import StageSettings
 
 
@@ -36,9 +37,9 @@ class LanguageGRPORun(GRPORun):
         super().__init__(policy, settings, stages=stages, seed=seed)
         self.kept: GRPOTrainer | None = None
 
-    def begin(self, tasks: Sequence[Task], first_step: int, *, report: StepReport, stopping: Callable[[], bool]) -> None:
+    def begin(self, stage: Stage) -> None:
         """Processes that learn together stop together: at the first step before which any was asked to."""
-        super().begin(tasks, first_step, report=report, stopping=lambda: any(gather_object([stopping()])))
+        super().begin(replace(stage, stopping=lambda: any(gather_object([stage.stopping()]))))
 
     def start_engine(self, tasks: Sequence[Task], folder: Path) -> None:
         """Builds the trainer ahead of the first stage where it brings a vLLM engine, and lets the policy write with that.
@@ -46,7 +47,7 @@ class LanguageGRPORun(GRPORun):
         ``tasks`` stand in for those of a stage, which are not drawn yet.
         """
         if self.policy.settings.vllm:
-            self.begin(tasks, 0, report=self.report, stopping=self.stopping)
+            self.begin(Stage(tasks))
             self.policy.writer = VllmWriter(self.trainer(folder).vllm_generation)
 
     def trainer(self, folder: Path) -> GRPOTrainer:

@@ -33,7 +33,7 @@ class SFTRun(StageRun):
         """What the policy writes by itself for the boards, ``completions_per_board`` plans each, and how that is judged."""
         group = self.settings.completions_per_board
         written = self.write_plans(model, [self.prompts[i] for i in boards], group, step)
-        return written, self.judge([self.tasks[i] for i in boards], written, group)
+        return written, self.judge([self.stage.tasks[i] for i in boards], written, group)
 
     def trainer(self, folder: Path) -> SFTTrainer:
         config = SFTConfig(
@@ -47,7 +47,7 @@ class SFTRun(StageRun):
             model=self.policy.model,
             processing_class=self.policy.tokenizer,
             args=config,
-            train_dataset=Dataset.from_dict({"index": list(range(len(self.tasks)))}),
+            train_dataset=Dataset.from_dict({"index": list(range(len(self.stage.tasks)))}),
             data_collator=lambda rows: {"index": [row["index"] for row in rows]},
             optimizers=(MuonAndAdamW(self.policy.model, self.settings.learning_rate), None),
         )

@@ -9,7 +9,8 @@ from frozenlab.intervals import wilson
 from frozenlab.lake.draw.generator import Realised
 from frozenlab.lake.rules import Verdict
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.tasks.lake.words import OUTCOMES, cell_label, teams_title
+from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.lake.words import OUTCOMES, teams_title
 
 
 def solution_words(solution: Solution, with_costs: bool) -> str:

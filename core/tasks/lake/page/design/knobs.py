@@ -8,10 +8,11 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import KNOBS, LAYOUTS, BoardKind
 from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.rates import natural_wait_rate
+from frozenlab.tasks.labels import cell_label
 from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
 from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import cells, config_of, exact, kinds, layouts, most, put, remember, slider, state
-from frozenlab.tasks.lake.words import cell_label, teams_title
+from frozenlab.tasks.lake.words import teams_title
 from frozenlab.ui import theme
 
 NAMES = {

@@ -10,13 +10,13 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk
+from frozenlab.tasks.labels import cell_label
 from frozenlab.tasks.lake.page.design.controls import state
 from frozenlab.tasks.lake.page.design.layouts import DRAWING
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.gallery import board_gallery
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.tracks import Track
-from frozenlab.tasks.lake.words import cell_label
 
 SHOWN = 12
 """Boards of a sample that are drawn; the statistics count all of it."""
