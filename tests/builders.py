@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from frozenlab.benchmark.report import Measured, Result, report_of, results_folder, save_result
+from frozenlab.benchmark.report import Measured
+from frozenlab.benchmark.results import Result, results_folder, save_result
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.lab import render_context, render_proposal
 from frozenlab.engineer.engineers.rules import propose
@@ -32,6 +33,7 @@ from frozenlab.loop.state import State, ValidRate
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.evaluation import answer_row, frame
 from frozenlab.policy.policy import Completion
+from frozenlab.tasks.lake.benchmark.report import LakeReport
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.lab_model.proposals import even_config
@@ -249,6 +251,6 @@ def build_result(
     rows = answers(boards, skill, seed)
     measured_task = Measured(**({"title": result_id, "model": "lab model", "suite": "paper"} | measured))
     folder = results_folder(SessionStore(root)) / result_id
-    report = report_of(rows, measured_task, id=result_id, checkpoint_sha256="a" * 64, suite_spec=spec, created=BEGAN, seconds=9.0)
+    report = LakeReport.of(rows, measured_task, id=result_id, checkpoint_sha256="a" * 64, suite_spec=spec, created=BEGAN, seconds=9.0)
     save_result(folder, report, rows)
     return Result(folder)

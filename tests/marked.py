@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel, ValidationError
 
-from frozenlab.benchmark.report import Report
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.files import write_parquet, write_text
@@ -28,6 +27,7 @@ from frozenlab.replays.task import ReplayTask, task_for
 from frozenlab.studies.presets import engineers_study
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import create_study
+from frozenlab.tasks.lake.benchmark.report import LakeReport
 from tests.builders import build_result, build_session, small_spec
 
 MODELS: dict[str, type[BaseModel]] = {
@@ -39,7 +39,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "given.json": Proposal,
     "study.json": StudySpec,
     "task.json": ReplayTask,
-    "report.json": Report,
+    "report.json": LakeReport,
 }
 KEPT = {"session", "folder", "id", "kind"}
 """Names of other things, by which they are found."""

@@ -13,10 +13,10 @@ import torch
 from huggingface_hub import snapshot_download
 from trl.import_utils import is_vllm_available
 
-from frozenlab.benchmark.report import Measured, Report, report_of
+from frozenlab.benchmark.report import Measured, Report
+from frozenlab.benchmark.results import report_type
 from frozenlab.benchmark.task import Task
 from frozenlab.jobs.environment import THREADS
-from frozenlab.lake.suite_sources import open_suite
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import on_hub, policy_folder, weights_file
 from frozenlab.policy.language.policy import HFPolicy
@@ -38,9 +38,9 @@ def weights_of(task: Task) -> Path:
 
 
 def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], None] | None = None) -> tuple[Report, pd.DataFrame]:
-    """Plan every board of the suite once with the checkpoint, and judge the plans.
+    """Answer every task of the suite once with the checkpoint, and judge the answers.
 
-    The same task on the same machine gives the same rows and the same report, except for ``created`` and ``seconds``: the boards, their
+    The same task on the same machine gives the same rows and the same report, except for ``created`` and ``seconds``: the tasks, their
     batches and the number of threads are the same. In other batches or on another processor, an answer can occasionally differ: sums
     of floating-point numbers differ in the last bits, which decides between two words of almost equal probability.
 
@@ -48,28 +48,28 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
         on_progress: called with (part of the work, boards done, total).
 
     Raises:
-        SuiteError, BoardError: the suite cannot be loaded.
-        PolicyError, DialectError: the checkpoint cannot be read, or has no words for a board.
+        LabError: the suite cannot be loaded, the checkpoint cannot be read, or has no words for a task.
     """
     torch.set_num_threads(THREADS)
     note = on_progress or (lambda part, done, of: None)
-    policy = load_policy(task.policy, task.language)
+    family = task.family
+    policy = load_policy(task.policy, task.language, family=family)
     if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
         policy.writer = own_engine(policy.model, policy.tokenizer, policy.settings.context, policy.settings.vllm.memory)
-    suite = open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
-    note("planning", 0, len(suite.boards))
+    suite = family.open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
+    note("planning", 0, len(suite.tasks))
     began = time.time()
     rows = evaluate(
         policy,
-        suite.boards,
+        suite.tasks,
         Sampling(task.temperature, seed=task.seed),
-        on_progress=lambda done: note("planning", done, len(suite.boards)),
+        on_progress=lambda done: note("planning", done, len(suite.tasks)),
     )
     seconds = time.time() - began
     with weights_of(task).open("rb") as file:
         checkpoint = hashlib.file_digest(file, "sha256").hexdigest()
     measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name})
-    report = report_of(
+    report = report_type(family).of(
         rows, measured, id=result_id, checkpoint_sha256=checkpoint, suite_spec=suite.spec, created=time.time(), seconds=seconds
     )
     return report, rows

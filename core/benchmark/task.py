@@ -1,7 +1,7 @@
 """Evaluations: the measurement to make, and the folder of one in progress.
 
 An evaluation that runs in the background has the folder that its result will have, from the beginning: ``task.json`` says what is measured,
-``state.json`` how far it is. The result's own files come at the end (benchmark.py).
+``state.json`` how far it is. The result's own files come at the end (results.py).
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from frozenlab.benchmark.report import SHIPPED, Measured, results_folder
+from frozenlab.benchmark.report import Measured
+from frozenlab.benchmark.results import SHIPPED, results_folder
 from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.folders import JOB_ID, fresh_name, make_folder, readable
 from frozenlab.jobs.launcher import launching, spawn
 from frozenlab.jobs.task import TaskJob
-from frozenlab.lake.suite_sources import PREFIX, check_suite
-from frozenlab.lake.suites import SUITES
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.families import family_with_suite
+from frozenlab.tasks.family import Family
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 AS_PUBLISHED = LanguageSettings(lora=None)
@@ -39,9 +40,14 @@ class Task(Measured):
     """Settings of a Hugging Face language model; None for a lab model."""
 
     @property
+    def family(self) -> Family:
+        """The family of the suite's tasks."""
+        return family_with_suite(self.suite)
+
+    @property
     def online(self) -> bool:
-        """Whether its boards or its model come from the hub."""
-        return self.suite.startswith(PREFIX) or (self.language is not None and on_hub(self.policy))
+        """Whether its tasks or its model come from the hub."""
+        return self.family.suite_online(self.suite) or (self.language is not None and on_hub(self.policy))
 
 
 class EvaluationError(LabError, ValueError):
@@ -61,11 +67,9 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
         SuiteError: there is no such suite.
     """
     checkpoint = checkpoint_of(model, store)
-    check_suite(suite)
-    if suite not in SUITES and not suite.startswith(PREFIX):
-        suite = str(Path(suite).resolve())
+    source = family_with_suite(suite).suite_source(suite)
     try:
-        return Task(**(checkpoint | {"suite": suite} | fields))
+        return Task(**(checkpoint | {"suite": source} | fields))
     except ValidationError as error:
         raise EvaluationError(one_line(error)) from None
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from frozenlab.cli.common import Command, InputError, print_json, progress
-
-if TYPE_CHECKING:
-    from frozenlab.benchmark.report import Report, Tally
-
 
 MODEL_HELP = "lab-model, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
-    from frozenlab.lake.suites import SUITES
+    from frozenlab.tasks.families import FAMILIES
 
     parser.add_argument("model", help=MODEL_HELP)
-    suites = ", ".join(SUITES)
+    suites = ", ".join(name for family in FAMILIES for name in family.named_suites())
     parser.add_argument(
         "--suite", required=True, help=f"a named suite ({suites}), a file of boards, or hf:benchmark_wr0.5 of the official dataset"
     )
@@ -38,7 +33,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
-    from frozenlab.benchmark.report import results_folder, save_result
+    from frozenlab.benchmark.results import results_folder, save_result
     from frozenlab.benchmark.task import fresh_id, task_for
     from frozenlab.jobs.environment import worker_environment
     from frozenlab.loop.store import SessionStore
@@ -58,8 +53,8 @@ def run_evaluate(options: argparse.Namespace) -> None:
     if options.json:
         print_json(report.model_dump(mode="json") | {"folder": str(folder)})
     else:
-        print_report(report)
-        print(f"\nin {folder}")
+        print(f"{report.title} on {report.suite}: {report.n} boards, planned in {report.seconds:.0f} s")
+        print("\n".join([*report.lines(), "", f"in {folder}"]))
 
 
 def run_export(options: argparse.Namespace) -> None:
@@ -94,25 +89,6 @@ def run_export(options: argparse.Namespace) -> None:
         print_json({"model": options.model, "out": str(out)})
     else:
         print(f"{options.model} is in {out}")
-
-
-def print_report(report: Report) -> None:
-    print(f"{report.title} on {report.suite}: {report.n} boards, planned in {report.seconds:.0f} s")
-    for team in report.teams:
-        print("\nagents  size     n   valid  95 % interval    optimal  95 % interval      CSR     ISR  cost gap  step gap  tokens")
-        for cell in report.cells:
-            if cell.agents == team.agents:
-                print_tally(cell, f"{cell.size}", (cell.valid_rate, *cell.valid_interval), (cell.optimal_rate, *cell.optimal_interval))
-        print_tally(team, "mean", (team.mean_valid, *team.mean_valid_interval), (team.mean_optimal, *team.mean_optimal_interval))
-        print("        faults: " + (", ".join(f"{fault} {count}" for fault, count in team.faults.items()) or "none"))
-
-
-def print_tally(tally: Tally, size: str, valid: tuple[float, float, float], optimal: tuple[float, float, float]) -> None:
-    """Print one line of the table: rates with their bounds, and a dash for the gap if no plan is valid."""
-    rates = "  ".join(f"{rate:>6.1%}  {low:>5.1%} .. {high:>6.1%}" for rate, low, high in (valid, optimal))
-    cost, step = ("-" if gap is None else f"{gap:+.1%}" for gap in (tally.soc_gap, tally.makespan_gap))
-    arrived = f"{tally.csr:>6.1%}  {tally.isr:>6.1%}"
-    print(f"{tally.agents:>6}  {size:>4}  {tally.n:>4}  {rates}  {arrived}  {cost:>8}  {step:>8}  {tally.tokens:>6.1f}")
 
 
 COMMANDS = (

@@ -31,7 +31,12 @@ def family_of(name: str) -> Family:
     raise UnknownFamilyError(f"there is no task family {str(name)[:60]!r}; there is {', '.join(family.name for family in FAMILIES)}")
 
 
-def _family_named_in(given: Any) -> Family:
+def family_with_suite(name: str) -> Family:
+    """The family of a named suite. Any other name is the lake's, which also measures on boards of files and of the official dataset."""
+    return next((family for family in FAMILIES if name in family.named_suites()), LAKE)
+
+
+def family_named_in(given: Any) -> Family:
     """A config or suite names its family; in files, only that of the lake does not."""
     return family_of(given.get("family", LAKE.name) if isinstance(given, dict) else getattr(given, "family", LAKE.name))
 
@@ -40,7 +45,7 @@ def _reader(model_of: Callable[[Family], type[BaseModel]]) -> WrapValidator:
     """Reads what the named family has for a model; the lake's is the field's own."""
 
     def read(given: Any, of_lake: ValidatorFunctionWrapHandler) -> Any:
-        family = _family_named_in(given)
+        family = family_named_in(given)
         if family is LAKE:
             return of_lake(given)
         try:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import numpy as np
@@ -34,6 +35,16 @@ class Drawn(BaseModel):
 
     boards: int
     share: float
+
+
+@dataclass(frozen=True)
+class Suite(Generic[TaskT]):
+    """Tasks to measure a checkpoint on, with different names."""
+
+    name: str
+    spec: Any
+    """A ``suite_type`` of the family; None unless it is a named suite."""
+    tasks: Sequence[TaskT]
 
 
 class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
@@ -101,6 +112,33 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     def ready_made(self) -> dict[str, Any]:
         """Configs by name, for people to begin with."""
         return {}
+
+    # --- suites that checkpoints are measured on --------------------------------------------------------------------------
+
+    def named_suites(self) -> Mapping[str, Any]:
+        """Suites by name. No two families have a suite of the same name."""
+        return {self.name: self.suite_type()}
+
+    def suite_label(self, name: str) -> str:
+        """A named suite as people choose it: its name, and what is in it."""
+        return name
+
+    def suite_total(self, suite: Any) -> int:
+        """The most tasks that a named suite can hold."""
+        return self.suite_size(suite, self.config_type())
+
+    def suite_source(self, name: str) -> str:
+        """The name under which a measurement keeps a suite. Raises a LabError if there is no such suite."""
+        return name
+
+    def suite_online(self, name: str) -> bool:
+        """Whether its tasks come from the network."""
+        return False
+
+    def open_suite(self, name: str, on_progress: Callable[[int, int], None]) -> Suite[TaskT]:
+        """The tasks of a suite; ``on_progress`` is called with (tasks made, all of them). Raises a LabError, or OSError."""
+        spec = self.named_suites()[name]
+        return Suite(name, spec, self.suite(spec, self.config_type()))
 
     # --- answers ----------------------------------------------------------------------------------------------------------
 

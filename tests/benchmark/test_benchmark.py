@@ -9,13 +9,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from frozenlab.benchmark.report import Measured, Report, Result, cells_table, report_of, results, results_folder, save_result
+from frozenlab.benchmark.report import Measured
+from frozenlab.benchmark.results import Result, results, results_folder, save_result
 from frozenlab.intervals import wilson
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import FAULTS
 from frozenlab.lake.suites import build_suite
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.answer import COLUMNS
+from frozenlab.tasks.lake.benchmark.report import LakeReport
 from tests.builders import answers, small_spec
 
 MEASURED = Measured(title="Built", model="built model", suite="built")
@@ -33,9 +35,9 @@ def row(size: int, outcome: str, *, agents: int = 2, on_goal: float = 1.0, makes
     }  # fmt: skip
 
 
-def built(rows: list[dict[str, Any]], **fields: Any) -> Report:
+def built(rows: list[dict[str, Any]], **fields: Any) -> LakeReport:
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
-    return report_of(table, MEASURED, **({"id": "built", "checkpoint_sha256": "0" * 64, "created": 1.0, "seconds": 2.0} | fields))
+    return LakeReport.of(table, MEASURED, **({"id": "built", "checkpoint_sha256": "0" * 64, "created": 1.0, "seconds": 2.0} | fields))
 
 
 def test_a_cell_counts_what_its_boards_say() -> None:
@@ -78,7 +80,7 @@ def test_results_are_comparable_if_their_boards_are_the_same() -> None:
 
 def saved(folder: Path, created: float = 1.0) -> Result:
     rows = answers(build_suite(small_spec(sizes=(3, 5)).suite), skill=0.5, seed=1)
-    save_result(folder, report_of(rows, MEASURED, id=folder.name, checkpoint_sha256="0" * 64, created=created, seconds=2.0), rows)
+    save_result(folder, LakeReport.of(rows, MEASURED, id=folder.name, checkpoint_sha256="0" * 64, created=created, seconds=2.0), rows)
     return Result(folder)
 
 
@@ -86,12 +88,12 @@ def test_a_result_is_read_as_it_was_saved(tmp_path: Path) -> None:
     result = saved(tmp_path / "mine")
     report, rows = result.report, result.rows
     assert report is not None and rows is not None and not result.problems
-    again = report_of(rows, report, id="mine", checkpoint_sha256="0" * 64, created=1.0, seconds=2.0)
+    again = LakeReport.of(rows, report, id="mine", checkpoint_sha256="0" * 64, created=1.0, seconds=2.0)
     assert again == report, "the report can be counted again from its boards"
     stored = json.loads((result.dir / "report.json").read_text())
     assert stored["cells"][0]["valid_interval"] == list(report.cells[0].valid_interval), "other programs find the intervals, too"
     table = pd.read_csv(result.dir / "cells.csv")
-    pd.testing.assert_frame_equal(table, cells_table(report))
+    pd.testing.assert_frame_equal(table, report.cells_table())
     assert (table["valid"] + table[list(FAULTS)].sum(axis=1)).tolist() == table["n"].tolist()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.benchmark.report import SHIPPED, Result, results, results_folder
+from frozenlab.benchmark.results import SHIPPED, Result, results, results_folder
 from frozenlab.benchmark.task import Evaluation, EvaluationError, Task, create, evaluations, task_for, throw_away
 from frozenlab.benchmark.task import start as start_evaluation
 from frozenlab.jobs.launcher import LaunchError, launching, stop

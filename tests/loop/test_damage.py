@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from frozenlab.benchmark.report import Result
+from frozenlab.benchmark.results import Result
 from frozenlab.engineer.evidence import describe
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate

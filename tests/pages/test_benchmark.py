@@ -7,8 +7,16 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from frozenlab.benchmark.page.address import NOBODY, Boards
-from frozenlab.benchmark.page.comparison import (
+from frozenlab.benchmark.results import Result, results_folder
+from frozenlab.benchmark.task import Evaluation, Task, create, evaluations, task_for
+from frozenlab.files import write_text
+from frozenlab.jobs import launcher
+from frozenlab.jobs.state import WorkerState
+from frozenlab.lake.instance import Instance
+from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.lake.benchmark.page.address import NOBODY, Boards
+from frozenlab.tasks.lake.benchmark.page.comparison import (
     ALL,
     FILTERS,
     as_table,
@@ -21,17 +29,9 @@ from frozenlab.benchmark.page.comparison import (
     paper_line,
     paper_models,
 )
-from frozenlab.benchmark.page.figures import outcomes_figure, rates_figure
-from frozenlab.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table
-from frozenlab.benchmark.paper_results import paper_results
-from frozenlab.benchmark.report import Result, results_folder
-from frozenlab.benchmark.task import Evaluation, Task, create, evaluations, task_for
-from frozenlab.files import write_text
-from frozenlab.jobs import launcher
-from frozenlab.jobs.state import WorkerState
-from frozenlab.lake.instance import Instance
-from frozenlab.lake.suites import SuiteSpec, build_suite
-from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.lake.benchmark.page.figures import outcomes_figure, rates_figure
+from frozenlab.tasks.lake.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table
+from frozenlab.tasks.lake.benchmark.paper_results import paper_results
 from frozenlab.ui.theme import DARK, LIGHT, Palette
 from tests.builders import build_result, build_session
 from tests.pages.apptest import open_page, shown, words
@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, suite: list[Instance]) -> P
 def only(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The results of this module, none that ship with the project, and no recorded session."""
     use(folder, monkeypatch)
-    monkeypatch.setattr("frozenlab.benchmark.report.SHIPPED", tmp_path / "shipped")
+    monkeypatch.setattr("frozenlab.benchmark.results.SHIPPED", tmp_path / "shipped")
     monkeypatch.setattr("frozenlab.places.SESSIONS", tmp_path / "recorded")
 
 

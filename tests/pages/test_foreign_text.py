@@ -55,7 +55,7 @@ def test_no_page_makes_anything_of_it(visit: dict[str, str], marked: tuple[Path,
     folder, marker = marked
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(folder))
     monkeypatch.setattr("frozenlab.places.SESSIONS", folder / "recorded")
-    monkeypatch.setattr("frozenlab.benchmark.report.SHIPPED", folder / "shipped")
+    monkeypatch.setattr("frozenlab.benchmark.results.SHIPPED", folder / "shipped")
     monkeypatch.setattr("frozenlab.replays.store.SHIPPED", folder / "shipped-replays")
     if "evidence" in visit:
         visit = visit | {"evidence": SessionStore(folder).open("lab").context(0).lines[0].id}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import frozenlab.benchmark.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
+import frozenlab.tasks.lake.benchmark.paper_results  # noqa: F401  # reads a file of the project, which the fixture below moves away
 from frozenlab.lake.kernels.cache import Group, Progress
 from frozenlab.tasks.lake.view import preparing
 from tests.builders import build_session

@@ -6,6 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.benchmark import worker as evaluate
+from frozenlab.benchmark.report import PlainReport
+from frozenlab.benchmark.results import Result, read_report
+from frozenlab.benchmark.task import create as create_evaluation
+from frozenlab.benchmark.task import task_for as evaluation_of
 from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
@@ -118,14 +123,35 @@ def test_a_study_runs(study: Study) -> None:
     assert (study.dir / "report").is_dir() and set(study.boards()["cell"]) == {"easy", "hard"}
 
 
+@pytest.fixture(scope="module")
+def result(session: Session, store: SessionStore) -> Result:
+    task = evaluation_of("sums:2", "sums", store)
+    evaluation = create_evaluation(task, store)
+    assert evaluate.main(evaluation.dir) == 0, evaluation.state().error
+    return Result(evaluation.dir)
+
+
+def test_its_checkpoint_is_measured(result: Result) -> None:
+    report, rows = result.report, result.rows
+    assert isinstance(report, PlainReport) and rows is not None and not result.problems
+    assert {cell.cell: (cell.n, cell.valid) for cell in report.cells} == {
+        cell: (8, int(rows.loc[rows["config_cell"] == cell, "valid"].sum())) for cell in ("easy", "hard")
+    }
+    assert report.n == 16 and len(report.lines()) == 2 and len(report.cells_table()) == 2
+    foreign = report.model_dump_json().replace('"faults":{', '"faults":{"hole":1,', 1)
+    with pytest.raises(ValueError, match="there is no fault 'hole'"):
+        read_report(foreign)
+
+
 @pytest.mark.parametrize("page", ["home", "story", "train", "replay", "studies", "benchmark", "design", "play", "help"])
-def test_its_pages_open(page: str, session: Session, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_its_pages_open(page: str, session: Session, result: Result, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
     monkeypatch.setattr("frozenlab.places.SESSIONS", store.root / "recorded")
     query = {"story": {"session": "sums"}, "train": {"session": "sums"}, "replay": {"replay": "asked"}, "studies": {"study": "adders"}}
     app = open_page(page, **query.get(page, {}))
     assert not app.exception and words(app)
-    assert page != "help" or "The number is the sum." in words(app)
+    shown = {"help": "The number is the sum.", "benchmark": "The suite sums"}
+    assert shown.get(page, "") in words(app)
 
 
 def test_the_path_of_its_configs_is_drawn(session: Session) -> None:

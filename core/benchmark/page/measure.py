@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
-from frozenlab.benchmark.page.address import add
 from frozenlab.benchmark.report import Report
 from frozenlab.benchmark.task import Evaluation, evaluations, task_for, throw_away
 from frozenlab.benchmark.task import start as start_evaluation
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
-from frozenlab.lake.suites import SUITES
 from frozenlab.loop.store import OFFERED, SessionStore
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.ui import markup, refusals, sessions
 from frozenlab.ui.figures import percent
 
@@ -21,23 +22,24 @@ TICK = 2.0
 """Seconds between looks at an evaluation that runs."""
 ERROR = "bench_error"
 """Session-state entry: why the last thing that was asked for could not be done."""
-SUITE_WORDS = {"quick": "10 boards a cell", "session": "3 agents, to 8×8", "train-shape": "2 agents", "paper": "3, 4 and 5 agents"}
 
 
-def suite_label(name: str) -> str:
-    """A suite by its name and what is in it."""
-    if name.startswith("paper-wr"):
-        return f"{name} · {100 * float(name.removeprefix('paper-wr')):.0f} % must wait"
-    return f"{name} · {SUITE_WORDS[name]}" if name in SUITE_WORDS else name
+class Checkpoint(NamedTuple):
+    """What can be measured."""
+
+    label: str
+    family: Family
+    """Of the tasks that it was trained on: it is measured on suites of these."""
 
 
-def checkpoints(store: SessionStore) -> dict[str, str]:
-    """Everything that can be measured, as :func:`frozenlab.benchmark.task.task_for` names it, with words for people."""
-    found = {"lab-model": "Lab model, as shipped"}
+def checkpoints(store: SessionStore) -> dict[str, Checkpoint]:
+    """Everything that can be measured, as :func:`frozenlab.benchmark.task.task_for` names it."""
+    found = {"lab-model": Checkpoint("Lab model, as shipped", LAKE)}
     for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
             if checkpoint.stage is not None:
-                found[f"{session.id}:{checkpoint.stage + 1}"] = f"{session.title}, {checkpoint.label} ({session.id})"
+                label = f"{session.title}, {checkpoint.label} ({session.id})"
+                found[f"{session.id}:{checkpoint.stage + 1}"] = Checkpoint(label, session.spec.tasks)
     return found
 
 
@@ -45,14 +47,15 @@ def checkpoints(store: SessionStore) -> dict[str, str]:
 def form(store: SessionStore, reports: Sequence[Report]) -> None:
     """Which checkpoint on which suite."""
     known = checkpoints(store)
-    model = st.selectbox("Checkpoint", known, format_func=known.__getitem__, key="measure-model")
-    suite = st.selectbox("Suite", list(SUITES), format_func=suite_label, key="measure-suite")
-    spec = SUITES[suite]
-    boards = len(spec.cells) * spec.boards_per_cell
-    expected = f"Up to {boards:,} held-out boards in {len(spec.cells)} cells, a greedy plan for each."
-    seconds = seconds_a_board(reports)
+    model = st.selectbox("Checkpoint", known, format_func=lambda name: known[name].label, key="measure-model")
+    family = known[model].family
+    suite = st.selectbox("Suite", list(family.named_suites()), format_func=family.suite_label, key="measure-suite")
+    spec = family.named_suites()[suite]
+    tasks = family.suite_total(spec)
+    expected = f"Up to {tasks:,} held-out tasks ({family.suite_scope(spec)}), a greedy answer to each."
+    seconds = seconds_a_task(reports)
     if seconds is not None:
-        expected += f" About {sessions.duration(seconds * boards)}, judging by the last result, and as long as the boards take to draw."
+        expected += f" About {sessions.duration(seconds * tasks)}, judging by the last result, and as long as the tasks take to draw."
     st.caption(expected)
     asked = st.button(
         "Start", type="primary", key="measure-start", icon=":material/play_arrow:", width="stretch",
@@ -72,7 +75,7 @@ def start(model: str, suite: str, store: SessionStore) -> None:
         start_evaluation(task_for(model, suite, store), store)
 
 
-def seconds_a_board(reports: Sequence[Report]) -> float | None:
+def seconds_a_task(reports: Sequence[Report]) -> float | None:
     """Of the newest result on this machine."""
     newest = max(reports, key=lambda report: report.created, default=None)
     return None if newest is None else newest.seconds / newest.n
@@ -84,16 +87,20 @@ def button(store: SessionStore, reports: Sequence[Report]) -> None:
         form(store, reports)
 
 
-def under_way(store: SessionStore) -> None:
+Add = Callable[[str, str], None]
+"""Called with a result that has just come, and its suite."""
+
+
+def under_way(store: SessionStore, add: Add) -> None:
     """The evaluations that wait, run, or ended without a result; looks again by itself while one runs."""
     refusals.show_reason(ERROR)
     found = evaluations(store)
     live = [evaluation for evaluation in found if evaluation.state().live]
     if found:
-        st.fragment(_list, run_every=TICK if live else None)(store, live)
+        st.fragment(_list, run_every=TICK if live else None)(store, live, add)
 
 
-def _list(store: SessionStore, drawn_live: Sequence[Evaluation]) -> None:
+def _list(store: SessionStore, drawn_live: Sequence[Evaluation], add: Add) -> None:
     """Draws the whole page again when an evaluation has changed since it was drawn; a finished one is then among the results."""
     found = evaluations(store)
     for evaluation in found:
@@ -134,9 +141,3 @@ def _cancel(evaluation: Evaluation) -> None:
 def _remove(evaluation_id: str, store: SessionStore) -> None:
     with refusals.keeping_reason(ERROR):
         throw_away(evaluation_id, store)
-
-
-def nothing_yet(store: SessionStore) -> None:
-    """The empty state: what to do, and the button that does it."""
-    st.info("No checkpoint has been measured yet. The lab model on the suite *quick* takes under a minute and fills this page.")
-    st.button("Measure the lab model", type="primary", key="measure-first", on_click=start, args=("lab-model", "quick", store))

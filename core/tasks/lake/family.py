@@ -29,6 +29,7 @@ from frozenlab.tasks.lake.brief import brief
 from frozenlab.tasks.lake.dialects.lab import BoardsInLabWords
 from frozenlab.tasks.lake.dialects.plain import BoardsInPlainText
 from frozenlab.tasks.lake.mixing import mixed
+from frozenlab.tasks.lake.suites import LakeSuites
 from frozenlab.tasks.lake.teacher import Solver
 from frozenlab.tasks.lake.words import KNOBS, OUTCOMES
 from frozenlab.tasks.task import Judged
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Lake(TaskFamily[Instance, Answer]):
+class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     """Boards on which agents find their ways without a collision; the task is a board with its certified optimum."""
 
     name: ClassVar[str] = "lake"
@@ -96,15 +97,6 @@ class Lake(TaskFamily[Instance, Answer]):
 
     def ready_made(self) -> dict[str, EnvironmentConfig]:
         return {name: presets.preset(name) for name in presets.PRESETS}
-
-    def suite_size(self, suite: SuiteSpec, config: EnvironmentConfig) -> int:
-        return len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell
-
-    def suite_scope(self, suite: SuiteSpec) -> str:
-        return f"{len(suite.sizes)} map sizes with {words.teams_title(suite.agents)}"
-
-    def suite_cells(self, config: EnvironmentConfig) -> dict[str, Any]:
-        return {"agents": config.teams, "sizes": config.sizes, "layouts": config.kept_layouts}
 
     def title(self, config: EnvironmentConfig) -> str:
         return words.teams_title(config.teams)

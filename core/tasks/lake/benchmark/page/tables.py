@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from frozenlab.benchmark.page.address import Boards
-from frozenlab.benchmark.page.comparison import ALL, GAINED, LOST, METRICS, Change, Line, Metric, points, ranked, signed
+from frozenlab.tasks.lake.benchmark.page.address import Boards
+from frozenlab.tasks.lake.benchmark.page.comparison import ALL, GAINED, LOST, METRICS, Change, Line, Metric, points, ranked, signed
 from frozenlab.ui.components.scoreboard import Cell, Head, Row, Table
 from frozenlab.ui.figures import Rate, percent, size_label
 

@@ -12,11 +12,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from frozenlab.benchmark.page.address import MOST_BESIDE, Boards, follow
-from frozenlab.benchmark.page.comparison import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, Line, Metric, behind
-from frozenlab.benchmark.page.tables import team_title
-from frozenlab.benchmark.report import Result
+from frozenlab.benchmark.results import Result
 from frozenlab.lake.board import Board
+from frozenlab.tasks.lake.benchmark.page.address import MOST_BESIDE, Boards, follow
+from frozenlab.tasks.lake.benchmark.page.comparison import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, Line, Metric, behind
+from frozenlab.tasks.lake.benchmark.page.tables import team_title
 from frozenlab.tasks.lake.view import share
 from frozenlab.tasks.lake.view.gallery import board_gallery
 from frozenlab.tasks.lake.view.optimum import optimal_paths

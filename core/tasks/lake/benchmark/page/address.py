@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from frozenlab.benchmark.page.comparison import (
+from frozenlab.lake.suites import SUITES
+from frozenlab.tasks.lake.benchmark.page.comparison import (
     ALL,
     FILTERS,
     GAINED,
@@ -24,9 +25,8 @@ from frozenlab.benchmark.page.comparison import (
     in_order,
     paper_models,
 )
-from frozenlab.benchmark.paper_results import PaperResults
-from frozenlab.benchmark.report import Report
-from frozenlab.lake.suites import SUITES
+from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
+from frozenlab.tasks.lake.benchmark.report import LakeReport
 
 NOBODY = "none"
 """Stands for a choice of several that was emptied on purpose."""
@@ -63,7 +63,7 @@ class Boards:
         return "~".join([self.of, str(self.agents), str(self.size or ALL), self.outcome, self.versus or "", beside, self.board or ""])
 
     @classmethod
-    def of_code(cls, code: str, here: Mapping[str, Report]) -> Boards | None:
+    def of_code(cls, code: str, here: Mapping[str, LakeReport]) -> Boards | None:
         """Reads a code as far as it fits the results ``here``; None if it names none of them."""
         of, agents, size, outcome, versus, beside, board = (code.split("~", 6) + [""] * 7)[:7]
         if of not in here:
@@ -97,7 +97,7 @@ class View:
     """Results that the address names and that are not here."""
 
 
-def suites(reports: Sequence[Report]) -> list[str]:
+def suites(reports: Sequence[LakeReport]) -> list[str]:
     """The suites that have results, the paper's first, then the named ones in their own order."""
     order = [PAPER_SUITE, *SUITES]
     return sorted({report.suite for report in reports}, key=lambda name: (order.index(name) if name in order else len(order), name))
@@ -107,7 +107,7 @@ def asked_now() -> Asked:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
-def read(reports: Sequence[Report], paper: PaperResults, asked: Asked) -> View:
+def read(reports: Sequence[LakeReport], paper: PaperResults, asked: Asked) -> View:
     """The view that an address asks for, as far as it is possible, and the rest as it is at first. ``reports`` are at least one."""
 
     def one(name: str) -> str | None:
@@ -158,7 +158,7 @@ def write(view: View) -> None:
         st.query_params.update(news)
 
 
-def go(reports: Sequence[Report], paper: PaperResults, /, **changes: list[str]) -> None:
+def go(reports: Sequence[LakeReport], paper: PaperResults, /, **changes: list[str]) -> None:
     """Changes a part of the view. For callbacks."""
     write(read(reports, paper, {**asked_now(), **changes}))
 

@@ -8,14 +8,14 @@ from html import escape
 
 import streamlit as st
 
-from frozenlab.benchmark.page.address import View, follow
-from frozenlab.benchmark.page.choose import Change
-from frozenlab.benchmark.page.comparison import PAPER_SUITE, Line, as_table, changes, in_words, teams
-from frozenlab.benchmark.page.figures import outcomes_figure, rates_figure
-from frozenlab.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table, team_title
-from frozenlab.benchmark.paper_results import PaperResults
-from frozenlab.benchmark.report import Result
+from frozenlab.benchmark.results import Result
 from frozenlab.lake.suites import SUITES
+from frozenlab.tasks.lake.benchmark.page.address import View, follow
+from frozenlab.tasks.lake.benchmark.page.choose import Change
+from frozenlab.tasks.lake.benchmark.page.comparison import PAPER_SUITE, Line, as_table, changes, in_words, teams
+from frozenlab.tasks.lake.benchmark.page.figures import outcomes_figure, rates_figure
+from frozenlab.tasks.lake.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table, team_title
+from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
 from frozenlab.ui import markup, theme
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components.scoreboard import scoreboard

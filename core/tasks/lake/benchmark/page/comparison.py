@@ -12,10 +12,10 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from frozenlab.benchmark.paper_results import PaperResults
-from frozenlab.benchmark.report import Report, TeamResult, cells_table
 from frozenlab.intervals import ComparisonError, mean_of_rates, paired_change
 from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
+from frozenlab.tasks.lake.benchmark.report import LakeReport, TeamResult
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.training.methods import METHODS
 from frozenlab.ui.figures import Rate
@@ -64,7 +64,7 @@ class Line:
     color: str
     dash: str
     hint: str
-    report: Report | None = None
+    report: LakeReport | None = None
     """None: a row of the paper."""
     means: Mapping[tuple[int, str], Rate] = field(default_factory=dict)
     """(agents, metric) -> the mean over the map sizes; its n counts boards."""
@@ -92,9 +92,9 @@ class Look:
     color: str
 
 
-def looks(reports: Sequence[Report], ink: str) -> dict[str, Look]:
+def looks(reports: Sequence[LakeReport], ink: str) -> dict[str, Look]:
     """Result -> look. Each has a sign of its own; those of one session share a hue, which comes nearer to ``ink`` stage by stage."""
-    groups: dict[str, list[Report]] = {}
+    groups: dict[str, list[LakeReport]] = {}
     for report in in_order(reports):
         groups.setdefault(report.session or report.id, []).append(report)
     found: dict[str, Look] = {}
@@ -111,7 +111,7 @@ def _mixed(one: str, other: str, part: float) -> str:
     return "#" + "".join(f"{round(a + part * (b - a)):02X}" for a, b in pairs)
 
 
-def line_of(report: Report, look: Look) -> Line:
+def line_of(report: LakeReport, look: Look) -> Line:
     """A result as it is compared."""
     method = report.method or "base"
     method_words = METHOD_WORDS.get(method, f"Trained by {method}")  # one of a newer version
@@ -161,16 +161,16 @@ def ranked(lines: Sequence[Line], agents: int, metric: Metric) -> list[Line]:
     return sorted((line for line in lines if (agents, metric) in line.means), key=lambda line: -line.means[agents, metric].value)
 
 
-def in_order(reports: Sequence[Report]) -> list[Report]:
+def in_order(reports: Sequence[LakeReport]) -> list[LakeReport]:
     """Bases first, then session by session and stage by stage."""
     return sorted(reports, key=lambda report: (report.session is not None, report.session or "", _stage(report), report.created))
 
 
-def _stage(report: Report) -> int:
+def _stage(report: LakeReport) -> int:
     return -1 if report.stage is None else report.stage
 
 
-def first_choice(reports: Sequence[Report]) -> list[Report]:
+def first_choice(reports: Sequence[LakeReport]) -> list[LakeReport]:
     """What is compared before anybody has chosen: every base and the end of every session; of a session that is alone all stages."""
     ordered = in_order(reports)
     last = {report.session: report for report in ordered if report.session is not None}
@@ -285,7 +285,7 @@ def as_table(lines: Sequence[Line], suite: str) -> pd.DataFrame:
     for line in lines:
         named = {"name": line.name, "method": line.method, "source": "paper" if line.report is None else "here", "suite": suite}
         if line.report is not None:
-            table = cells_table(line.report)
+            table = line.report.cells_table()
         else:
             table = pd.DataFrame([_paper_cell(line, agents, size) for agents, size in sorted({key[:2] for key in line.cells})])
         for place, (column, value) in enumerate(named.items()):

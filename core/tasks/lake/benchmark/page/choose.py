@@ -6,27 +6,27 @@ from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
-from frozenlab.benchmark.page.address import NOBODY, View, suites
-from frozenlab.benchmark.page.comparison import METRICS, MOST_RESULTS, PAPER_SUITE, paper_models
-from frozenlab.benchmark.page.measure import suite_label
-from frozenlab.benchmark.paper_results import PaperResults
-from frozenlab.benchmark.report import Report
+from frozenlab.tasks.lake.benchmark.page.address import NOBODY, View, suites
+from frozenlab.tasks.lake.benchmark.page.comparison import METRICS, MOST_RESULTS, PAPER_SUITE, paper_models
+from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
+from frozenlab.tasks.lake.benchmark.report import LakeReport
+from frozenlab.tasks.lake.family import LAKE
 
 Change = Callable[..., None]
 """Changes parts of the address, given by name; for callbacks."""
 state = st.session_state
 
 
-def choose_suite(view: View, reports: Sequence[Report], change: Change) -> None:
+def choose_suite(view: View, reports: Sequence[LakeReport], change: Change) -> None:
     state["bench-suite"] = view.suite
     st.selectbox(
-        "Suite", suites(reports), key="bench-suite", format_func=suite_label,
+        "Suite", suites(reports), key="bench-suite", format_func=LAKE.suite_label,
         on_change=lambda: change(suite=[state["bench-suite"]], result=[]),
         help="A fixed set of held-out boards. Only results on the same suite are compared.",
     )  # fmt: skip
 
 
-def choose_results(view: View, here: Mapping[str, Report], paper: PaperResults, change: Change) -> None:
+def choose_results(view: View, here: Mapping[str, LakeReport], paper: PaperResults, change: Change) -> None:
     """The results and rows of the paper to compare, and the rate."""
     rows = view.suite == PAPER_SUITE
     ours, theirs, rate = st.columns([1.9, 1.9, 1] if rows else [3.8, 0.01, 1], vertical_alignment="top")

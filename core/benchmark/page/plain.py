@@ -1,0 +1,39 @@
+"""Results of a family that has no page of its own, as tables: the rates in each cell of the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from frozenlab.benchmark.report import CellTally, PlainReport
+from frozenlab.cells import in_order
+from frozenlab.tasks.labels import cell_label
+from frozenlab.ui import markup
+from frozenlab.ui.figures import Rate, percent
+
+
+def by_cell(reports: Sequence[PlainReport]) -> None:
+    """A table for each suite that has results, which come in the order in which they were made."""
+    for suite in dict.fromkeys(report.suite for report in reports):
+        st.subheader(f"The suite {markup.plain(suite)}", anchor=False)
+        own = sorted((report for report in reports if report.suite == suite), key=lambda report: report.created)
+        cells = in_order({cell.cell for report in own for cell in report.cells})
+        rows = [
+            f'<tr><th scope="row">{escape(report.title)}</th>{"".join(rates(cells, report))}<td>{report.n:,}</td></tr>' for report in own
+        ]
+        head = [("result", ""), *((f"{cell_label(cell)}: {rate}", "") for cell in cells for rate in ("valid", "optimal")), ("tasks", "")]
+        st.html(markup.table(f"Rates on the suite {suite}, with their 95 % intervals", head, rows))
+
+
+def rates(cells: Sequence[str], report: PlainReport) -> list[str]:
+    """Both rates of each cell, as cells of a table."""
+    found: dict[str, CellTally] = {cell.cell: cell for cell in report.cells}
+    shown = []
+    for name in cells:
+        own = found.get(name)
+        for count in (own.valid, own.optimal) if own else (None, None):
+            rate = None if own is None or count is None else Rate.of(count, own.n)
+            shown.append("<td>–</td>" if rate is None else f"<td>{percent(rate.value)} ({rate.interval})</td>")
+    return shown

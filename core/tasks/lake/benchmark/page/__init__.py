@@ -1,0 +1,1 @@
+"""What only the Benchmark page shows."""
