@@ -1,24 +1,15 @@
-"""Evaluations: the measurement to make, and the folder of one in progress.
-
-An evaluation that runs in the background has the folder that its result will have, from the beginning: ``task.json`` says what is measured,
-``state.json`` how far it is. The result's own files come at the end (results.py).
-"""
+"""What an evaluation measures: a checkpoint, as people name it, on a suite."""
 
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from frozenlab.benchmark.report import Measured
-from frozenlab.benchmark.results import SHIPPED, results_folder
 from frozenlab.errors import LabError, one_line
-from frozenlab.jobs.folders import JOB_ID, fresh_name, make_folder, readable
-from frozenlab.jobs.launcher import launching, spawn
-from frozenlab.jobs.task import TaskJob
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
@@ -110,59 +101,3 @@ def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, A
         "session": session_id,
         "stage": stage,
     }
-
-
-class Evaluation(TaskJob[Task]):
-    """The folder of an evaluation in the background. Opening it raises EvaluationError if its task cannot be read."""
-
-    kind = "evaluation"
-    model, error = Task, EvaluationError
-
-    @property
-    def title(self) -> str:
-        return f"{self.task.title} on {Path(self.task.suite).name}"
-
-    @property
-    def online(self) -> bool:
-        return self.task.online
-
-    @property
-    def slow(self) -> bool:
-        return self.task.language is not None
-
-
-def create(task: Task, store: SessionStore) -> Evaluation:
-    """Create a folder with ``task.json`` and a queued state."""
-    return Evaluation(make_folder(results_folder(store), None, "task.json", task, title=task.title, kind="result", error=EvaluationError))
-
-
-def start(task: Task, store: SessionStore) -> Evaluation:
-    """Starts to measure a checkpoint, as ``frozenlab evaluate`` does in the foreground. Raises LaunchError while another job runs."""
-    with launching(store.root):
-        evaluation = create(task, store)
-        spawn(evaluation)
-    return evaluation
-
-
-def fresh_id(task: Task, store: SessionStore) -> str:
-    """An unused id for a new result."""
-    return fresh_name(results_folder(store), task.title, otherwise="result")
-
-
-def evaluations(store: SessionStore) -> list[Evaluation]:
-    """All evaluations that are waiting, running, or ended without a result, newest first. Finished ones are results."""
-    tasks = sorted(results_folder(store).glob("*/task.json"), reverse=True)
-    return readable((task for task in tasks if not (task.parent / "report.json").exists()), Evaluation, EvaluationError)
-
-
-def throw_away(result_id: str, store: SessionStore) -> None:
-    """Delete one of the user's results, or an evaluation that ended without one. Raises EvaluationError if it is running or missing."""
-    folder = results_folder(store) / result_id
-    if not JOB_ID.fullmatch(result_id) or not folder.is_dir():
-        shipped = JOB_ID.fullmatch(result_id) and (SHIPPED / result_id).is_dir()
-        raise EvaluationError(f"{result_id} ships with the project and stays" if shipped else f"there is no result {result_id!r}")
-    if (folder / "task.json").exists() and not (folder / "report.json").exists() and Evaluation(folder).state().live:
-        raise EvaluationError(f"{result_id} is running; stop it first")
-    for name in ("task.json", "report.json"):  # first the file that makes it a result, so that nobody reads half of one
-        (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from frozenlab.benchmark.evaluations import Evaluation
 from frozenlab.benchmark.results import save_result
-from frozenlab.benchmark.task import Evaluation
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import work_alone
 

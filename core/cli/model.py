@@ -33,8 +33,9 @@ def add_export(parser: argparse.ArgumentParser) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
+    from frozenlab.benchmark.evaluations import fresh_id
     from frozenlab.benchmark.results import results_folder, save_result
-    from frozenlab.benchmark.task import fresh_id, task_for
+    from frozenlab.benchmark.task import task_for
     from frozenlab.jobs.environment import worker_environment
     from frozenlab.loop.store import SessionStore
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.benchmark.evaluations import Evaluation, create, evaluations, throw_away
+from frozenlab.benchmark.evaluations import start as start_evaluation
 from frozenlab.benchmark.results import SHIPPED, Result, results, results_folder
-from frozenlab.benchmark.task import Evaluation, EvaluationError, Task, create, evaluations, task_for, throw_away
-from frozenlab.benchmark.task import start as start_evaluation
+from frozenlab.benchmark.task import EvaluationError, Task, task_for
 from frozenlab.jobs.launcher import LaunchError, launching, stop
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import write_instances
@@ -166,7 +167,7 @@ def test_only_the_users_own_results_can_be_deleted(store: SessionStore, tmp_path
     for name in ("../sessions", "nothing"):
         with pytest.raises(EvaluationError, match="there is no result"):
             throw_away(name, store)
-    monkeypatch.setattr("frozenlab.benchmark.task.SHIPPED", tmp_path)
+    monkeypatch.setattr("frozenlab.benchmark.evaluations.SHIPPED", tmp_path)
     (tmp_path / "base").mkdir()
     with pytest.raises(EvaluationError, match="base ships with the project and stays"):
         throw_away("base", store)

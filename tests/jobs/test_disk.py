@@ -11,7 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from frozenlab.benchmark.task import Task, create
+from frozenlab.benchmark.evaluations import create
+from frozenlab.benchmark.task import Task
 from frozenlab.jobs import disk, launcher
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job

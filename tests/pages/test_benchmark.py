@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from frozenlab.benchmark.evaluations import Evaluation, create, evaluations
 from frozenlab.benchmark.results import Result, results_folder
-from frozenlab.benchmark.task import Evaluation, Task, create, evaluations, task_for
+from frozenlab.benchmark.task import Task, task_for
 from frozenlab.files import write_text
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
@@ -16,20 +17,10 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.benchmark.page.address import NOBODY, Boards
-from frozenlab.tasks.lake.benchmark.page.comparison import (
-    ALL,
-    FILTERS,
-    as_table,
-    behind,
-    changes,
-    first_choice,
-    in_words,
-    line_of,
-    looks,
-    paper_line,
-    paper_models,
-)
+from frozenlab.tasks.lake.benchmark.page.behind import ALL, FILTERS, behind
+from frozenlab.tasks.lake.benchmark.page.changes import changes, in_words
 from frozenlab.tasks.lake.benchmark.page.figures import outcomes_figure, rates_figure
+from frozenlab.tasks.lake.benchmark.page.lines import as_table, first_choice, line_of, looks, paper_line, paper_models
 from frozenlab.tasks.lake.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table
 from frozenlab.tasks.lake.benchmark.paper_results import paper_results
 from frozenlab.ui.theme import DARK, LIGHT, Palette

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from frozenlab.benchmark import worker as evaluate
+from frozenlab.benchmark.evaluations import create as create_evaluation
 from frozenlab.benchmark.report import PlainReport
 from frozenlab.benchmark.results import Result, read_report
-from frozenlab.benchmark.task import create as create_evaluation
 from frozenlab.benchmark.task import task_for as evaluation_of
 from frozenlab.engineer.engineers import FixedEngineer, LearnabilityEngineer, PolicyEngineer, UniformEngineer
 from frozenlab.jobs.recorder import JobRecorder

@@ -9,7 +9,7 @@ import pytest
 
 from frozenlab.lake.picture import AGENT_COLORS, BoardColors, ink_on
 from frozenlab.places import ROOT
-from frozenlab.tasks.lake.benchmark.page.comparison import OUR_COLORS, PAPER_COLOR
+from frozenlab.tasks.lake.benchmark.page.lines import OUR_COLORS, PAPER_COLOR
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
 from frozenlab.ui.theme import DARK, LIGHT, Palette

@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from frozenlab.benchmark.evaluations import Evaluation, evaluations, throw_away
+from frozenlab.benchmark.evaluations import start as start_evaluation
 from frozenlab.benchmark.report import Report
-from frozenlab.benchmark.task import Evaluation, evaluations, task_for, throw_away
-from frozenlab.benchmark.task import start as start_evaluation
+from frozenlab.benchmark.task import task_for
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.loop.store import OFFERED, SessionStore

@@ -12,19 +12,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from frozenlab.lake.suites import SUITES
-from frozenlab.tasks.lake.benchmark.page.comparison import (
-    ALL,
-    FILTERS,
-    GAINED,
-    LOST,
-    METRICS,
-    MOST_RESULTS,
-    PAPER_SUITE,
-    Metric,
-    first_choice,
-    in_order,
-    paper_models,
-)
+from frozenlab.tasks.lake.benchmark.page.behind import ALL, FILTERS, GAINED, LOST
+from frozenlab.tasks.lake.benchmark.page.lines import METRICS, MOST_RESULTS, PAPER_SUITE, Metric, first_choice, in_order, paper_models
 from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
 from frozenlab.tasks.lake.benchmark.report import LakeReport
 

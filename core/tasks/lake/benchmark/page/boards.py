@@ -15,7 +15,8 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.benchmark.results import Result
 from frozenlab.lake.board import Board
 from frozenlab.tasks.lake.benchmark.page.address import MOST_BESIDE, Boards, follow
-from frozenlab.tasks.lake.benchmark.page.comparison import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, Line, Metric, behind
+from frozenlab.tasks.lake.benchmark.page.behind import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, behind
+from frozenlab.tasks.lake.benchmark.page.lines import Line, Metric
 from frozenlab.tasks.lake.benchmark.page.tables import team_title
 from frozenlab.tasks.lake.view import share
 from frozenlab.tasks.lake.view.gallery import board_gallery

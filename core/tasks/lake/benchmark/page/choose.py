@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import streamlit as st
 
 from frozenlab.tasks.lake.benchmark.page.address import NOBODY, View, suites
-from frozenlab.tasks.lake.benchmark.page.comparison import METRICS, MOST_RESULTS, PAPER_SUITE, paper_models
+from frozenlab.tasks.lake.benchmark.page.lines import METRICS, MOST_RESULTS, PAPER_SUITE, paper_models
 from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
 from frozenlab.tasks.lake.benchmark.report import LakeReport
 from frozenlab.tasks.lake.family import LAKE

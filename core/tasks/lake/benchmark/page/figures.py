@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.tasks.lake.benchmark.page.comparison import Line, Metric, ranked, teams
+from frozenlab.tasks.lake.benchmark.page.lines import Line, Metric, ranked, teams
 from frozenlab.tasks.lake.benchmark.page.tables import lead_to, team_title
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.figures import (

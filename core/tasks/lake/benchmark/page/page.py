@@ -13,7 +13,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.benchmark.page import boards
 from frozenlab.tasks.lake.benchmark.page.address import View, add, asked_now, go, leave, read, write
 from frozenlab.tasks.lake.benchmark.page.choose import Change, choose_results, choose_suite
-from frozenlab.tasks.lake.benchmark.page.comparison import in_order, line_of, looks, paper_line
+from frozenlab.tasks.lake.benchmark.page.lines import in_order, line_of, looks, paper_line
 from frozenlab.tasks.lake.benchmark.page.results import show_results
 from frozenlab.tasks.lake.benchmark.paper_results import PaperResults, paper_results
 from frozenlab.tasks.lake.benchmark.report import LakeReport

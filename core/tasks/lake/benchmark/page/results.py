@@ -11,9 +11,10 @@ import streamlit as st
 from frozenlab.benchmark.results import Result
 from frozenlab.lake.suites import SUITES
 from frozenlab.tasks.lake.benchmark.page.address import View, follow
+from frozenlab.tasks.lake.benchmark.page.changes import changes, in_words
 from frozenlab.tasks.lake.benchmark.page.choose import Change
-from frozenlab.tasks.lake.benchmark.page.comparison import PAPER_SUITE, Line, as_table, changes, in_words, teams
 from frozenlab.tasks.lake.benchmark.page.figures import outcomes_figure, rates_figure
+from frozenlab.tasks.lake.benchmark.page.lines import PAPER_SUITE, Line, as_table, teams
 from frozenlab.tasks.lake.benchmark.page.tables import cells_table, changes_table, leaderboard, more_table, team_title
 from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
 from frozenlab.ui import markup, theme

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frozenlab.tasks.lake.benchmark.page.address import Boards
-from frozenlab.tasks.lake.benchmark.page.comparison import ALL, GAINED, LOST, METRICS, Change, Line, Metric, points, ranked, signed
+from frozenlab.tasks.lake.benchmark.page.behind import ALL, GAINED, LOST
+from frozenlab.tasks.lake.benchmark.page.changes import Change, points, signed
+from frozenlab.tasks.lake.benchmark.page.lines import METRICS, Line, Metric, ranked
 from frozenlab.ui.components.scoreboard import Cell, Head, Row, Table
 from frozenlab.ui.figures import Rate, percent, size_label
 

@@ -1,7 +1,4 @@
-"""What the Benchmark page compares: results and rows of the paper as lines of one comparison, and the boards behind a figure.
-
-Pure functions; how they are drawn is in ``benchmark_tables`` and ``benchmark_figures``, where the choice stands in ``benchmark_address``.
-"""
+"""The lines that the Benchmark page compares: results, and rows of the paper. How they are drawn is in figures.py and tables.py."""
 
 from __future__ import annotations
 
@@ -12,11 +9,9 @@ from typing import Literal, get_args
 
 import pandas as pd
 
-from frozenlab.intervals import ComparisonError, mean_of_rates, paired_change
-from frozenlab.loop.page.board_by_board import board_by_board
+from frozenlab.intervals import mean_of_rates
 from frozenlab.tasks.lake.benchmark.paper_results import PaperResults
 from frozenlab.tasks.lake.benchmark.report import LakeReport, TeamResult
-from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.training.methods import METHODS
 from frozenlab.ui.figures import Rate
 
@@ -44,9 +39,6 @@ METHOD_WORDS = {method.name: method.learned[0].upper() + method.learned[1:] for 
     "base": "As it was before any session trained it",
     "paper": "As the paper reports it, on the authors' own boards",
 }
-
-
-# --- lines -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -178,105 +170,6 @@ def first_choice(reports: Sequence[LakeReport]) -> list[LakeReport]:
     between = [report for report in ordered if report not in telling] if len(last) == 1 else []
     chosen = [*telling, *between][:MOST_RESULTS]
     return in_order(chosen)
-
-
-# --- differences -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Change:
-    """How two results differ on the boards of one team size."""
-
-    agents: int
-    before: float
-    after: float
-    value: float
-    """after - before, with its 95 % interval."""
-    low: float
-    high: float
-    n: int
-    gained: int
-    """Boards that only the second solves."""
-    lost: int
-
-    @property
-    def clear(self) -> bool:
-        """Its interval leaves out zero."""
-        return self.low > 0 or self.high < 0
-
-
-def changes(before: pd.DataFrame, after: pd.DataFrame, metric: Metric) -> list[Change]:
-    """The paired change for each team size that both tables have. Raises ComparisonError if they share no board."""
-    found = []
-    for agents in sorted({*before["agents"]} & {*after["agents"]}):
-        old, new = (table[table["agents"] == agents] for table in (before, after))
-        value, low, high, n = paired_change(old, new, metric)
-        pairs = board_by_board(old, new, metric)
-        found.append(Change(int(agents), pairs.before, pairs.after, value, low, high, n, pairs.gained, pairs.lost))
-    if not found:
-        raise ComparisonError("the two results share no board")
-    return found
-
-
-def in_words(change: Change, before: str, after: str, metric: Metric) -> str:
-    """``After stage 3 solves 41 more of 1,200 boards than the base: +3.4 points (+1.9 to +4.9).``"""
-    verb = "solves" if metric == "valid" else "optimally solves"
-    net = change.gained - change.lost
-    how = f"{abs(net):,} {'more' if net > 0 else 'fewer'} of {change.n:,} boards than" if net else f"as many of {change.n:,} boards as"
-    sentence = (
-        f"{after[:1].upper()}{after[1:]} {verb} {how} {before}: {points(change.value)} ({signed(change.low)} to {signed(change.high)})."
-    )
-    return sentence if change.clear else f"{sentence} Chance could explain that."
-
-
-def signed(change: float) -> str:
-    """``+3.4``: a change of a rate in percentage points."""
-    return f"{100 * change:+.1f}".replace("-", "\N{MINUS SIGN}")
-
-
-def points(change: float) -> str:
-    return f"{signed(change)} points"
-
-
-# --- the boards behind a figure --------------------------------------------------------------------------------------
-
-ALL, FAILED, GAINED, LOST = "all", "failed", "gained", "lost"
-FILTERS = (ALL, "valid", "optimal", FAILED, *(name for name in OUTCOMES if name not in ("valid", "optimal")), GAINED, LOST)
-"""Ways to narrow boards down: by what became of them, or by who else solves them."""
-FILTER_WORDS = {name: outcome.label for name, outcome in OUTCOMES.items()} | {
-    ALL: "all boards",
-    "valid": "solved",
-    "optimal": "solved optimally",
-    FAILED: "not solved",
-}
-
-
-def behind(rows: pd.DataFrame, agents: int, size: int | None, outcome: str, metric: Metric, other: pd.DataFrame | None) -> pd.DataFrame:
-    """The boards of a figure, small ones first.
-
-    Args:
-        rows: the judged answers of the result that the figure is about.
-        size: None for all map sizes.
-        outcome: one of FILTERS. ``gained`` are those that ``rows`` has right (by ``metric``) and ``other`` has not; ``lost`` the reverse.
-        other: the answers of the result it is compared with.
-    """
-    found = rows[rows["agents"] == agents]
-    if size is not None:
-        found = found[found["size"] == size]
-    if outcome in (GAINED, LOST):
-        held = set() if other is None else set(other.loc[other[metric], "board_id"])
-        there = found["board_id"].isin(held)
-        found = found[found[metric] & ~there] if outcome == GAINED else found[~found[metric] & there]
-    elif outcome == FAILED:
-        found = found[~found["valid"]]
-    elif outcome in ("valid", "optimal"):
-        found = found[found[outcome]]
-    elif outcome != ALL:
-        found = found[found["outcome"] == outcome]
-    return found.sort_values(["size", "hole_ratio"], kind="stable")
-
-
-# --- files -----------------------------------------------------------------------------------------------------------
 
 
 def as_table(lines: Sequence[Line], suite: str) -> pd.DataFrame:
