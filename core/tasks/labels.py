@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
-BOARDS = re.compile(r"(?:(\d+)@)?([a-z-]*)(\d+)")
-"""The name of a cell of boards: team, layout and map size."""
+from frozenlab.tasks import families
 
 
 def cell_label(name: str) -> str:
-    """A cell of a config in charts and tables; names that are not made of team, layout and map size stay as they are.
+    """A cell of a config in charts and tables, as the first family says it that knows cells of such a name.
 
-    >>> [cell_label(name) for name in ("6", "3@6", "maze6", "3@maze6", "easy")]
-    ['6×6', '3 on 6×6', '6×6 maze', '3 on 6×6 maze', 'easy']
+    >>> cell_label("3@6"), cell_label("easy")
+    ('3 on 6×6', 'easy')
     """
-    parts = BOARDS.fullmatch(name)
-    if parts is None:
-        return name
-    team, layout, size = parts.groups()
-    return (f"{team} on " if team else "") + f"{size}×{size}" + (f" {layout}" if layout else "")
+    labels = (family.cell_label(name) for family in families.FAMILIES)
+    return next((label for label in labels if label is not None), name)
 
 
 def cells_noun(names: Iterable[str]) -> str:
-    """What cells with these names are: map sizes, unless they tell more apart.
+    """What cells with these names are, in a word.
 
-    >>> cells_noun(["4", "6"]), cells_noun(["2@4", "3@4"]), cells_noun(["easy", "hard"])
-    ('map size', 'team and map size', 'cell')
+    >>> cells_noun(["4", "6"]), cells_noun(["easy", "hard"])
+    ('map size', 'cell')
     """
     known = list(names)
-    if all(name.isdigit() for name in known):
-        return "map size"
-    return "team and map size" if all("@" in name for name in known) else "cell"
+    nouns = (family.cells_noun(known) for family in families.FAMILIES)
+    return next((noun for noun in nouns if noun is not None), "cell")

@@ -54,6 +54,14 @@ class FamilyWords:
     def part_help(self, part: str) -> str:
         return part
 
+    def cell_label(self, name: str) -> str | None:
+        """A cell in charts and tables, by its name alone; None: the name says it best, or is not that of a cell of this family."""
+        return None
+
+    def cells_noun(self, names: Sequence[str]) -> str | None:
+        """What cells with these names are, in a word; None: cells."""
+        return None
+
     def setting_label(self, name: str) -> str:
         """What charts and tables call a knob, or a part of a cell."""
         return self.knobs[name].label if name in self.knobs else name

@@ -10,11 +10,14 @@ from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError
 from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.tasks import families
+from frozenlab.tasks.labels import cell_label, cells_noun
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import ROW_COLUMNS
 from frozenlab.training.reward import reward
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.stage import make_run, train_stage
-from tests.tasks.toy import SUMS, Sum, SumConfig, SumSuite
+from tests.tasks.toy import SUMS, Sum, SumConfig, Sums, SumSuite
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
@@ -31,6 +34,16 @@ def test_an_answer_is_read_judged_and_paid() -> None:
     assert [judged.outcome for judged in outcomes.values()] == ["optimal", "close", "wrong", "unreadable"]
     assert [round(reward(judged, 0.7), 3) for judged in outcomes.values()] == [1.0, 0.475, 0.025, 0.0]
     assert SUMS.judge(task, SUMS.plain.read(task, "5", finished=False)).fault == "unreadable"
+
+
+def test_a_family_names_its_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Named(Sums):
+        def cell_label(self, name: str) -> str | None:
+            return {"easy": "one digit", "hard": "two digits"}.get(name)
+
+    assert [cell_label(name) for name in ("easy", "6")] == ["easy", "6×6"] and cells_noun(["easy"]) == "cell"
+    monkeypatch.setattr(families, "FAMILIES", (LAKE, Named()))
+    assert [cell_label(name) for name in ("easy", "6")] == ["one digit", "6×6"]
 
 
 def test_a_language_model_is_measured_on_it(tiny_adder: Path) -> None:

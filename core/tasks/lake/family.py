@@ -107,6 +107,12 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     def part_help(self, part: str) -> str:
         return drawing_words.LAYOUT_WORDS[part]
 
+    def cell_label(self, name: str) -> str | None:
+        return words.cell_label(name)
+
+    def cells_noun(self, names: Sequence[str]) -> str | None:
+        return words.cells_noun(names)
+
     def setting_label(self, name: str) -> str:
         return words.setting_label(name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from frozenlab.lake import config_cell
@@ -94,6 +95,34 @@ OUTCOMES = by_name(
     ),
 )
 """By name, in the order in which charts stack them. ``valid``: where the optimum is not known."""
+
+
+CELL = re.compile(r"(?:(\d+)@)?([a-z-]*)(\d+)")
+"""The name of a cell: team, layout and map size."""
+
+
+def cell_label(name: str) -> str | None:
+    """A cell in charts and tables; None: no cell of boards has such a name.
+
+    >>> [cell_label(name) for name in ("6", "3@6", "maze6", "3@maze6", "easy")]
+    ['6×6', '3 on 6×6', '6×6 maze', '3 on 6×6 maze', None]
+    """
+    parts = CELL.fullmatch(name)
+    if parts is None:
+        return None
+    team, layout, size = parts.groups()
+    return (f"{team} on " if team else "") + f"{size}×{size}" + (f" {layout}" if layout else "")
+
+
+def cells_noun(names: Sequence[str]) -> str | None:
+    """Map sizes, unless the names tell more apart.
+
+    >>> cells_noun(["4", "6"]), cells_noun(["2@4", "3@4"]), cells_noun(["maze4"])
+    ('map size', 'team and map size', None)
+    """
+    if all(name.isdigit() for name in names):
+        return "map size"
+    return "team and map size" if all("@" in name for name in names) else None
 
 
 def teams_title(teams: Sequence[int]) -> str:
