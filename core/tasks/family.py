@@ -93,11 +93,11 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
         """The fields of a suite of the cells of a config."""
         return {}
 
-    def undrawable(self, config: Any, cell: str) -> str | None:
+    def undrawable(self, config: Any, cell: str, /) -> str | None:
         """Why the tasks of a cell cannot be drawn, in one line; None if they can."""
         return None
 
-    def realised(self, tasks: Sequence[TaskT]) -> Mapping[str, Any]:
+    def realised(self, tasks: Sequence[TaskT], /) -> Mapping[str, Any]:
         """What was really drawn, by cell: a ``realised_type`` each."""
         counts = Counter(task.cell for task in tasks)
         return {cell: Drawn(boards=counts[cell], share=counts[cell] / len(tasks)) for cell in in_order(counts)}

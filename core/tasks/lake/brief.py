@@ -25,10 +25,10 @@ LAYOUTS = """
 - layouts: how the holes lie, as parts of the boards of a cell without a layout of its own, scaled to sum to 100. You may use {layouts}."""
 
 
-def brief(cells: Sequence[Cell], layouts: Sequence[str]) -> str:
-    """The task, the cells and the knobs; the layouts too if the engineer may change them."""
+def brief(cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
+    """The task, the cells and the knobs; the layouts (``parts``) too if the engineer may change them."""
     text = f"{TASK.format(teams=teams_in_words(cells))}\n\n{KNOBS.format(what=what_cells_are(cells), cells=cells_in_words(cells))}"
-    return text + ("\n" + LAYOUTS.format(layouts=", ".join(layouts)) if layouts else "")
+    return text + ("\n" + LAYOUTS.format(layouts=", ".join(parts)) if parts else "")
 
 
 def teams_in_words(cells: Sequence[Cell]) -> str:

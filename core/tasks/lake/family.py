@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel
 
 from frozenlab.cells import Cell
 from frozenlab.lake import presets
@@ -21,7 +20,6 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.suites import SuiteSpec, build_suite, held_out
 from frozenlab.lake.words.answers import prompt
 from frozenlab.tasks.family import TaskFamily
-from frozenlab.tasks.knobs import Knob, Outcome
 from frozenlab.tasks.lake import answer as answers
 from frozenlab.tasks.lake import drawing_words, evidence, words
 from frozenlab.tasks.lake.answer import Answer
@@ -34,34 +32,41 @@ from frozenlab.tasks.lake.teacher import Solver
 from frozenlab.tasks.lake.words import KNOBS, OUTCOMES
 from frozenlab.tasks.task import Judged
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     """Boards on which agents find their ways without a collision; the task is a board with its certified optimum."""
 
-    name: ClassVar[str] = "lake"
-    knobs: ClassVar[Mapping[str, Knob]] = KNOBS
-    outcomes: ClassVar[Mapping[str, Outcome]] = OUTCOMES
-    columns: ClassVar[Mapping[str, str]] = answers.COLUMNS
-    config_type: ClassVar[type[BaseModel]] = EnvironmentConfig
-    suite_type: ClassVar[type[BaseModel]] = SuiteSpec
-    realised_type: ClassVar[type[BaseModel]] = Realised
-    suite_columns: ClassVar[tuple[str, ...]] = ("agents", "size")
-    parts: ClassVar[tuple[str, ...]] = LAYOUTS
+    name = "lake"
+    knobs = KNOBS
+    outcomes = OUTCOMES
+    columns = answers.COLUMNS
+    config_type = EnvironmentConfig
+    suite_type = SuiteSpec
+    realised_type = Realised
+    suite_columns = ("agents", "size")
+    parts = LAYOUTS
     plain: BoardsInPlainText = BoardsInPlainText()
     lab: BoardsInLabWords = BoardsInLabWords()
     teacher: Solver = Solver()
+
+    # what other modules have functions for
+    realised = staticmethod(realised)
+    undrawable = staticmethod(undrawable)
+    mixed = staticmethod(mixed)
+    upgraded = staticmethod(answers.upgraded)
+    unsound = staticmethod(answers.unsound)
+    brief = staticmethod(brief)
+    case = staticmethod(evidence.case)
+    notes = staticmethod(drawing_words.notes)
+    cell_label = staticmethod(words.cell_label)
+    cells_noun = staticmethod(words.cells_noun)
+    setting_label = staticmethod(words.setting_label)
 
     def draw(self, config: EnvironmentConfig, n: int, seed: int, kept_out: Sequence[Instance] = ()) -> list[Instance]:
         return generate(config, n, seed, exclude=np.union1d(held_out(), hashes(kept_out)))
 
     def suite(self, spec: SuiteSpec, config: EnvironmentConfig, kept_out: Sequence[Instance] = ()) -> list[Instance]:
         return build_suite(spec, config, exclude=hashes(kept_out))
-
-    def realised(self, tasks: Sequence[Instance]) -> dict[str, Realised]:
-        return realised(tasks)
 
     def even(self, config: EnvironmentConfig) -> EnvironmentConfig:
         return presets.uniform([cell.kind for cell in config.cells.values()]).with_layouts_of(config)
@@ -70,24 +75,9 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
         drawn = presets.random_config([cell.kind for cell in config.cells.values()], rng, parts)
         return drawn if parts else drawn.with_layouts_of(config)
 
-    def undrawable(self, config: EnvironmentConfig, cell: str) -> str | None:
-        return undrawable(config, cell)
-
-    def upgraded(self, table: pd.DataFrame) -> pd.DataFrame:
-        return answers.upgraded(table)
-
-    def unsound(self, table: pd.DataFrame) -> str | None:
-        return answers.unsound(table)
-
     def statistics(self, cell: Cell, own: CellConfig, drawn: Realised) -> tuple[str, dict[str, float]]:
         figures = drawn.model_dump(include={"boards", "hole_ratio", "wait_ratio"}) | {"makespan": drawn.mean_makespan or 0.0}
         return evidence.statistics(cell, own.share, own.hole_ratio, own.wait_ratio, figures, own.layouts)
-
-    def case(self, row: Any) -> tuple[str, int]:
-        return evidence.case(row)
-
-    def mixed(self, new: CellConfig, old: CellConfig, allowed: Collection[str], max_step: float) -> tuple[CellConfig, str]:
-        return mixed(new, old, allowed, max_step)
 
     def scope(self, config: EnvironmentConfig) -> str:
         return f"{len(config.sizes)} map sizes, {words.teams_title(config.teams)}"
@@ -101,23 +91,8 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     def title(self, config: EnvironmentConfig) -> str:
         return words.teams_title(config.teams)
 
-    def notes(self, config: EnvironmentConfig) -> list[str]:
-        return drawing_words.notes(config)
-
     def part_help(self, part: str) -> str:
         return drawing_words.LAYOUT_WORDS[part]
-
-    def cell_label(self, name: str) -> str | None:
-        return words.cell_label(name)
-
-    def cells_noun(self, names: Sequence[str]) -> str | None:
-        return words.cells_noun(names)
-
-    def setting_label(self, name: str) -> str:
-        return words.setting_label(name)
-
-    def brief(self, cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
-        return brief(cells, parts)
 
     def longest_prompt(self, config: EnvironmentConfig) -> str:
         size = max(config.sizes)
