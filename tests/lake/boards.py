@@ -7,6 +7,7 @@ import random
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board
+from frozenlab.lake.exits import DOWN, LEFT, RIGHT, UP
 
 
 def random_board(rng: random.Random, height: int, width: int, agents: int, holes: int) -> Board:
@@ -35,3 +36,11 @@ def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5) -> Board:
     agents = draw(st.integers(1, min(most_agents, height * width // 2)))
     holes = draw(st.integers(0, height * width - 2 * agents))
     return random_board(draw(st.randoms(use_true_random=False)), height, width, agents, holes)
+
+
+def one_way(board: Board, rng: random.Random, left_out: float) -> Board:
+    """The same board without a part of its exits. A board has no such thing of its own yet: the mask is put in place of the one it has."""
+    mask = bytes(exits & ~sum(exit for exit in (UP, DOWN, LEFT, RIGHT) if rng.random() < left_out) for exits in board.exits)
+    barred = Board(board.rows, board.agents)
+    barred.__dict__["exits"] = mask
+    return barred

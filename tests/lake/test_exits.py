@@ -16,7 +16,7 @@ from frozenlab.lake.kernels.limits import BUDGET_FULL
 from frozenlab.lake.rules import FAULTS, judge
 from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.solver import Boards, Plans, Solution, solve_group, stacked
-from tests.lake.boards import boards, random_board
+from tests.lake.boards import boards, one_way, random_board
 from tests.lake.brute_force import Steps, Truth, brute_force
 
 
@@ -30,14 +30,6 @@ def test_holes_and_the_border_have_no_exits_into_them() -> None:
 @given(boards(most_side=8))
 def test_compiled_or_not_the_exits_are_the_same(board: Board) -> None:
     assert stacked([board]).exits.tobytes() == board.exits
-
-
-def one_way(board: Board, rng: random.Random, left_out: float) -> Board:
-    """The same board without a part of its exits. A board has no such thing of its own yet: the mask is put in place of the one it has."""
-    mask = bytes(exits & ~sum(exit for exit in (UP, DOWN, LEFT, RIGHT) if rng.random() < left_out) for exits in board.exits)
-    barred = Board(board.rows, board.agents)
-    barred.__dict__["exits"] = mask
-    return barred
 
 
 def steps_of(board: Board) -> Steps:

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from frozenlab.lake.board import MOVES, Board
 from frozenlab.lake.instance import Instance
-from frozenlab.lake.solvers.solver import stacked
 
 ACTIONS = tuple(MOVES)
 """Action number -> letter: U D L R W."""
@@ -207,7 +206,7 @@ def _pack(instances: Sequence[Instance], max_steps: int | None, shape: tuple[int
     exits = np.zeros((len(instances), *shape), np.uint8)
     for i, instance in enumerate(instances):
         board = instance.board
-        exits[i, : board.height, : board.width] = stacked([board]).exits.reshape(board.height, board.width)
+        exits[i, : board.height, : board.width] = np.frombuffer(board.exits, np.uint8).reshape(board.height, board.width)
     optima = [instance.solution.makespan or 0 for instance in instances]
     return Boards(
         (exits == 0).astype(np.uint8),
