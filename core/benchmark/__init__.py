@@ -1,1 +1,1 @@
-"""Measuring a checkpoint on a suite, and comparing results with each other and with the paper."""
+"""Measuring a checkpoint on a suite, and keeping the results. What a family counts besides rates stands with the family."""

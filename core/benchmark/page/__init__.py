@@ -1,1 +1,1 @@
-"""What only the Benchmark page shows."""
+"""The Benchmark page: measuring a checkpoint, and the results of families that have no page of their own."""

@@ -10,7 +10,7 @@ from frozenlab.engineer.engineers import BY_NAME, engineer_of, titled
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.family import Family
 from frozenlab.ui import api_form
 
 
@@ -38,7 +38,7 @@ class ChosenEngineer(NamedTuple):
         return engineer
 
 
-def engineer_fields() -> ChosenEngineer:
+def engineer_fields(family: Family) -> ChosenEngineer:
     engineer = st.selectbox(
         "Who writes the next config", list(BY_NAME), format_func=titled, key="form_engineer",
         help="Between two stages the engineer reads the evidence and proposes the next environment config.",
@@ -48,10 +48,12 @@ def engineer_fields() -> ChosenEngineer:
         "What it sees", NAMES, selection_mode="multi", default=USUAL, key="form_sections",
         help="Sections of the context: " + "; ".join(f"{name}: {help_of(name)}" for name in NAMES) + ".",
     )  # fmt: skip
-    layouts = st.pills(
-        "Layouts it may use", LAKE.parts, selection_mode="multi", key="form_layouts",
-        help="Without any, every map size keeps the layouts of the first config; so does the lab model, which has no words for layouts.",
-    )  # fmt: skip
+    layouts: list[str] = []
+    if family.parts:
+        layouts = st.pills(
+            "Layouts it may use", family.parts, selection_mode="multi", key="form_layouts",
+            help="Without any, every map size keeps the layouts of the first config. The lab model has no words for layouts and keeps them.",
+        )  # fmt: skip
     return ChosenEngineer(
-        engineer, server, tuple(name for name in NAMES if name in sections), tuple(layout for layout in LAKE.parts if layout in layouts)
+        engineer, server, tuple(name for name in NAMES if name in sections), tuple(layout for layout in family.parts if layout in layouts)
     )

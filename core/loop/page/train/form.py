@@ -61,7 +61,7 @@ def new_session_form(found: list[Session]) -> None:
         with st.expander("The first environment config", expanded="design_config" in st.session_state):
             config = pick_config(found, begun)
         with st.expander("The engineer and what it sees"):
-            chosen = engineer_fields()
+            chosen = engineer_fields(begun.tasks)
         with st.expander("Stages, steps and seed"):
             numbers = number_fields(begun)
     suggest_title(begun.title if config == begun.initial_config else "")

@@ -1,1 +1,1 @@
-"""What only the Benchmark page shows."""
+"""The part of the Benchmark page about boards: results next to each other and to the paper."""
