@@ -52,7 +52,7 @@ def engineer_fields(family: Family) -> ChosenEngineer:
     if family.parts:
         layouts = st.pills(
             "Layouts it may use", family.parts, selection_mode="multi", key="form_layouts",
-            help="Without any, every map size keeps the layouts of the first config. The lab model has no words for layouts and keeps them.",
+            help="Without any, every map size keeps those of the first config. The lab model has no words for layouts: it keeps them.",
         )  # fmt: skip
     return ChosenEngineer(
         engineer, server, tuple(name for name in NAMES if name in sections), tuple(layout for layout in family.parts if layout in layouts)
