@@ -20,20 +20,20 @@ def by_cell(reports: Sequence[PlainReport]) -> None:
         st.subheader(f"The suite {markup.plain(suite)}", anchor=False)
         own = sorted((report for report in reports if report.suite == suite), key=lambda report: report.created)
         cells = in_order({cell.cell for report in own for cell in report.cells})
-        rows = [
-            f'<tr><th scope="row">{escape(report.title)}</th>{"".join(rates(cells, report))}<td>{report.n:,}</td></tr>' for report in own
-        ]
-        head = [("result", ""), *((f"{cell_label(cell)}: {rate}", "") for cell in cells for rate in ("valid", "optimal")), ("tasks", "")]
+        rows = [f'<tr><th scope="row">{escape(report.title)}</th>{"".join(rates(cells, report))}</tr>' for report in own]
+        head = [("result", ""), *((f"{cell_label(cell)}: {rate}", "") for cell in cells for rate in ("valid", "optimal"))]
         st.html(markup.table(f"Rates on the suite {suite}, with their 95 % intervals", head, rows))
 
 
 def rates(cells: Sequence[str], report: PlainReport) -> list[str]:
     """Both rates of each cell, as cells of a table."""
-    found: dict[str, CellTally] = {cell.cell: cell for cell in report.cells}
-    shown = []
-    for name in cells:
-        own = found.get(name)
-        for count in (own.valid, own.optimal) if own else (None, None):
-            rate = None if own is None or count is None else Rate.of(count, own.n)
-            shown.append("<td>–</td>" if rate is None else f"<td>{percent(rate.value)} ({rate.interval})</td>")
-    return shown
+    found = {cell.cell: cell for cell in report.cells}
+    return [f"<td>{rate_of(found.get(name), rate)}</td>" for name in cells for rate in ("valid", "optimal")]
+
+
+def rate_of(cell: CellTally | None, name: str) -> str:
+    """``88 % (7 of 8; 53 to 98 %)``; a dash for a cell that the result does not have."""
+    if cell is None:
+        return "–"
+    rate = Rate.of(getattr(cell, name), cell.n)
+    return f"{percent(rate.value)} ({getattr(cell, name):,} of {cell.n:,}; {rate.interval})"
