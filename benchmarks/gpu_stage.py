@@ -32,7 +32,9 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.lake.words.answers import prompt
-from frozenlab.loop.footprint import GIB, QWEN3, Shape, footprint, gpus
+from frozenlab.loop.footprint import GIB, footprint
+from frozenlab.loop.gpus import gpus
+from frozenlab.loop.model_shape import QWEN3, Shape
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import LanguageSettings, Lora, Vllm

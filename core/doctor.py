@@ -12,7 +12,8 @@ from typing import Any
 import psutil
 
 from frozenlab import places
-from frozenlab.loop.footprint import GIB, gpus, shortfalls
+from frozenlab.loop.footprint import GIB, shortfalls
+from frozenlab.loop.gpus import gpus
 from frozenlab.loop.presets import PRESETS, preset_spec
 
 ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")

@@ -7,22 +7,20 @@ rougher, good to a factor of two or three: it assumes a fraction of a chip's pub
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.own_model import ModelEngineer
+from frozenlab.loop.gpus import SPEEDS, Gpu, gpus
+from frozenlab.loop.model_shape import Shape, shape_of
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.folders import on_hub
-from frozenlab.policy.settings import Lora
 
 GIB = 2**30
+LARGEST_WITHOUT_GPU = GIB
+"""Largest session, in bytes, that is reasonable to train on a processor."""
 BF16, FLOAT32 = 2, 4
 """Bytes of a number."""
 LOGIT_TOKENS = 1024
@@ -31,132 +29,6 @@ SEQUENCES = 8
 """Fewest answers of the longest length that vLLM must hold at a time to be worth its memory."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
 """Fractions of a chip's published compute and memory speed that training and writing reach."""
-
-
-# --- the model -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A decoder like Qwen3 or Llama: gated feed-forward layers, grouped queries, no biases."""
-
-    layers: int
-    hidden: int
-    intermediate: int
-    heads: int
-    pairs: int
-    """Key and value heads."""
-    head: int
-    """Size of one head."""
-    vocabulary: int
-    tied: bool
-    """Whether input and output share their embedding."""
-
-    @property
-    def linears(self) -> tuple[tuple[int, int], ...]:
-        """(inputs, outputs) of each linear map of a layer."""
-        queries, pairs = self.heads * self.head, self.pairs * self.head
-        attention = ((self.hidden, queries), (self.hidden, pairs), (self.hidden, pairs), (queries, self.hidden))
-        return (*attention, (self.hidden, self.intermediate), (self.hidden, self.intermediate), (self.intermediate, self.hidden))
-
-    @property
-    def parameters(self) -> int:
-        norms = 2 * self.hidden + 2 * self.head
-        embeddings = self.vocabulary * self.hidden * (1 if self.tied else 2)
-        return self.layers * (sum(a * b for a, b in self.linears) + norms) + self.hidden + embeddings
-
-    def adapters(self, lora: Lora) -> int:
-        """Parameters of LoRA on all linear maps of the layers."""
-        return self.layers * sum(lora.rank * (a + b) for a, b in self.linears)
-
-    @property
-    def cache(self) -> int:
-        """Numbers per token in the cache of keys and values."""
-        return 2 * self.layers * self.pairs * self.head
-
-
-QWEN3 = {
-    "Qwen/Qwen3-0.6B": Shape(28, 1024, 3072, 16, 8, 128, 151_936, True),
-    "Qwen/Qwen3-1.7B": Shape(28, 2048, 6144, 16, 8, 128, 151_936, True),
-    "Qwen/Qwen3-4B": Shape(36, 2560, 9728, 32, 8, 128, 151_936, True),
-    "Qwen/Qwen3-8B": Shape(36, 4096, 12_288, 32, 8, 128, 151_936, False),
-    "Qwen/Qwen3-14B": Shape(40, 5120, 17_408, 40, 8, 128, 151_936, False),
-    "Qwen/Qwen3-32B": Shape(64, 5120, 25_600, 64, 8, 128, 151_936, False),
-}
-"""Shapes of common models, from their configs on the hub."""
-
-
-def shape_of(policy: str, revision: str | None = None) -> Shape | None:
-    """The shape of a model in a folder, of a common one, or of one that this machine has downloaded; None if it is unknown."""
-    path = Path(policy) / "config.json"
-    if not path.is_file():
-        if policy in QWEN3:
-            return QWEN3[policy]
-        from huggingface_hub import try_to_load_from_cache
-
-        cached = try_to_load_from_cache(policy, "config.json", revision=revision) if policy.count("/") == 1 else None
-        if not isinstance(cached, str):
-            return None
-        path = Path(cached)
-    try:
-        config: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        heads = config["num_attention_heads"]
-        return Shape(
-            layers=config["num_hidden_layers"],
-            hidden=config["hidden_size"],
-            intermediate=config["intermediate_size"],
-            heads=heads,
-            pairs=config.get("num_key_value_heads") or heads,
-            head=config.get("head_dim") or config["hidden_size"] // heads,
-            vocabulary=config["vocab_size"],
-            tied=config.get("tie_word_embeddings", True),
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-# --- the machine -----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Gpu:
-    name: str
-    memory: int
-    """Bytes."""
-
-
-@cache
-def gpus() -> tuple[Gpu, ...]:
-    """The NVIDIA GPUs of this machine, as its driver lists them."""
-    query = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader,nounits"]
-    try:
-        listed = subprocess.run(query, capture_output=True, text=True, check=True, timeout=10).stdout
-    except (OSError, subprocess.SubprocessError):
-        return ()
-    rows = [line.rsplit(",", 1) for line in listed.splitlines() if "," in line]
-    return tuple(Gpu(name.strip(), int(mib) * 2**20) for name, mib in rows if mib.strip().isdigit())
-
-
-SPEEDS: dict[str, tuple[float, float]] = {
-    "B200": (2250e12, 8.0e12),
-    "H200": (989e12, 4.8e12),
-    "H100": (989e12, 3.35e12),
-    "A100": (312e12, 2.0e12),
-    "L40S": (362e12, 0.86e12),
-    "5090": (209e12, 1.79e12),
-    "4090": (165e12, 1.01e12),
-    "3090": (71e12, 0.94e12),
-    "A10": (125e12, 0.6e12),
-    "L4": (121e12, 0.3e12),
-}
-"""Word of the GPU's name -> published dense bfloat16 operations per second, and memory bandwidth in bytes per second."""
-
-
-LARGEST_WITHOUT_GPU = GIB
-"""Largest session, in bytes, that is reasonable to train on a processor."""
-
-
-# --- the session -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

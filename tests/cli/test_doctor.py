@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from frozenlab import doctor
-from frozenlab.loop.footprint import gpus
+from frozenlab.loop.gpus import gpus
 from frozenlab.loop.presets import PRESETS
 from tests.cli.calls import answer
 

@@ -10,7 +10,9 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from frozenlab.loop import footprint as module
-from frozenlab.loop.footprint import GIB, QWEN3, Gpu, Shape, footprint, gpus, shape_of, shortfalls
+from frozenlab.loop.footprint import GIB, footprint, shortfalls
+from frozenlab.loop.gpus import Gpu, gpus
+from frozenlab.loop.model_shape import QWEN3, Shape, shape_of
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.settings import LanguageSettings, Lora, Vllm

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.footprint import gpus
+from frozenlab.loop.gpus import gpus
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effect_words import points
 from frozenlab.studies.noise import detectable_effect

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from frozenlab.engineer.engineers import who_is
 from frozenlab.jobs import launcher
-from frozenlab.loop.footprint import shape_of
+from frozenlab.loop.model_shape import shape_of
 from frozenlab.loop.page import language_form
 from frozenlab.loop.page.obstacles import obstacles
 from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
