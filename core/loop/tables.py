@@ -38,7 +38,7 @@ def checked(table: pd.DataFrame, family: Family, *, trained: bool = False) -> pd
     table, columns = family.upgraded(table), columns_of(family, trained=trained)
     if missing := [name for name in columns if name not in table]:
         raise TableError(f"it has no column {missing[0]!r}")
-    table = table.astype(columns)
+    table = table.astype({name: kind for name, kind in columns.items() if table[name].dtype != kind})
     if not (table["valid"] == table["fault"].isna()).all() or not table["fault"].dropna().isin(family.faults).all():
         raise TableError("a plan is valid and has a fault, or is not and has none that there is")
     if not table["config_cell"].dropna().drop_duplicates().str.fullmatch(r"[a-z0-9@.-]{0,40}").all():
