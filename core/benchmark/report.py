@@ -124,20 +124,17 @@ class Report(Measured, ABC):
     """Unix seconds."""
     seconds: float
     """Seconds to answer all tasks."""
+    cells: Sequence[Tally]
+    """Every task counts in one of them."""
 
     @property
     @abstractmethod
     def family(self) -> Family: ...
 
     @property
-    @abstractmethod
-    def tallies(self) -> Sequence[Tally]:
-        """Of the cells: every task counts in one of them."""
-
-    @property
     def n(self) -> int:
         """Number of tasks."""
-        return sum(tally.n for tally in self.tallies)
+        return sum(tally.n for tally in self.cells)
 
     @classmethod
     def of(
@@ -207,10 +204,6 @@ class PlainReport(Report):
         for name in (name for cell in self.cells for name in cell.faults):
             known_fault(name, self.family)
         return self
-
-    @property
-    def tallies(self) -> Sequence[Tally]:
-        return self.cells
 
     @classmethod
     def tasks_in(cls, rows: pd.DataFrame) -> pd.DataFrame:

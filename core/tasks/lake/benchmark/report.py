@@ -64,10 +64,6 @@ class LakeReport(Report):
     def family(self) -> Family:
         return LAKE
 
-    @property
-    def tallies(self) -> Sequence[Tally]:
-        return self.cells
-
     @classmethod
     def tasks_in(cls, rows: pd.DataFrame) -> pd.DataFrame:
         return rows[["board_id", "board", "optimal_makespan", "optimal_sum_of_costs"]]
