@@ -59,6 +59,19 @@ def test_a_stage_shows_its_results_the_change_and_whether_it_was_right(folder: P
     }
 
 
+def test_the_plan_from_before_the_stage_is_shown_on_demand(folder: Path) -> None:
+    app = open_page("story", session="whole", stage="1")
+    assert played(app) == ["after stage 1", "optimal plan"]
+    app.toggle(key="story-board-before").set_value(True).run()
+    assert played(app) == ["before training", "after stage 1", "optimal plan"]
+
+
+def played(app: AppTest) -> list[str]:
+    """The labels of the plans in the player."""
+    given = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [track["label"] for data in given if "tracks" in data for track in data["tracks"]]
+
+
 def test_it_says_how_the_session_was_trained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "GRPO · policy engineer · 3 stages" in words(open_page("story", session="whole"))
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
