@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
-# Hypothesis without its time limits: a test says whether something is right, not how busy the machine is.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+if find_spec("hypothesis"):  # the environment of the tests with vLLM does without it
+    from hypothesis import settings
+
+    # No time limits: a test says whether something is right, not how busy the machine is.
+    settings.register_profile("untimed", deadline=None)
+    settings.load_profile("untimed")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -127,12 +127,6 @@ def run_stop(options: argparse.Namespace) -> None:
 
 
 def run_status(options: argparse.Namespace) -> None:
-    import atexit
-    import gc
-    import os
-
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy starts no threads for a command that multiplies nothing
-    atexit.register(gc.freeze)  # nothing is left to clean up: looking for garbage among all that pandas made takes a tenth of a second
     print_status(find_session(options.id), options.json)
 
 

@@ -85,10 +85,7 @@ class LakeReport(Report):
     def lines(self) -> list[str]:
         found = []
         for team in self.teams:
-            found += [
-                "",
-                "agents  size     n   valid  95 % interval    optimal  95 % interval      CSR     ISR  cost gap  step gap  tokens",
-            ]
+            found += ["", HEAD]
             for cell in self.cells:
                 if cell.agents == team.agents:
                     valid, optimal = (cell.valid_rate, *cell.valid_interval), (cell.optimal_rate, *cell.optimal_interval)

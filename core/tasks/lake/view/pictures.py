@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import base64
-from html import escape
-
-import streamlit as st
 
 from frozenlab.lake.board import Board, Cell
 from frozenlab.lake.picture import AGENT_COLORS, ink_on
@@ -58,9 +55,3 @@ def _svg_number(cell: Cell, number: int, fill: str) -> str:
 def svg_uri(svg: str) -> str:
     """The picture as an address that an ``<img>`` or an image column shows without a request."""
     return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()
-
-
-def board_picture(board: Board, paths: Paths | None = None, *, size: int = 120, alt: str = "") -> None:
-    """Shows :func:`board_svg`. ``alt`` says in words what the picture shows."""
-    words = escape(alt or f"A {board.height} by {board.width} board with {board.num_agents} agents", quote=True)
-    st.html(f'<img src="{svg_uri(board_svg(board, paths, size=size))}" alt="{words}" style="display:block;max-width:100%">')
