@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 from pathlib import Path
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from frozenlab import places
 from frozenlab.benchmark.report import PlainReport, Report
@@ -18,11 +17,14 @@ from frozenlab.errors import one_line
 from frozenlab.files import write_files, write_parquet
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.loop.store import SessionStore
-from frozenlab.loop.tables import checked
+from frozenlab.loop.tables import read_table
 from frozenlab.tasks.families import family_named_in
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.benchmark.report import LakeReport
 from frozenlab.tasks.lake.family import LAKE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHIPPED = places.ASSETS / "results"
 """Results that ship with the project."""
@@ -75,7 +77,7 @@ class Result:
     def rows(self) -> pd.DataFrame | None:
         """The judged answers, one row per board; None, and a line in ``problems``, if they are damaged or missing."""
         try:
-            return checked(pd.read_parquet(self.dir / "boards.parquet"), self.report.family if self.report else LAKE)
+            return read_table(self.dir / "boards.parquet", self.report.family if self.report else LAKE)
         except Exception as error:  # a damaged table can make its reader raise anything
             self.problems.append(f"{self.id}: boards.parquet cannot be read: {one_line(error)}")
             return None
