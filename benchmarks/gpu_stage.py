@@ -131,7 +131,7 @@ def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec
 def run_stage(spec: SessionSpec) -> dict[str, Any]:
     """One stage, start to checkpoint: seconds of the whole and of a step, tokens a second, and the most memory that was taken."""
     language, training = spec.language, spec.training
-    assert language is not None
+    assert language is not None and isinstance(spec.initial_config, EnvironmentConfig)
     began = now()
     policy = HFPolicy.load(spec.policy, language)
     run = Clocked(policy, training, stages=1, seed=0)
@@ -148,6 +148,7 @@ def run_stage(spec: SessionSpec) -> dict[str, Any]:
     counted = run.steps[1:] or run.steps
     mean = {name: sum(step[name] for step in counted) / len(counted) for name in ("step", "writing", "tokens")}
     cuda = torch.cuda.is_available()
+    free, total = torch.cuda.mem_get_info() if cuda else (0, 0)
     return {
         "start, s": ready - began,
         "stage, s": whole,
@@ -156,7 +157,7 @@ def run_stage(spec: SessionSpec) -> dict[str, Any]:
         "learning, s": mean["step"] - mean["writing"],
         "tokens/s written": mean["tokens"] / mean["writing"],
         "peak memory of torch, GiB": torch.cuda.max_memory_reserved() / GIB if cuda else None,
-        "memory taken of the GPU, GiB": (lambda free, total: (total - free) / GIB)(*torch.cuda.mem_get_info()) if cuda else None,
+        "memory taken of the GPU, GiB": (total - free) / GIB if cuda else None,
     }
 
 

@@ -16,7 +16,7 @@ from frozenlab.lake.config import PAPER_SIZES, Placement
 from frozenlab.lake.config_cell import LAYOUTS, Layout
 from frozenlab.lake.draw.rates import RATES
 from frozenlab.lake.draw.stratum import Stratum, holes_of
-from frozenlab.lake.draw.stream import Stream
+from frozenlab.lake.draw.stream import Solved, Stream
 
 BOARDS, TRIES = 600, 1_500
 """A cell is measured on so many boards, or so many that were given to the solver where those with a solution are rare."""
@@ -43,7 +43,7 @@ def main() -> None:
 def measure(stratum: Stratum) -> tuple[int, int, int]:
     """(draws, boards with a solution, those of them that need a WAIT)."""
     stream = Stream(stratum, stratum.key("rates", SEED))
-    boards = []
+    boards: list[Solved] = []
     try:
         while len(boards) < BOARDS and stream.tried < TRIES:
             boards += stream.take([20])

@@ -34,16 +34,18 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     """CPU seconds of one Muon step of the lab model and of one imitation step."""
     import torch
 
+    from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.draw.generator import generate
     from frozenlab.loop.presets import preset_spec
     from frozenlab.policy.folders import LAB_MODEL
     from frozenlab.policy.lab.policy import LabPolicy
     from frozenlab.training import optimizers
     from frozenlab.training.runs.imitation import ImitationRun
+    from frozenlab.training.stage_run import Stage
 
     torch.set_num_threads(1)
     if kind == "bfloat16":
-        optimizers.Muon = torch.optim.Muon  # type: ignore[misc]
+        optimizers.Muon = torch.optim.Muon  # type: ignore[misc, assignment]
     policy = LabPolicy.load(LAB_MODEL)
     optimizer = optimizers.MuonAndAdamW(policy.model, 0.0)
     for weight in policy.model.parameters():
@@ -51,10 +53,11 @@ def measure(kind: str, steps: int) -> dict[str, float]:
     muon = [cpu_seconds(optimizer.parts[0].step) for _ in range(steps)]
     spec = preset_spec("quick", method="imitation")
     settings = spec.training.model_copy(update={"steps": steps + 1})
+    assert isinstance(spec.initial_config, EnvironmentConfig)
     boards = generate(spec.initial_config, settings.steps * settings.boards_per_step, seed=0)
     run = ImitationRun(LabPolicy.load(LAB_MODEL), settings, stages=1, seed=0)
     marks: list[float] = []
-    run.begin(boards, 0, report=lambda *_: marks.append(time.process_time()), stopping=lambda: False)
+    run.begin(Stage(boards, report=lambda *_: marks.append(time.process_time())))
     with tempfile.TemporaryDirectory() as folder:
         run.trainer(Path(folder)).train()
     return {"muon": median(muon[1:]), "imitation": median(after - before for before, after in pairwise(marks))}

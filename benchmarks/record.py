@@ -17,7 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatch
 from pathlib import Path
@@ -76,6 +76,12 @@ def record(folder: Path, recording: Recording) -> None:
         lab(root, "resume", recording.id)
 
 
+def record_all(folder: Path, chain: Sequence[Recording]) -> None:
+    """One after the other: a fork needs its parent."""
+    for recording in chain:
+        record(folder, recording)
+
+
 def ask(folder: Path, varied: str) -> None:
     """Makes one replay."""
     root = folder / "quick"
@@ -125,7 +131,7 @@ def main() -> None:
     folder = parser.parse_args().folder.resolve()
     chains = [[recording for recording in RECORDINGS.values() if recording.root == root] for root in ("grpo", "imitation", "quick")]
     with ThreadPoolExecutor(2) as cores:
-        list(cores.map(lambda chain: [record(folder, recording) for recording in chain], chains))
+        list(cores.map(lambda chain: record_all(folder, chain), chains))
         list(cores.map(lambda name: measure(folder, name), RESULTS))
         list(cores.map(lambda varied: ask(folder, varied), REPLAYS))
     ship(folder)

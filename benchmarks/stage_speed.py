@@ -37,6 +37,7 @@ from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.training.runs.grpo import GRPORun
 from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.stage_run import Stage
 
 TURNS, STEPS = 3, 3
 """Turns of each side, and steps in a turn; the first step of a turn, in which memory is made ready, is not counted."""
@@ -106,7 +107,7 @@ class Plain(Ours):
 def train(kind: type[Ours], policy: LabPolicy, boards: Sequence[Instance], settings: TrainingSettings, seed: int) -> Ours:
     """Trains ``policy`` in place on all ``boards``, from its weights and with a fresh optimizer."""
     run = kind(policy, settings, stages=1, seed=seed)
-    run.begin(boards, 0, report=lambda *_: None, stopping=lambda: False)
+    run.begin(Stage(boards))
     with tempfile.TemporaryDirectory() as folder:
         trainer = run.trainer(Path(folder))
         trainer.train()
