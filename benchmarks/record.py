@@ -8,6 +8,8 @@ replace what shipped before. Do this once after new weights of the lab model, no
 
     python -m benchmarks.preset_seeds FOLDER/seeds      ten sessions, after the old tables in assets/preset_seeds are deleted
     python -m tests.pages.test_recorded_numbers         the numbers that pages show of recordings
+
+``assets/results/base-of-recorded-sessions`` is the base of the recordings of before, and goes when they do.
 """
 
 from __future__ import annotations
@@ -129,7 +131,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", nargs="?", type=Path, default=places.workplace() / ".cache" / "record")
     folder = parser.parse_args().folder.resolve()
-    chains = [[recording for recording in RECORDINGS.values() if recording.root == root] for root in ("grpo", "imitation", "quick")]
+    roots = dict.fromkeys(recording.root for recording in RECORDINGS.values())
+    chains = [[recording for recording in RECORDINGS.values() if recording.root == root] for root in roots]
     with ThreadPoolExecutor(2) as cores:
         list(cores.map(lambda chain: record_all(folder, chain), chains))
         list(cores.map(lambda name: measure(folder, name), RESULTS))

@@ -58,6 +58,11 @@ class Tally(BaseModel):
         """95 % (Wilson)."""
         return wilson(self.optimal, self.n)
 
+    @property
+    def fault_counts(self) -> str:
+        """The faults and their counts as text."""
+        return ", ".join(f"{fault} {count}" for fault, count in self.faults.items()) or "none"
+
 
 def tally(rows: pd.DataFrame, family: Family) -> dict[str, Any]:
     """The fields of :class:`Tally`, from rows of ``boards.parquet``."""
@@ -237,5 +242,4 @@ def line_of(cell: CellTally) -> str:
     """One cell in a line."""
     rates = (("valid", cell.valid_rate, cell.valid_interval), ("optimal", cell.optimal_rate, cell.optimal_interval))
     shown = ", ".join(f"{name} {rate:.1%} ({low:.1%} to {high:.1%})" for name, rate, (low, high) in rates)
-    faults = ", ".join(f"{fault} {count}" for fault, count in cell.faults.items()) or "none"
-    return f"{cell.cell}: n {cell.n}, {shown}, faults: {faults}"
+    return f"{cell.cell}: n {cell.n}, {shown}, faults: {cell.fault_counts}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, engineer_names, find_session, listed
 from frozenlab.cli.session import print_status, run_in_foreground
+from frozenlab.errors import LabError
 
 if TYPE_CHECKING:
     from frozenlab.cells import Config
@@ -53,7 +54,10 @@ def own_proposal(before: Config, options: argparse.Namespace) -> Proposal:
     from frozenlab.engineer.engineers.human import proposal_of
     from frozenlab.tasks.families import family_of
 
-    after = family_of(before.family).config_of(options.config.read_bytes(), options.config.name)
+    try:
+        after = family_of(before.family).config_of(options.config.read_bytes(), options.config.name)
+    except LabError as error:
+        raise InputError(f"{options.config}: {error}") from None
     if [cell.place for cell in after.described()] != [cell.place for cell in before.described()]:
         kept = ", ".join(cell.words for cell in before.described())
         raise InputError(f"{options.config}: the session has {kept}; a proposal cannot change them")

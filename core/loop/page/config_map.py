@@ -176,6 +176,7 @@ def rate_words(stop: Stop) -> str:
 
 
 def spoken(path: Sequence[Stop], axes: Axes, cell: str) -> str:
-    own = [stop for stop in path if stop.cell == cell]
-    places = (", ".join(f"{knob.label} {percent(value)}" for knob, value in zip(axes, stop.at, strict=True)) for stop in own)
-    return f"{cell_label(cell)} " + " then ".join(f"{place} ({rate_words(stop)})" for place, stop in zip(places, own, strict=True))
+    def place(stop: Stop) -> str:
+        return ", ".join(f"{knob.label} {percent(value)}" for knob, value in zip(axes, stop.at, strict=True))
+
+    return f"{cell_label(cell)} " + " then ".join(f"{place(stop)} ({rate_words(stop)})" for stop in path if stop.cell == cell)

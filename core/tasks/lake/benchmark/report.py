@@ -92,7 +92,7 @@ class LakeReport(Report):
                     found.append(tally_line(cell, f"{cell.size}", valid, optimal))
             valid, optimal = (team.mean_valid, *team.mean_valid_interval), (team.mean_optimal, *team.mean_optimal_interval)
             found.append(tally_line(team, "mean", valid, optimal))
-            found.append("        faults: " + (", ".join(f"{fault} {count}" for fault, count in team.faults.items()) or "none"))
+            found.append(f"        faults: {team.fault_counts}")
         return found
 
 
