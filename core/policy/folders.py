@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from frozenlab.places import ASSETS
@@ -12,6 +13,8 @@ LAB_MODEL = ASSETS / "lab-model"
 WEIGHTS = "model.safetensors"
 ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"
 SHARDS = "model.safetensors.index.json"
+OLDEST_WORDS = 342
+"""Words of the first lab models."""
 
 
 def policy_folder(name: str) -> Path:
@@ -25,12 +28,17 @@ def on_hub(name: str) -> bool:
 
 
 def is_lab_model(folder: Path) -> bool:
-    """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect."""
+    """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect, or those of when it was made."""
     try:
-        words = json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
+        words = list(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"])
     except (OSError, ValueError, KeyError, TypeError):
         return False
-    return list(words) == list(WORDS)
+    return in_lab_words(words)
+
+
+def in_lab_words(words: Sequence[str]) -> bool:
+    """Whether a vocabulary is that of the lab dialect, of today or of some time before: the dialect's new words come after its old ones."""
+    return len(words) >= OLDEST_WORDS and list(words) == list(WORDS[: len(words)])
 
 
 def weights_file(folder: Path) -> Path | None:

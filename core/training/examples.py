@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frozenlab.tasks.lake.dialects.vocabulary import END, WORDS
-
-ID_OF = {word: i for i, word in enumerate(WORDS)}
+from frozenlab.tasks.lake.dialects.vocabulary import END, ID_OF
 
 
 @dataclass(frozen=True)

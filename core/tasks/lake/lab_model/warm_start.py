@@ -28,14 +28,14 @@ from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.draw.generator import random_instances
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import held_out
-from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.model import build_network, build_tokenizer, grown
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.tasks.lake.dialects.vocabulary import ENGINEER, PLAN
+from frozenlab.tasks.lake.dialects.vocabulary import ENGINEER, ID_OF, PLAN
 from frozenlab.tasks.lake.lab_model.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
 from frozenlab.tasks.lake.lab_model.guises import guise, plan_example
 from frozenlab.tasks.lake.lab_model.proposals import demonstrations
 from frozenlab.tasks.lake.teacher import padded
-from frozenlab.training.examples import ID_OF, Example, to_example
+from frozenlab.training.examples import Example, to_example
 from frozenlab.training.optimizers import MuonAndAdamW, fast_bfloat16
 
 TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}
@@ -238,7 +238,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         seed=options.seed,
     )
     source = options.continue_from
-    policy = LabPolicy.load(source) if source else LabPolicy(build_network(options.seed), build_tokenizer())
+    network = grown(LabPolicy.load(source).model, options.seed) if source else build_network(options.seed)
+    policy = LabPolicy(network, build_tokenizer())
     solved = solved_boards(options.boards, seeds.derive(options.seed, "warm-start/boards"), held_out())
     proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed, options.mixed_share)]
     print(f"{policy.model.num_parameters()} parameters, {len(solved)} boards, {len(proposals)} proposals, {settings}", flush=True)
