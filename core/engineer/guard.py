@@ -67,7 +67,7 @@ def with_allowed_parts(
 
 def within_step(name: str, new: Settings, old: Settings, max_step: float, family: Family, repairs: list[Repair]) -> Settings:
     """The ratios, moved at most ``max_step`` away from the old ones."""
-    for knob in family.ratios:
+    for knob in family.ratios_of(old):
         before, wanted = old.settings()[knob], new.settings()[knob]
         used = min(max(wanted, before - max_step), before + max_step)
         if abs(used - wanted) > 1e-9:
@@ -86,7 +86,7 @@ def drawable(name: str, new: Settings, old: Settings, previous: Config, family: 
     proposed, used = new.settings(), kept.settings()
     repairs += [
         Repair(cell=name, knob=setting, proposed=proposed.get(setting, 0.0), used=used.get(setting, 0.0), reason=reason)
-        for setting in (*family.ratios, *family.parts)
+        for setting in (*family.ratios_of(old), *family.parts)
         if proposed.get(setting) != used.get(setting)
     ]
     return kept

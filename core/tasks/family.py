@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from frozenlab.cells import in_order
+from frozenlab.cells import Settings, in_order
 from frozenlab.errors import LabError, one_line
 from frozenlab.tasks.knobs import Knob, Outcome
 from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT
@@ -170,8 +170,13 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
 
     @property
     def ratios(self) -> tuple[str, ...]:
-        """The knobs of a cell besides its share."""
+        """The knobs of cells besides the share."""
         return tuple(name for name in self.knobs if name != "share")
+
+    def ratios_of(self, own: Settings) -> tuple[str, ...]:
+        """The ratios that a cell has. Cells of one family have all of them; where families are mixed, a cell has those of its own."""
+        settings = own.settings()
+        return tuple(name for name in self.ratios if name in settings)
 
     def even(self, config: Any) -> Any:
         """The config with every cell as often, and the usual ratios if the family has any: the engineer ``uniform``."""
@@ -181,7 +186,7 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
         """The config with shares and ratios at random, and a mix of these parts: the engineer ``random``."""
         cells = {}
         for (name, own), share in zip(config.cells.items(), rng.dirichlet(np.ones(len(config.cells))).tolist(), strict=True):
-            ratios = {knob: rng.uniform(self.knobs[knob].low, self.knobs[knob].high) for knob in self.ratios}
+            ratios = {knob: rng.uniform(self.knobs[knob].low, self.knobs[knob].high) for knob in self.ratios_of(own)}
             cells[name] = own.model_copy(update={**ratios, "share": share})
         return config.with_cells(cells)
 
