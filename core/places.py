@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -17,3 +18,8 @@ SESSIONS = ROOT / "sessions"
 def workplace() -> Path:
     """The default folder for processes and new sessions: the checkout, else the current folder."""
     return CHECKOUT or Path.cwd()
+
+
+def sessions_folder() -> Path:
+    """The folder of the user's sessions, studies, students and results: ``FROZENLAB_SESSIONS``, else ``sessions`` in the workplace."""
+    return Path(os.environ.get("FROZENLAB_SESSIONS") or workplace() / "sessions").resolve()

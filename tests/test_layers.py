@@ -21,7 +21,7 @@ FLOORS = (
     ("engineer",),
     ("training",),
     ("loop", "tasks.lake.presets"),
-    ("benchmark", "tasks.lake.benchmark", "studies", "replays"),
+    ("benchmark", "tasks.lake.benchmark", "studies", "students", "replays"),
     ("tasks.lake.lab_model",),
     ("ui",),
     ("tasks.view.view",),

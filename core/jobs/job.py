@@ -13,7 +13,7 @@ STOP_FILE = "stop"
 
 
 class Job(Protocol):
-    """A session, an evaluation, a study or a replay. Its work is the function ``work`` in the worker module of its kind."""
+    """A session, an evaluation, a study, a replay or a student. Its work is the function ``work`` in the worker module of its kind."""
 
     kind: ClassVar[str]
     """The name of one of KINDS."""
@@ -64,4 +64,5 @@ KINDS = (
     Kind("evaluation", "results", "task.json", "frozenlab.benchmark.worker"),
     Kind("study", "studies", "study.json", "frozenlab.studies.worker"),
     Kind("replay", "replays", "task.json", "frozenlab.replays.worker"),
+    Kind("student", "students", "recipe.json", "frozenlab.students.worker"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import time
@@ -28,7 +27,7 @@ class SessionStore:
     """All sessions of one folder. Default: ``FROZENLAB_SESSIONS``, else ``sessions/`` of the checkout or of the current folder."""
 
     def __init__(self, root: Path | None = None) -> None:
-        self.root = (root or Path(os.environ.get("FROZENLAB_SESSIONS") or places.workplace() / "sessions")).resolve()
+        self.root = (root or places.sessions_folder()).resolve()
         self.unreadable: dict[str, str] = {}
         """Folders that the last listing could not read: id -> a sentence with the reason."""
 

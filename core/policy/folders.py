@@ -6,10 +6,12 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from frozenlab.places import ASSETS
+from frozenlab.places import ASSETS, sessions_folder
 from frozenlab.tasks.lake.dialects.vocabulary import WORDS
 
 LAB_MODEL = ASSETS / "lab-model"
+STUDENT = "student:"
+"""A name that begins so is that of a planted student, by its id."""
 WEIGHTS = "model.safetensors"
 ADAPTER, ADAPTER_CONFIG = "adapter_model.safetensors", "adapter_config.json"
 SHARDS = "model.safetensors.index.json"
@@ -18,13 +20,16 @@ OLDEST_WORDS = 342
 
 
 def policy_folder(name: str) -> Path:
-    """``lab-model`` is the shipped one; anything else is the path of a checkpoint folder."""
+    """``lab-model`` is the shipped one, ``student:ID`` a planted student next to the sessions; anything else is the path of a checkpoint
+    folder."""
+    if name.startswith(STUDENT):
+        return sessions_folder() / "students" / name.removeprefix(STUDENT) / "policy"
     return LAB_MODEL if name == "lab-model" else Path(name)
 
 
 def on_hub(name: str) -> bool:
-    """Whether a model comes from the hub: there is no folder of this name."""
-    return not policy_folder(name).exists()
+    """Whether a model comes from the hub: there is no folder of this name, and it is no student."""
+    return not name.startswith(STUDENT) and not policy_folder(name).exists()
 
 
 def is_lab_model(folder: Path) -> bool:

@@ -1,0 +1,29 @@
+"""Practice: the policy learns whole solutions of given tasks, and writes nothing itself.
+
+Of an empty answer, the family's teacher mends everything: what it gives is a full and optimal answer. So practice takes no time for
+sampling, and a policy that can do nothing yet learns from it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from frozenlab import seeds
+from frozenlab.tasks.teacher import Attempt
+from frozenlab.training.examples import Example, to_example
+from frozenlab.training.runs.sft import SFTRun
+
+
+class PracticeRun(SFTRun):
+    """Each step learns the teacher's answers to its tasks."""
+
+    def training_examples(self, model: Any, boards: Sequence[int], step: int) -> list[Example]:
+        teacher = self.policy.family.teacher
+        assert teacher is not None, "the recipe checks that the family has one"
+        empty = [
+            Attempt(self.stage.tasks[i], "", seeds.rng(self.seed, "practice/solutions", step, place)) for place, i in enumerate(boards)
+        ]
+        return [
+            to_example(self.prompts[i], mended.learned) for i, mended in zip(boards, teacher.mend(empty), strict=True) if mended is not None
+        ]

@@ -1,0 +1,62 @@
+"""Certificates: rates before and after on the same tasks, and when a weakness counts as real."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from frozenlab.cells import Cell
+from frozenlab.intervals import paired_change, wilson
+from frozenlab.students.certificate import CellRates, Certificate, change, pooled, rates, refusal
+
+CELLS = tuple(Cell(name=name, words=f"cell {name}", place={"name": name}) for name in ("a", "b", "none"))
+
+
+def answers(a: str, b: str) -> pd.DataFrame:
+    """Judged answers, one row per letter: ``o`` optimal, ``v`` valid, ``x`` not valid."""
+    marks = [("a", mark) for mark in a] + [("b", mark) for mark in b]
+    return pd.DataFrame(
+        {
+            "board_id": [str(i) for i in range(len(marks))],
+            "config_cell": [cell for cell, _ in marks],
+            "valid": [mark != "x" for _, mark in marks],
+            "optimal": [mark == "o" for _, mark in marks],
+        }
+    )
+
+
+def rated(name: str, valid: int, n: int = 60) -> CellRates:
+    return CellRates(cell=name, words=name, n=n, valid_before=0, valid_after=valid, optimal_before=0, optimal_after=0, gained=valid, lost=0)
+
+
+def test_rates_count_what_was_gained_and_lost_on_the_same_tasks() -> None:
+    a, b = rates(CELLS, answers("oxvx", "xx"), answers("vvxx", "ox"))
+    assert (a.valid_before, a.valid_after, a.optimal_before, a.optimal_after, a.gained, a.lost) == (2, 2, 1, 0, 1, 1)
+    assert (b.n, b.valid_after, b.optimal_after, b.gained, b.lost) == (2, 1, 1, 1, 0)
+    assert (a.after.low, a.after.high) == wilson(2, 4)
+
+
+def test_the_change_is_that_of_pairs() -> None:
+    before, after = answers("oxvxxxvv", "xxvo"), answers("vvxxovvv", "oxxo")
+    mean, low, high, _ = paired_change(before, after)
+    assert change(rates(CELLS, before, after)) == pytest.approx((mean, low, high))
+
+
+def test_a_weakness_is_real_only_if_every_interval_lies_apart() -> None:
+    assert refusal([rated("weak", 10)], [rated("a", 50), rated("b", 40)]) == ""
+    assert "weak is at 50 %" in refusal([rated("weak", 30)], [rated("a", 55), rated("b", 35)]), "b is hardly better"
+    assert "lies" not in refusal([], [rated("a", 55)])
+
+
+def test_the_certificate_says_what_the_student_can_do() -> None:
+    cells = (rated("a", 54), rated("b", 6))
+    certificate = Certificate(weak=("b",), cells=cells, policy_sha256="", created=0, seconds=1)
+    assert certificate.as_planned
+    assert [cell.cell for cell in certificate.weak_cells] == ["b"]
+    assert pooled(cells)[1] == (60, 120)
+    can, weak, spilled, verdict = certificate.sentences
+    assert "It solves a: 90 % (80 to 95, n = 60) valid, 0 % before practice" in can
+    assert "It is weak at b: 10 %" in weak
+    assert "helped the weak ones too, by +10 points" in spilled
+    assert verdict == "The weakness is as planned."
+    assert Certificate.model_validate_json(certificate.model_dump_json()) == certificate

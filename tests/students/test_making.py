@@ -1,0 +1,98 @@
+"""Making students: what a folder holds in the end, that the same recipe gives the same bits, and that a stop loses nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.hashes import canonical_hashes
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.folders import LAB_MODEL, WEIGHTS, on_hub, policy_folder
+from frozenlab.policy.loading import load_policy
+from frozenlab.policy.policy import PolicyError
+from frozenlab.students import worker
+from frozenlab.students.making import certified_tasks, practised_tasks
+from frozenlab.students.menu import practised
+from frozenlab.students.recipe import Recipe, StudentError
+from frozenlab.students.store import Student, chosen, create_student, open_student, students, throw_away
+from frozenlab.training.checkpoints import checksum, damage
+
+CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
+RECIPE = Recipe(
+    title="Never practised 4",
+    config=practised(CONFIG, ("4",)),
+    weak=("4",),
+    test_config=EnvironmentConfig.uniform((5,), agents=3),
+    boards=40,
+    presentations=96,
+    boards_per_step=8,
+    boards_per_cell=8,
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    return SessionStore()
+
+
+def test_held_out_tasks_are_never_practised_and_weak_cells_neither() -> None:
+    held_out = certified_tasks(RECIPE)
+    assert [len(tasks) for tasks in held_out] == [16, 8]
+    tasks = practised_tasks(RECIPE, held_out)
+    assert len(tasks) == 96
+    assert len({task.id for task in tasks}) == 40
+    assert {task.cell for task in tasks} == {"3"}
+    seen, kept = (set(canonical_hashes([task.board for task in some]).tolist()) for some in (tasks, [*held_out[0], *held_out[1]]))
+    assert not seen & kept
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("stage")
+def test_a_student_is_made_stopped_resumed_and_used(store: SessionStore, tmp_path: Path) -> None:
+    whole = create_student(RECIPE, store, "whole")
+    assert worker.main(whole.dir) == DONE, (whole.state().error, os.listdir(whole.dir))
+    certificate = open_student("whole", store).certificate
+    assert certificate is not None
+    assert [(cell.cell, cell.n) for cell in certificate.cells] == [("3", 8), ("4", 8)]
+    assert [(cell.cell, cell.n) for cell in certificate.elsewhere] == [("5", 8)]
+    after = pd.read_parquet(whole.dir / "after.parquet")
+    assert sum(cell.valid_after for cell in (*certificate.cells, *certificate.elsewhere)) == after["valid"].sum()
+    assert certificate.policy_sha256 == checksum(whole.policy / WEIGHTS) != checksum(LAB_MODEL / WEIGHTS)
+    assert open_student("whole", store).recipe.base_sha256 == checksum(LAB_MODEL / WEIGHTS)
+    assert damage(whole.policy) is None
+
+    stopped = create_student(RECIPE, store, "stopped")
+
+    def stop(progress: float) -> None:
+        if progress > 0.5:
+            (stopped.dir / STOP_FILE).touch()
+
+    assert worker.main(stopped.dir, stop) == STOPPED
+    assert not stopped.ready
+    with pytest.raises(StudentError, match="not made yet"):
+        chosen(["stopped"], store)
+    (stopped.dir / STOP_FILE).unlink()
+    assert worker.main(stopped.dir) == DONE
+    assert checksum(stopped.policy / WEIGHTS) == certificate.policy_sha256, "the same recipe and base give the same bits"
+    assert [student.id for student in students(store)] == ["stopped", "whole"]
+
+    assert policy_folder("student:whole") == whole.policy
+    assert not on_hub("student:nobody")
+    assert len(load_policy("student:whole").answer(certified_tasks(RECIPE)[0][:2])) == 2
+    with pytest.raises(PolicyError, match="nobody"):
+        load_policy("student:nobody")
+    throw_away(stopped)
+    assert [student.id for student in students(store)] == ["whole"]
+
+
+def test_a_recipe_for_another_base_is_refused(store: SessionStore) -> None:
+    student = create_student(RECIPE.model_copy(update={"base_sha256": "0" * 64}), store)
+    assert worker.main(student.dir) != DONE
+    assert "for another base" in (Student(student.dir).state().error or "")
