@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from frozenlab.benchmark.report import Measured
 from frozenlab.errors import LabError, one_line
 from frozenlab.loop.store import SessionStore
-from frozenlab.policy.folders import LAB_MODEL, is_lab_model, on_hub, policy_folder, weights_file
+from frozenlab.policy.folders import LAB_MODEL, STUDENT, is_lab_model, on_hub, policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.tasks.families import family_with_suite
 from frozenlab.tasks.family import Family
@@ -26,7 +26,7 @@ class Task(Measured):
     """``task.json``: the checkpoint and the suite to measure."""
 
     policy: str
-    """``lab-model``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
+    """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None
     """Settings of a Hugging Face language model; None for a lab model."""
 
@@ -46,7 +46,7 @@ class EvaluationError(LabError, ValueError):
 
 
 def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
-    """The task for a model as people name it: ``lab-model``, a checkpoint folder, the name of a model on the hub, or
+    """The task for a model as people name it: ``lab-model``, ``student:ID``, a checkpoint folder, the name of a model on the hub, or
     ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session.
 
     Args:
@@ -67,12 +67,20 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
 
 def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:
     """The checkpoint behind a model's name, as fields of :class:`Task`. Raises EvaluationError and SessionError."""
+    if model.startswith(STUDENT):
+        return _student(model)
     named = CHECKPOINT.fullmatch(model)
     if named and not Path(model).exists():
         return _of_session(named[1], named[2], store)
     if HUB_NAME.fullmatch(model) and not Path(model).exists():
         return {"title": model, "model": model, "policy": model, "language": AS_PUBLISHED}
     return _of_folder(model)
+
+
+def _student(name: str) -> dict[str, Any]:
+    if weights_file(policy_folder(name)) is None:
+        raise EvaluationError(f"{name!r} is not made: frozenlab students list shows which there are")
+    return {"title": name.replace(":", " "), "model": name, "policy": name}
 
 
 def _of_folder(model: str) -> dict[str, Any]:
@@ -92,7 +100,7 @@ def _of_session(session_id: str, which: str, store: SessionStore) -> dict[str, A
         names = ", ".join("base" if other is None else str(other + 1) for other in available)
         raise EvaluationError(f"session {session_id} has no weights of {which!r}; it has those of {names}")
     spec = session.spec
-    base = {"model": spec.policy, "policy": spec.policy} if spec.language else _of_folder(spec.policy)
+    base = {"model": spec.policy, "policy": spec.policy} if spec.language else checkpoint_of(spec.policy, store)
     return base | {
         "title": f"{session.title}, {available[stage].label}",
         "policy": base["policy"] if stage is None else str(available[stage].path.resolve()),

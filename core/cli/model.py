@@ -7,7 +7,7 @@ from pathlib import Path
 
 from frozenlab.cli.common import Command, InputError, print_json, progress
 
-MODEL_HELP = "lab-model, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
+MODEL_HELP = "lab-model, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:

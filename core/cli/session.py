@@ -24,6 +24,7 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schedule", metavar="SCHEDULE", help=f"schedule of the learning rate: {listed(SCHEDULES)}")
     parser.add_argument("--seed", type=int, help="replace the seed of the spec")
     parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(engineer_names())}")
+    parser.add_argument("--policy", metavar="MODEL", help="replace the policy of the spec: lab-model, student:ID or a checkpoint folder")
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
     add_allow_host(parser)
 
@@ -42,6 +43,7 @@ def run_session(options: argparse.Namespace) -> int:
     from frozenlab.loop.presets import PRESETS, preset_spec
     from frozenlab.loop.spec import SessionSpec
     from frozenlab.loop.store import SessionStore
+    from frozenlab.policy.folders import STUDENT, policy_folder, weights_file
     from frozenlab.training.methods import NAMES as METHODS
     from frozenlab.training.schedule import SCHEDULES
 
@@ -55,7 +57,7 @@ def run_session(options: argparse.Namespace) -> int:
         raise InputError(f"there is no method {options.method!r}; the methods are {', '.join(METHODS)}")
     if options.schedule not in (None, *SCHEDULES):
         raise InputError(f"there is no schedule {options.schedule!r}; the schedules are {', '.join(SCHEDULES)}")
-    others = {name: value for name in ("seed", "engineer") if (value := getattr(options, name)) is not None}
+    others = {name: value for name in ("seed", "engineer", "policy") if (value := getattr(options, name)) is not None}
     try:
         if options.preset is not None:
             spec = preset_spec(options.preset, method=options.method or "grpo")
@@ -66,6 +68,8 @@ def run_session(options: argparse.Namespace) -> int:
         spec = spec.changed(**others)
     except ValidationError as error:
         raise InputError(f"{options.spec or options.preset}: {one_line(error)}") from None
+    if spec.policy.startswith(STUDENT) and weights_file(policy_folder(spec.policy)) is None:
+        raise InputError(f"{spec.policy} is not made: frozenlab students list shows which there are")
     if spec.language and (lacking := shortfalls(spec)):
         raise InputError(f"this session cannot run here: {'; '.join(lacking)}")
     if options.out:

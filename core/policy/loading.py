@@ -11,7 +11,7 @@ from frozenlab.tasks.lake.family import LAKE
 
 
 def load_policy(name: str, language: LanguageSettings | None = None, seed: int = 0, family: Family = LAKE) -> Policy:
-    """A model that answers the tasks of ``family``: a lab model (``lab-model`` is the shipped one, else a checkpoint folder); with
+    """A model that answers the tasks of ``family``: a lab model (named as :func:`frozenlab.policy.folders.policy_folder` reads it); with
     ``language``, a Hugging Face model.
 
     ``seed`` is that of fresh adapters. Raises PolicyError.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from frozenlab.benchmark.task import EvaluationError, task_for
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED
 from frozenlab.lake.config import EnvironmentConfig
@@ -22,6 +24,7 @@ from frozenlab.students.menu import practised
 from frozenlab.students.recipe import Recipe, StudentError
 from frozenlab.students.store import Student, chosen, create_student, open_student, students, throw_away
 from frozenlab.training.checkpoints import checksum, damage
+from tests.builders import small_spec
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 RECIPE = Recipe(
@@ -96,3 +99,16 @@ def test_a_recipe_for_another_base_is_refused(store: SessionStore) -> None:
     student = create_student(RECIPE.model_copy(update={"base_sha256": "0" * 64}), store)
     assert worker.main(student.dir) != DONE
     assert "for another base" in (Student(student.dir).state().error or "")
+
+
+def test_a_student_is_measured_and_trained_by_its_name(store: SessionStore) -> None:
+    student = create_student(RECIPE, store, "weak")
+    with pytest.raises(EvaluationError, match="is not made"):
+        task_for("student:weak", "quick", store)
+    shutil.copytree(LAB_MODEL, student.policy)
+    task = task_for("student:weak", "quick", store)
+    assert (task.policy, task.title, task.online, task.language) == ("student:weak", "student weak", False, None)
+    spec = small_spec(policy="student:weak")
+    session = store.create(spec, "trained")
+    assert session.checkpoints()[0].path == student.policy
+    assert task_for("trained:base", "quick", store).policy == "student:weak"

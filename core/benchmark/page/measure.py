@@ -14,6 +14,7 @@ from frozenlab.benchmark.task import task_for
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import WorkerState
 from frozenlab.loop.store import OFFERED, SessionStore
+from frozenlab.students.store import students
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.ui import markup, refusals, sessions
@@ -36,6 +37,7 @@ class Checkpoint(NamedTuple):
 def checkpoints(store: SessionStore) -> dict[str, Checkpoint]:
     """Everything that can be measured, as :func:`frozenlab.benchmark.task.task_for` names it."""
     found = {"lab-model": Checkpoint("Lab model, as shipped", LAKE)}
+    found |= {student.name: Checkpoint(f"Student: {student.title}", student.recipe.family) for student in students(store) if student.ready}
     for session in store.sessions(OFFERED):
         for checkpoint in session.checkpoints():
             if checkpoint.stage is not None:
