@@ -41,8 +41,8 @@ class SessionSpec(BaseModel):
     """Version 1 kept the engineer in several fields; it is still read."""
     title: Annotated[str, Field(max_length=120)] = ""
     policy: str = "lab-model"
-    """``lab-model`` (the shipped one), ``student:ID`` (a planted student) or the path of a checkpoint folder; with ``language``, the name of
-    a model on the hub too."""
+    """``lab-model`` (the shipped one), ``student:ID`` (a planted student) or the path of a checkpoint folder; with ``language``, the name
+    of a model on the hub too."""
     language: LanguageSettings | None = None
     """How the policy is loaded, asked and trained if it is a Hugging Face language model; None: it is a lab model."""
     engineer: AnyEngineer = PolicyEngineer()
