@@ -22,6 +22,7 @@ FLOORS = (
     ("training",),
     ("loop", "tasks.lake.presets"),
     ("benchmark", "tasks.lake.benchmark", "studies", "students", "replays"),
+    ("headroom",),
     ("tasks.lake.lab_model",),
     ("ui",),
     ("tasks.view.view",),
