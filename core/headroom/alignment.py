@@ -77,7 +77,7 @@ def alignment(products: Floats) -> Alignment:
     cosine, error = np.full((2, cells, cells), nan)
     participation = entropy = Rank(nan, nan, nan)
     if len(seen):
-        kept = products[np.ix_(seen, range(batches), seen, range(batches))]
+        kept = products[seen][:, :, seen]
         cosine[np.ix_(seen, seen)] = cosines(kept)
         error[np.ix_(seen, seen)] = _jackknife_error(np.array([cosines(part) for part in _without_one_batch(kept)]))
         participation, entropy = (_with_interval(rank, kept) for rank in (participation_ratio, entropy_rank))
@@ -155,7 +155,7 @@ def entropy_rank(products: Floats) -> float:
 
 def _of_batches(products: Floats, batches: list[int]) -> Floats:
     """Inner products from some batches; the diagonal stays that of unit vectors once it is divided by the lengths of all batches."""
-    inner = inner_products(products[np.ix_(range(len(products)), batches, range(len(products)), batches)])
+    inner = inner_products(products[:, batches][:, :, :, batches])
     np.fill_diagonal(inner, inner_products(products).diagonal())
     return inner
 

@@ -13,7 +13,8 @@ STOP_FILE = "stop"
 
 
 class Job(Protocol):
-    """A session, an evaluation, a study, a replay or a student. Its work is the function ``work`` in the worker module of its kind."""
+    """A session, an evaluation, a study, a replay, a student or a headroom measurement. Its work is the function ``work`` in the worker
+    module of its kind."""
 
     kind: ClassVar[str]
     """The name of one of KINDS."""
@@ -65,4 +66,5 @@ KINDS = (
     Kind("study", "studies", "study.json", "frozenlab.studies.worker"),
     Kind("replay", "replays", "task.json", "frozenlab.replays.worker"),
     Kind("student", "students", "recipe.json", "frozenlab.students.worker"),
+    Kind("headroom", "headroom", "task.json", "frozenlab.headroom.worker"),
 )

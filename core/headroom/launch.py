@@ -1,0 +1,31 @@
+"""Starting and resuming headroom measurements, in a worker process."""
+
+from __future__ import annotations
+
+from frozenlab.headroom.spec import HeadroomSpec
+from frozenlab.headroom.store import Headroom, create_headroom
+from frozenlab.headroom.students import student_policy
+from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.loop.store import SessionStore
+
+
+def start(spec: HeadroomSpec, store: SessionStore) -> Headroom:
+    """Create a measurement and start its worker. Raises LaunchError while another job runs, HeadroomError if a student is missing."""
+    check_students(spec)
+    with launching(store.root):
+        measurement = create_headroom(spec, store)
+        spawn(measurement)
+    return measurement
+
+
+def resume(measurement: Headroom, store: SessionStore) -> None:
+    """Start a worker that measures what is missing. Raises what :func:`start` raises."""
+    check_students(measurement.task)
+    with launching(store.root):
+        spawn(measurement)
+
+
+def check_students(spec: HeadroomSpec) -> None:
+    """Raises HeadroomError if a student has no weights here."""
+    for student in spec.students:
+        student_policy(student)

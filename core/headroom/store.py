@@ -1,0 +1,133 @@
+"""The folder of a headroom measurement.
+
+headroom/<id>/
+  task.json             what is measured, and what was expected; written once
+  state.json            state of the process that measures
+  influence-<n>.npz     of student n: inner products of all batches of gradients, and what the batches' samples were like
+  outcomes.parquet      one row per fork and cell of the held-out tasks
+  report/report.json    the result, when all is measured
+
+What is there is not measured again, so a measurement can be stopped or killed at any time.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from frozenlab import places
+from frozenlab.errors import one_line
+from frozenlab.files import replacing, write_parquet
+from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
+from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.task import TaskJob
+from frozenlab.loop.store import SessionStore
+
+SHIPPED = places.ASSETS / "headroom"
+"""The measurements that ship with FrozenLab."""
+FIGURES = ("valid", "reward", "mixed", "tokens")
+"""What is kept of a batch of gradients besides the gradient: see :class:`frozenlab.headroom.gradients.Batch`."""
+KEY = ("student", "part", "config", "dose", "replicate")
+"""The columns of ``outcomes.parquet`` that identify a fork. ``student`` is its number in the spec; ``part`` is ``before`` for the student
+as it is, ``menu`` or ``dose``; ``dose`` is 1 but for the dose curve."""
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What was measured of a student's gradients."""
+
+    products: NDArray[np.float64]
+    """(cells, batches, cells, batches) inner products of the batches' gradients."""
+    figures: dict[str, NDArray[np.float64]]
+    """Name of FIGURES -> (cells, batches)."""
+
+
+class Headroom(TaskJob[HeadroomSpec]):
+    """One folder of a measurement, opened for reading. Opening it raises HeadroomError if its task cannot be read."""
+
+    kind = "headroom"
+    model, error = HeadroomSpec, HeadroomError
+
+    @property
+    def title(self) -> str:
+        return self.task.title
+
+    @property
+    def slow(self) -> bool:
+        return False
+
+    def influence(self, student: int) -> Influence | None:
+        """What was measured of the gradients of a student, by its number; None if nothing yet. Raises HeadroomError if the file is
+        damaged."""
+        path = self.influence_file(student)
+        if not path.exists():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return Influence(file["products"], {name: file[name] for name in FIGURES})
+        except Exception as error:  # a damaged archive can make its reader raise anything
+            raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
+
+    def influence_file(self, student: int) -> Path:
+        return self.dir / f"influence-{student}.npz"
+
+    def outcomes(self) -> pd.DataFrame | None:
+        """The rows of ``outcomes.parquet``; None before the first fork. Raises HeadroomError if it is damaged."""
+        path = self.dir / "outcomes.parquet"
+        if not path.exists():
+            return None
+        try:
+            return pd.read_parquet(path)
+        except Exception as error:  # a damaged table can make its reader raise anything
+            raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
+
+
+def write_influence(measurement: Headroom, student: int, influence: Influence) -> None:
+    with replacing(measurement.influence_file(student)) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, products=influence.products, **influence.figures)
+
+
+def write_outcomes(folder: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Replace ``outcomes.parquet``; the rows' order does not depend on which fork ended first."""
+    write_parquet(folder / "outcomes.parquet", pd.DataFrame(rows).sort_values([*KEY, "cell"], ignore_index=True))
+
+
+def headroom_folder(store: SessionStore) -> Path:
+    return store.root / "headroom"
+
+
+def create_headroom(spec: HeadroomSpec, store: SessionStore, headroom_id: str | None = None) -> Headroom:
+    """Create a folder with ``task.json`` and a queued state. Raises HeadroomError if the id is invalid or taken."""
+    folder = headroom_folder(store)
+    return Headroom(make_folder(folder, headroom_id, "task.json", spec, title=spec.title, kind="headroom", error=HeadroomError))
+
+
+def measurements(store: SessionStore) -> list[Headroom]:
+    """Every readable measurement of the user, newest first."""
+    tasks = sorted(headroom_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return readable(tasks, Headroom, HeadroomError)
+
+
+def shipped() -> list[Headroom]:
+    """The measurements that ship with the project."""
+    return readable(sorted(SHIPPED.glob("*/task.json")), Headroom, HeadroomError)
+
+
+def open_headroom(headroom_id: str, store: SessionStore) -> Headroom:
+    """Open one of the user's measurements. Raises HeadroomError if there is none with this id."""
+    return Headroom(find_folder(headroom_folder(store), headroom_id, kind="headroom", error=HeadroomError))
+
+
+def throw_away(measurement: Headroom) -> None:
+    """Delete one of the user's measurements. Raises HeadroomError if it is running."""
+    if measurement.state().live:
+        raise HeadroomError(f"{measurement.id} is running; stop it first")
+    (measurement.dir / "task.json").unlink(missing_ok=True)  # first the file that makes it a measurement, so that nobody reads half of one
+    shutil.rmtree(measurement.dir)
