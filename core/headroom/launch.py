@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from frozenlab.headroom.spec import HeadroomSpec
 from frozenlab.headroom.store import Headroom, create_headroom
-from frozenlab.headroom.students import student_policy
+from frozenlab.headroom.students import check_students
 from frozenlab.jobs.launcher import launching, spawn
 from frozenlab.loop.store import SessionStore
 
@@ -23,9 +23,3 @@ def resume(measurement: Headroom, store: SessionStore) -> None:
     check_students(measurement.task)
     with launching(store.root):
         spawn(measurement)
-
-
-def check_students(spec: HeadroomSpec) -> None:
-    """Raises HeadroomError if a student has no weights here."""
-    for student in spec.students:
-        student_policy(student)

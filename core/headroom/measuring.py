@@ -20,7 +20,6 @@ from frozenlab.headroom.gradients import gradients, inner_products
 from frozenlab.headroom.plan import Fork
 from frozenlab.headroom.spec import HeadroomSpec
 from frozenlab.headroom.store import FIGURES, Influence
-from frozenlab.headroom.students import student_policy
 from frozenlab.jobs.environment import THREADS
 from frozenlab.policy.evaluation import answer_row, evaluate
 from frozenlab.policy.loading import load_policy
@@ -31,7 +30,7 @@ from frozenlab.training.stage import make_run, train_stage
 
 def load_student(spec: HeadroomSpec, student: int) -> Policy:
     torch.set_num_threads(THREADS)
-    return load_policy(student_policy(spec.students[student]), family=spec.tasks)
+    return load_policy(spec.students[student], family=spec.tasks)
 
 
 def measure_influence(

@@ -58,9 +58,9 @@ def moved(config: Config, directions: Mapping[str, int], family: Family) -> Conf
 
 def _moved_cell(own: Any, directions: Mapping[str, int], step: float, family: Family) -> Any:
     changes = {}
-    for name, direction in directions.items():
+    for name in family.ratios_of(own):
         knob = family.knobs[name]
-        value = getattr(own, name) + direction * step * (knob.high - knob.low)
+        value = own.settings()[name] + directions.get(name, 0) * step * (knob.high - knob.low)
         changes[name] = round(min(max(value, knob.low), knob.high), 6)
     return own.model_copy(update=changes)
 
@@ -76,8 +76,8 @@ def between(kept: Config, best: Config, dose: float) -> Config:
     cells = {}
     for name, own in kept.cells.items():
         changes = {"share": shares[name] / sum(shares.values())}
-        for knob in (family.knobs[ratio] for ratio in family.ratios):
-            was, aim = getattr(own, knob.name), getattr(best.cells[name], knob.name)
+        for knob in (family.knobs[ratio] for ratio in family.ratios_of(own)):
+            was, aim = own.settings()[knob.name], best.cells[name].settings()[knob.name]
             changes[knob.name] = min(max(was + dose * (aim - was), knob.low), knob.high)
         cells[name] = own.model_copy(update=changes)
     return kept.with_cells(cells)

@@ -7,6 +7,7 @@ from math import isfinite, sqrt
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from frozenlab.errors import one_line
 from frozenlab.files import write_text
@@ -160,6 +161,19 @@ def predicted(spec: HeadroomSpec, matrix: Matrix, gains: Floats) -> float | None
             measured.append(float(gains[place]))
     found = rank_correlation(values, measured)
     return found if isfinite(found) else None
+
+
+def gain_table(report: HeadroomReport) -> pd.DataFrame:
+    """One row per fork of the menu: ``student, config, replicate, gain, optimal_gain``, changes of rates in 0..1."""
+    forks = report.forks
+    if forks is None:
+        return pd.DataFrame(columns=["student", "config", "replicate", "gain", "optimal_gain"])
+    return pd.DataFrame(
+        {"student": student, "config": config, "replicate": number + 1, "gain": gain, "optimal_gain": optimal}
+        for student, of_student, also in zip(report.students, forks.gains, forks.optimal_gains, strict=True)
+        for config, replicates, others in zip(forks.configs, of_student, also, strict=True)
+        for number, (gain, optimal) in enumerate(zip(replicates, others, strict=True))
+    )
 
 
 def save_report(measurement: Headroom, report: HeadroomReport) -> None:

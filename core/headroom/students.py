@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from frozenlab.headroom.spec import HeadroomError
-from frozenlab.loop.store import SessionStore
-from frozenlab.policy.folders import policy_folder, weights_file
-
-PLANTED = "student:"
-"""Prefix of the id of a student that was made on this machine."""
+from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
+from frozenlab.policy.folders import STUDENT, policy_folder, weights_file
 
 
-def student_policy(name: str) -> str:
-    """The policy of a student as :func:`frozenlab.policy.loading.load_policy` takes it. Raises HeadroomError if there is none."""
-    folder = SessionStore().root / "students" / name.removeprefix(PLANTED) / "policy" if name.startswith(PLANTED) else policy_folder(name)
-    if weights_file(folder) is None:
-        raise HeadroomError(f"there is no student {name!r}: {folder} holds no weights")
-    return str(folder)
+def check_students(spec: HeadroomSpec) -> None:
+    """Raises HeadroomError if a student has no weights here."""
+    for student in spec.students:
+        folder = policy_folder(student)
+        if weights_file(folder) is None:
+            raise HeadroomError(f"there is no student {student!r}: {folder} holds no weights")
 
 
 def student_label(name: str) -> str:
     """A student in figures and tables."""
-    return name.removeprefix(PLANTED).rstrip("/").rpartition("/")[2] or name
+    return name.removeprefix(STUDENT).rstrip("/").rpartition("/")[2] or name

@@ -1,0 +1,61 @@
+"""Builds small measurements: a spec that runs in seconds, and folders with made-up outcomes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frozenlab.headroom.menu import menu_of
+from frozenlab.headroom.spec import Forks, HeadroomSpec, Probes, probes_of
+from frozenlab.headroom.store import FIGURES, Headroom, Influence, create_headroom, write_influence, write_outcomes
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.training.settings import TrainingSettings
+
+CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
+SUITE = SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=4)
+
+
+def tiny_spec(**fields: Any) -> HeadroomSpec:
+    """Four configs, two replicates and two doses of the lab model, one step of two boards each."""
+    menu = {name: config for name, config in menu_of(CONFIG).items() if name in ("kept", "uniform", "only 3", "only 4")}
+    usual = {
+        "title": "Tiny",
+        "probes": Probes(configs=probes_of(CONFIG), tasks=1),
+        "forks": Forks(menu=menu, suite=SUITE, doses=(0.5,)),
+        "training": TrainingSettings(steps=1, boards_per_step=2, completions_per_board=2, schedule="per-stage", temperature=1.0),
+        "prediction": "Nothing is clear of chance.",
+    }
+    return HeadroomSpec(**(usual | fields))
+
+
+def built(root: Path, gains: np.ndarray, spec: HeadroomSpec | None = None, boards: int = 1000) -> Headroom:
+    """A measurement whose forks change the valid rate by ``gains``, (students, configs, replicates), from 0.4, alike in all cells."""
+    students, configs, replicates = gains.shape
+    menu = {name: CONFIG for name in ("kept", "uniform", *map("config {}".format, range(configs)))}
+    spec = spec or HeadroomSpec(
+        title="Built",
+        students=tuple(f"student-{number}" for number in range(students)),
+        probes=Probes(configs=probes_of(CONFIG)),
+        forks=Forks(menu=dict(list(menu.items())[:configs]), suite=SUITE, replicates=replicates),
+        prediction="Made up.",
+    )
+    measurement = create_headroom(spec, SessionStore(root), "built")
+    assert spec.forks is not None
+    rows = []
+    for student in range(students):
+        for replicate in range(replicates):
+            for config, name in [(-1, ""), *enumerate(spec.forks.menu)]:
+                rate = 0.4 + (0 if config < 0 else gains[student, config, replicate])
+                key = {"student": student, "part": "menu" if name else "before", "config": name, "dose": 1.0, "replicate": replicate}
+                counts = {"n": boards, "valid": round(boards * rate), "optimal": 0, "plans": 0, "plans_valid": 0}
+                rows += [key | {"cell": cell} | counts for cell in CONFIG.cells]
+        rng = np.random.default_rng(student)
+        slopes = np.eye(2, 50).repeat(8, axis=0) + rng.normal(0, 0.1, (16, 50))
+        products = (slopes @ slopes.T).reshape(2, 8, 2, 8)
+        write_influence(measurement, student, Influence(products, {name: np.full((2, 8), 0.5) for name in FIGURES}))
+    write_outcomes(measurement.dir, rows)
+    return measurement

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from frozenlab.headroom.menu import alone, between, menu_of
+from frozenlab.headroom.spec import HeadroomSpec, probes_of
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.lake.family import LAKE
+from tests.headroom.builders import CONFIG, SUITE, tiny_spec
+
+TEAMS = EnvironmentConfig.uniform((4, 6), agents=(2, 3))
+
+
+def test_the_menu_of_the_lake() -> None:
+    menu = menu_of(TEAMS)
+    assert list(menu) == [
+        *("kept", "uniform", "easy", "hard", "hole ratio lower", "hole ratio higher", "wait ratio lower", "wait ratio higher"),
+        *("only 2@4", "only 2@6", "only 3@4", "only 3@6"),
+    ]  # fmt: skip
+    easy, hard = menu["easy"].cells["3@6"], menu["hard"].cells["3@6"]
+    assert (easy.hole_ratio, easy.wait_ratio, hard.hole_ratio, hard.wait_ratio) == (0.0, 0.0, 0.45, 0.45)
+    assert menu["only 3@4"].cells["3@4"].share == 1 and menu["only 3@4"].cells["2@4"].share == 0
+    assert [LAKE.undrawable(config, cell) for config in menu.values() for cell in config.cells] == [None] * 48
+
+
+def test_a_ratio_that_cannot_be_drawn_is_moved_less() -> None:
+    crowded = EnvironmentConfig.uniform((3,), agents=3, hole_ratio=0.2)
+    assert 0.2 < menu_of(crowded)["hole ratio higher"].cells["3"].hole_ratio < 0.4
+    assert "only 3" not in menu_of(crowded), "it is the config itself"
+
+
+def test_the_menu_of_any_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    from frozenlab.tasks import families
+    from tests.tasks.toy import SUMS, SumConfig
+
+    monkeypatch.setattr(families, "FAMILIES", (*families.FAMILIES, SUMS))
+    menu = menu_of(SumConfig())
+    assert list(menu) == ["kept", "uniform", "easy", "hard", "only easy", "only hard"]
+    assert menu["easy"].cells["hard"].twins == pytest.approx(0.35) and menu["hard"].cells["hard"].twins == 0.0
+
+
+def test_doses_lead_from_the_kept_config_to_the_best_and_beyond() -> None:
+    best = alone(TEAMS, "3@6")
+    assert between(TEAMS, best, 0).cells == TEAMS.cells and between(TEAMS, best, 1).cells == best.cells
+    half, double = between(TEAMS, best, 0.5).cells, between(TEAMS, best, 2).cells
+    assert half["3@6"].share == pytest.approx(0.625) and half["2@4"].share == pytest.approx(0.125)
+    assert double["3@6"].share == 1 and double["2@4"].share == 0, "shares stay within their bounds"
+    assert between(TEAMS, menu_of(TEAMS)["hard"], 4).cells["3@6"].hole_ratio == 1.0
+
+
+def test_a_file_may_name_a_config_instead_of_a_menu() -> None:
+    spec = tiny_spec()
+    written = json.loads(spec.model_dump_json())
+    assert HeadroomSpec.model_validate(written) == spec
+    written["forks"] = {"config": json.loads(CONFIG.model_dump_json()), "suite": written["forks"]["suite"]}
+    forks = HeadroomSpec.model_validate(written).forks
+    assert forks is not None and list(forks.menu)[:2] == ["kept", "uniform"] and forks.kept == CONFIG
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"probes": None, "forks": None}, "nothing would be measured"),
+        ({"forks": {"menu": {"kept": CONFIG}, "suite": SUITE}}, "lacks the config 'uniform'"),
+        ({"forks": {"menu": {"kept": CONFIG, "uniform": TEAMS}, "suite": SUITE, "doses": (1,)}}, "configs with the same cells"),
+        ({"students": ("lab-model", "lab-model")}, "two students are the same"),
+        ({"probes": {"configs": probes_of(CONFIG), "batches": 4}}, "greater than or equal to 8"),
+    ],
+)
+def test_specs_that_say_nothing(change: dict, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        tiny_spec(**change)

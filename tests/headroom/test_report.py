@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from frozenlab.headroom.report import gain_table, read_report, report_of, save_report
+from frozenlab.headroom.report_tables import HeadroomReport
+from frozenlab.headroom.spec import HeadroomError
+from frozenlab.headroom.store import create_headroom
+from frozenlab.loop.store import SessionStore
+from tests.headroom.builders import built, tiny_spec
+
+
+def gains_with(best: tuple[int, ...], gain: float, noise: float = 0.004) -> np.ndarray:
+    """(students, 4, 2): the config ``best`` of each student gains, the others do not."""
+    rng = np.random.default_rng(1)
+    gains = rng.normal(0, noise, (len(best), 4, 2))
+    for student, config in enumerate(best):
+        gains[student, config] += gain
+    return gains
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> HeadroomReport:
+    """Four students, of which two learn from one config and two from another."""
+    return report_of(built(tmp_path, gains_with((2, 3, 2, 3), 0.1)))
+
+
+def test_students_that_differ_have_headroom_and_information(report: HeadroomReport) -> None:
+    forks = report.forks
+    assert forks is not None and forks.information is not None and forks.icc is not None
+    assert forks.best == ("config 0", "config 1", "config 0", "config 1")
+    assert forks.headroom.value == pytest.approx(0.1, abs=0.01) and forks.headroom.unit == "student"
+    assert forks.information.value == pytest.approx(0.05, abs=0.06)
+    assert forks.noise == pytest.approx(0.004, abs=0.002) and forks.icc.value > 0.95
+    assert forks.before == (0.4,) * 4 and forks.boards == 2000
+    assert forks.pairs_for_headroom == 3
+    assert report.matrices[0].participation is not None and report.matrices[0].participation.value == pytest.approx(2, abs=0.05)
+    passed = {check.name: check.passed for check in report.checks}
+    assert passed["best - worst"] == passed["headroom (oracle - uniform)"] == passed["noise (A/A)"] == passed["ICC of configs"] == "pass"
+
+
+def test_students_that_are_alike_have_no_information_value(tmp_path: Path) -> None:
+    report = report_of(built(tmp_path, gains_with((2, 2, 2, 2), 0.1)))
+    assert (
+        report.forks is not None and report.forks.information is not None and report.forks.information.value == pytest.approx(0, abs=0.01)
+    )
+    assert report.verdict.startswith("No value of information was found")
+    assert {check.name: check.passed for check in report.checks}["value of information"] == "fail"
+
+
+def test_one_student_says_nothing_about_information(tmp_path: Path) -> None:
+    report = report_of(built(tmp_path, gains_with((2,), 0.1)))
+    assert report.forks is not None and report.forks.information is None
+    assert {check.name: check.passed for check in report.checks}["value of information"] == "not measured"
+    assert report.verdict.startswith("With one student")
+
+
+def test_values_by_influence_are_compared_with_gains(tmp_path: Path) -> None:
+    spec = tiny_spec()
+    gains = np.array([[[0.0, 0.0], [0.0, 0.0], [0.02, 0.02], [0.05, 0.05]]])
+    report = report_of(built(tmp_path, gains, spec))
+    assert report.forks is not None and report.forks.predicted[0] is not None
+
+
+def test_a_report_is_read_as_it_was_written(tmp_path: Path, report: HeadroomReport) -> None:
+    measurement = create_headroom(report.spec, SessionStore(tmp_path), "written")
+    assert read_report(measurement.dir) is None
+    save_report(measurement, report)
+    assert read_report(measurement.dir) == report
+    assert len(gain_table(report)) == 4 * 4 * 2
+    (measurement.dir / "report" / "report.json").write_text("{")
+    with pytest.raises(HeadroomError, match=r"report.json cannot be read"):
+        read_report(measurement.dir)
+
+
+def test_nothing_is_reported_before_anything_is_measured(tmp_path: Path) -> None:
+    with pytest.raises(HeadroomError, match="nothing is measured yet"):
+        report_of(create_headroom(tiny_spec(), SessionStore(tmp_path), "fresh"))
