@@ -71,9 +71,9 @@ def headroom_spec(options: argparse.Namespace) -> HeadroomSpec:
     from pydantic import ValidationError
 
     from frozenlab.errors import one_line
-    from frozenlab.headroom.students import check_students
     from frozenlab.headroom.spec import HeadroomSpec
     from frozenlab.headroom.store import shipped
+    from frozenlab.headroom.students import check_students
 
     if bool(options.what) == bool(options.preset):
         raise InputError("name a spec (JSON), the id of a measurement, or a --preset")
