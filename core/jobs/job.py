@@ -13,8 +13,7 @@ STOP_FILE = "stop"
 
 
 class Job(Protocol):
-    """A session, an evaluation, a study, a replay, a student or a headroom measurement. Its work is the function ``work`` in the worker
-    module of its kind."""
+    """A piece of work of one of KINDS, such as a session. Its work is the function ``work`` in the worker module of its kind."""
 
     kind: ClassVar[str]
     """The name of one of KINDS."""
@@ -65,6 +64,7 @@ KINDS = (
     Kind("evaluation", "results", "task.json", "frozenlab.benchmark.worker"),
     Kind("study", "studies", "study.json", "frozenlab.studies.worker"),
     Kind("replay", "replays", "task.json", "frozenlab.replays.worker"),
+    Kind("diagnosis", "diagnoses", "task.json", "frozenlab.diagnosis.worker"),
     Kind("student", "students", "recipe.json", "frozenlab.students.worker"),
     Kind("headroom", "headroom", "task.json", "frozenlab.headroom.worker"),
 )

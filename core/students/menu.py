@@ -19,7 +19,7 @@ CONFIG = ASSETS / "students" / "config.json"
 STRENGTHS = {"Never practised": 0.0, "Hardly practised": 0.1}
 """Title of a student -> how often it practises each cell of its axis, compared with any other cell."""
 APPRENTICES = 3
-APPRENTICE: Mapping[str, Any] = {"base": UNTRAINED, "boards": 20_000, "presentations": 40_000, "learning_rate": 3e-3}
+APPRENTICE: Mapping[str, Any] = {"base": UNTRAINED, "boards": 20_000, "presentations": 40_000}
 """What differs in the recipe of an apprentice, who has to learn everything."""
 Axis = tuple[str, tuple[str, ...]]
 """Its name, such as ``agents 5``, and its cells."""

@@ -1,0 +1,98 @@
+"""A diagnosis from students to report: what engineers are asked, that nothing is asked twice, and what the rates are."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from frozenlab.diagnosis import worker
+from frozenlab.diagnosis.report import DiagnosisReport, lines, report_of, table, write_report
+from frozenlab.diagnosis.store import Diagnosis, create_diagnosis, diagnoses, throw_away
+from frozenlab.diagnosis.task import DiagnosisError, obstacle, task_for
+from frozenlab.engineer.engineers import engineer_of
+from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.folders import LAB_MODEL
+from frozenlab.students.certificate import CellRates, Certificate
+from frozenlab.students.menu import practised
+from frozenlab.students.recipe import Recipe
+from frozenlab.students.store import Student, create_student
+
+CONFIG = EnvironmentConfig.uniform((3, 4, 5), agents=2)
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    return SessionStore()
+
+
+def planted(store: SessionStore, name: str, weak: tuple[str, ...], refused: str = "") -> Student:
+    """The lab model as a student with a certificate that says it is weak at these cells."""
+    recipe = Recipe(title=name, config=practised(CONFIG, weak), weak=weak, boards=8, presentations=8, boards_per_cell=8)
+    student = create_student(recipe, store, name)
+    shutil.copytree(LAB_MODEL, student.policy)
+    cells = tuple(
+        CellRates(cell=cell, words=cell, n=8, valid_before=4, valid_after=8, optimal_before=0, optimal_after=0, gained=4, lost=0)
+        for cell in CONFIG.cells
+    )
+    certificate = Certificate(weak=weak, cells=cells, refused=refused, policy_sha256="", created=0, seconds=0)
+    (student.dir / "certificate.json").write_text(certificate.model_dump_json())
+    return student
+
+
+def test_what_cannot_be_diagnosed_is_refused(store: SessionStore) -> None:
+    with pytest.raises(DiagnosisError, match="no student is as planned"):
+        task_for([])
+    with pytest.raises(DiagnosisError, match="not as planned: it is at 90 %"):
+        task_for([planted(store, "sound", ("3",), refused="it is at 90 %")])
+    student = planted(store, "weak", ("3",))
+    assert obstacle(student, "human") == "it is a person"
+    assert obstacle(student, "policy") is None
+    with pytest.raises(DiagnosisError, match="samples"):
+        task_for([student], samples=0)
+
+
+def test_engineers_are_asked_once_and_scored_against_the_certificate(store: SessionStore) -> None:
+    students = [planted(store, "weak-3", ("3",)), planted(store, "weak-4-5", ("4", "5"))]
+    engineers = [engineer_of(name) for name in ("rules", "uniform", "random")]
+    sizes = {"samples": 2, "boards_per_cell": 6, "sampled_boards": 2, "sampled_plans": 2}
+    diagnosis = create_diagnosis(task_for(students, engineers, ("failures",), **sizes), store, "first")
+    assert [shown.name for shown in diagnosis.task.shown] == ["failures", "none"]
+
+    def stop(done: int, of: int) -> None:
+        if done == 5:
+            (diagnosis.dir / STOP_FILE).touch()
+
+    assert worker.main(diagnosis.dir, stop) == STOPPED
+    assert len(diagnosis.answers()) == 5
+    with pytest.raises(DiagnosisError, match="no student has all"):
+        report_of(diagnosis)
+    (diagnosis.dir / STOP_FILE).unlink()
+    assert worker.main(diagnosis.dir) == DONE, Diagnosis(diagnosis.dir).state().error
+    answers = diagnosis.answers()
+    assert len(answers) == len({answer.key for answer in answers}) == diagnosis.task.total == 24
+
+    report = report_of(diagnosis)
+    assert report.chance == pytest.approx((1 / 3 + 2 / 3) / 2)
+    uniform = next(found for found in report.found if found.engineer == "uniform")
+    assert uniform.rate.mean == pytest.approx(report.chance), "who moves nothing knows nothing"
+    assert (uniform.aim, uniform.moved) == (None, 0)
+    by_section = {answer.shown: answer.record for answer in answers if answer.key[:2] == ("weak-3", "rules") and answer.sample == 0}
+    assert {claim.now is None for claim in by_section["none"].proposal.claims} == {False}, "rules fall back on the sampled rates"
+    validation = pd.read_parquet(diagnosis.dir / "evidence" / "weak-3.parquet")
+    read = {claim.cell: claim.now for claim in by_section["failures"].proposal.claims}
+    assert read == pytest.approx(validation.groupby("config_cell")["valid"].mean().to_dict())
+
+    write_report(report, diagnosis.dir)
+    assert DiagnosisReport.model_validate_json((diagnosis.dir / "report.json").read_text()) == report
+    assert len(pd.read_csv(diagnosis.dir / "rates.csv")) == len(table(report)) == 6
+    assert "chance 50 %" in lines(report)[0]
+    assert [found.id for found in diagnoses(store)] == ["first"]
+    throw_away(diagnosis)
+    assert not diagnoses(store)
