@@ -284,7 +284,7 @@ def random_boards(size: int, agents: int, hole_ratio: float, n: int, seed: int) 
         solid, used = set(cells[:holes]), cells[holes : holes + 2 * agents]
         rows = tuple("".join("H" if (r, c) in solid else "F" for c in range(size)) for r in range(size))
         board = Board(rows, tuple(Agent(used[2 * i], used[2 * i + 1]) for i in range(agents)))
-        if all(agent.start in board.distances_to(agent.goal) for agent in board.agents):
+        if all(agent.start in board.distances_to_goal(i) for i, agent in enumerate(board.agents)):
             boards.append(board)
     return boards
 

@@ -2,6 +2,7 @@
 
 The text form is the public MAPF-FrozenLake benchmark's map: one row a line, cells separated by one space, the letters
 ``S s A B C`` for the starts and ``G g a b c`` for the goals of agents 0..4. The JSON form is one line and has no limit on agents.
+Both also have ``^ v < >`` for one-way ice, which agents leave only that way, and ``0`` .. ``4`` for doors that only this agent may enter.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from frozenlab.errors import LabError
-from frozenlab.lake.exits import write_exits
+from frozenlab.lake.exits import ADDED, ARROWS, DOORS, KEPT, locked, write_exits
 
 Cell = tuple[int, int]
 """``(row, col)``, 0-based, from the top left."""
@@ -22,6 +23,9 @@ Cell = tuple[int, int]
 FROZEN, HOLE = "F", "H"
 START_LETTERS = "SsABC"
 GOAL_LETTERS = "Ggabc"
+ICE = FROZEN + HOLE + ARROWS + DOORS
+"""What a cell can be."""
+ICE_WORDS = f"F (frozen), H (hole), {' '.join(ARROWS)} (one-way ice) or {DOORS[0]} to {DOORS[-1]} (an agent's door)"
 MAX_SIDE = 32
 
 MOVES: dict[str, Cell] = {"U": (-1, 0), "D": (1, 0), "L": (0, -1), "R": (0, 1), "W": (0, 0)}
@@ -50,19 +54,20 @@ class Board:
     """A rectangular grid of frozen and hole cells with agents on it (a MAPF *instance*).
 
     Raises:
-        BoardError: rows of different length, an unknown letter, a start or goal off the grid, on a hole, or used twice.
+        BoardError: rows of different length, an unknown letter, a door of an agent that is not there, a start or goal off the grid, on
+            anything but plain ice, or used twice.
 
     Example:
         >>> board = Board(("FFF", "FHF"), (Agent(start=(0, 0), goal=(1, 2)),))
         >>> print(board.to_text())
         S F F
         F H G
-        >>> board.num_agents, board.holes, board.distances_to((1, 2))[0, 0]
+        >>> board.num_agents, board.holes, board.distances_to_goal(0)[0, 0]
         (1, ((1, 1),), 3)
     """
 
     rows: tuple[str, ...]
-    """One string over ``F`` and ``H`` a row; starts and goals are frozen cells."""
+    """One string over ``F H ^ v < > 0 1 2 3 4`` a row; starts and goals are plain frozen cells."""
     agents: tuple[Agent, ...]
 
     def __post_init__(self) -> None:
@@ -74,8 +79,10 @@ class Board:
             if len(row) != self.width:
                 raise BoardError(f"row {r} has {len(row)} cells, row 0 has {self.width}")
             for c, letter in enumerate(row):
-                if letter not in (FROZEN, HOLE):
-                    raise BoardError(f"cell ({r}, {c}) is {letter!r}; a cell is F (frozen) or H (hole)")
+                if letter not in ICE:
+                    raise BoardError(f"cell ({r}, {c}) is {letter!r}; a cell is {ICE_WORDS}")
+                if letter in DOORS and int(letter) >= len(self.agents) > 0:
+                    raise BoardError(f"cell ({r}, {c}) is a door of agent {letter}, whom the board does not have")
         if not self.agents:
             raise BoardError("the board has no agents")
         taken: dict[Cell, str] = {}
@@ -84,8 +91,9 @@ class Board:
                 name = f"the {role} of agent {i}"
                 if not self.contains(cell):
                     raise BoardError(f"{name} {cell} is off the {self.height}x{self.width} board")
-                if self.is_hole(cell):
-                    raise BoardError(f"{name} {cell} is a hole")
+                if (letter := self.rows[cell[0]][cell[1]]) != FROZEN:
+                    what = "a hole" if letter == HOLE else "one-way ice" if letter in ARROWS else "a door"
+                    raise BoardError(f"{name} {cell} is {what}")
                 if cell in taken:
                     raise BoardError(f"{name} {cell} is also {taken[cell]}; starts and goals are distinct cells")
                 taken[cell] = name
@@ -132,26 +140,37 @@ class Board:
 
     @cached_property
     def exits(self) -> bytes:
-        """The actions that an agent can take on each cell, row-major, as the bit masks of :mod:`frozenlab.lake.exits`."""
-        frozen = [letter == FROZEN for row in self.rows for letter in row]
-        exits = bytearray(len(frozen))
-        write_exits(frozen, self.width, exits)
-        return bytes(exits)
+        """The actions that an agent can take on each cell, and its door, row-major: the bit masks of :mod:`frozenlab.lake.exits`."""
+        letters = "".join(self.rows).encode("ascii")
+        exits = bytearray(len(letters))
+        write_exits([letter != ord(HOLE) for letter in letters], self.width, exits)
+        return bytes([mask & KEPT[letter] | ADDED[letter] for mask, letter in zip(exits, letters, strict=True)])
 
-    def leads(self, here: Cell, there: Cell) -> bool:
-        """Whether an agent on ``here``, a cell of the board, can be on ``there`` one step later if no other agent is in the way."""
+    def has_exit(self, here: Cell, there: Cell) -> bool:
+        """Whether an exit of ``here``, a cell of the board, leads to ``there``."""
         action = EXIT_OF.get((there[0] - here[0], there[1] - here[1]), 0)
         return bool(self.exits[here[0] * self.width + here[1]] & action)
 
-    def distances_to(self, target: Cell) -> dict[Cell, int]:
-        """Steps from every cell that can reach ``target`` when no other agent is in the way (breadth-first)."""
-        distance = {target: 0}
-        queue = deque([target])
+    def is_locked(self, cell: Cell, agent: int) -> bool:
+        """Whether a cell of the board is a door that the agent has no key for."""
+        return locked(self.exits[cell[0] * self.width + cell[1]], agent)
+
+    def leads(self, here: Cell, there: Cell, agent: int) -> bool:
+        """Whether the agent on ``here``, a cell of the board, can be on ``there`` one step later if no other agent is in the way."""
+        return self.has_exit(here, there) and not self.is_locked(there, agent)
+
+    def distances_to_goal(self, agent: int) -> dict[Cell, int]:
+        """Steps to the agent's goal from every cell from which it can get there when no other agent is in the way (breadth-first)."""
+        goal = self.agents[agent].goal
+        distance = {goal: 0}
+        queue = deque([goal])
         while queue:
             r, c = queue.popleft()
             for dr, dc in MOVES.values():
                 cell = (r + dr, c + dc)
-                if cell not in distance and self.contains(cell) and self.leads(cell, (r, c)):
+                if cell in distance or not self.contains(cell) or self.is_locked(cell, agent):
+                    continue
+                if self.has_exit(cell, (r, c)):
                     distance[cell] = distance[(r, c)] + 1
                     queue.append(cell)
         return distance
@@ -197,8 +216,8 @@ class Board:
                             )
                         found[agent] = (r, c)
                         letter = FROZEN
-                if letter not in (FROZEN, HOLE):
-                    known = f"F, H, starts {' '.join(START_LETTERS)}, goals {' '.join(GOAL_LETTERS)}"
+                if len(letter) != 1 or letter not in ICE:
+                    known = f"{' '.join(ICE)}, starts {' '.join(START_LETTERS)}, goals {' '.join(GOAL_LETTERS)}"
                     raise BoardError(f"line {number}, cell {c + 1}: {letter[:20]!r} is no cell; use {known}")
                 row += letter
             rows.append(row)

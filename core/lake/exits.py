@@ -1,10 +1,11 @@
 """The exits of a cell: a bit mask of the actions that an agent on it can take.
 
-Whatever steps or searches reads the exits and nothing else of the ice, so walls between cells or one-way ice can be data of a board.
-Where an exit leads, there need not be one that leads back. A hole has no exits, and no exit leads into it; on any other cell an agent can
-at least wait.
+Whatever steps or searches reads the exits and nothing else of the ice. A hole has no exits, and no exit leads into it; on any other cell
+an agent can at least wait. Where an exit leads, there need not be one that leads back: *one-way ice* has only the exit of its arrow, none if
+that points at a hole or off the board. The upper bits of a mask hold a *door*: 0 where there is none, else 1 + the number of the only agent
+that may enter the cell. Exits lead into doors as into any cell; whoever moves an agent asks :func:`locked` as well.
 
-Plain Python, so that boards can be judged without numba; kernels/grid.py compiles :func:`write_exits`.
+Plain Python, so that boards can be judged without numba; kernels/grid.py compiles these functions.
 """
 
 # mypy: disallow-untyped-defs=False
@@ -14,6 +15,14 @@ from __future__ import annotations
 
 UP, DOWN, LEFT, RIGHT, WAIT = (1 << action for action in range(5))
 """One bit for each action, in the order of MOVES."""
+DOOR = 5
+"""The lowest bit of the door; a mask is one byte, so at most five agents have doors."""
+ARROWS, DOORS = "^v<>", "01234"
+"""The letters of one-way ice, in the order of MOVES, and of doors: each is the number of the agent that has the key."""
+KEPT = bytes(WAIT | 1 << ARROWS.index(chr(letter)) if chr(letter) in ARROWS else 255 for letter in range(256))
+"""Letter of a cell -> the actions that its ice leaves of those that holes and the border leave."""
+ADDED = bytes(1 + DOORS.index(chr(letter)) << DOOR if chr(letter) in DOORS else 0 for letter in range(256))
+"""Letter of a cell -> its door."""
 
 
 def write_exits(frozen, width, exits):
@@ -39,3 +48,8 @@ def write_exits(frozen, width, exits):
         exits[first + width - 1] &= ~RIGHT
     for cell in range(cells):
         exits[cell] *= frozen[cell]
+
+
+def locked(mask, agent):
+    """Whether the cell with this mask is a door that ``agent`` has no key for."""
+    return mask >> DOOR != 0 and mask >> DOOR != agent + 1

@@ -1,7 +1,7 @@
 """The rules of the lake: what a plan does on a board, and its first fault if it breaks them.
 
 All agents move at once, one cell or a WAIT a time step. Following another agent and rotations are legal; sharing a cell and swapping
-cells are not. An agent whose path has ended waits where it stands, and still blocks (classical MAPF, Stern et al. 2019).
+cells are not. One-way ice is left only in the direction of its arrow, and a door is entered only by the agent that has its key. An agent whose path has ended waits where it stands, and still blocks (classical MAPF, Stern et al. 2019).
 This one classifier serves reward, charts, board viewer and the engineer's context: people see what the model saw.
 """
 
@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import Literal, get_args
 
 from frozenlab.errors import LabError
-from frozenlab.lake.board import MOVES, Board, Cell, Plan
+from frozenlab.lake.board import EXIT_OF, MOVES, Board, Cell, Plan
 
 Fault = Literal[
     "parse_error",
@@ -21,6 +21,8 @@ Fault = Literal[
     "missing_agent",
     "out_of_bounds",
     "hole",
+    "locked_door",
+    "against_arrow",
     "illegal_jump",
     "vertex_conflict",
     "edge_conflict",
@@ -149,7 +151,8 @@ def judge_paths(board: Board, paths: Paths, optimal_makespan: int | None = None)
 def _faults(board: Board, before: Path, now: Path, moving: bool) -> Iterator[tuple[Fault, tuple[int, ...]]]:
     """The faults of one time step in their order of precedence; ``before`` and ``now`` hold one cell an agent.
 
-    Nobody is ``moving`` at step 0, where ``before`` is the starts. Later an agent goes where an exit of its cell leads.
+    Nobody is ``moving`` at step 0, where ``before`` is the starts. Later an agent goes where an exit of its cell leads. Between cells side
+    by side only one-way ice lacks one.
     """
     for i, cell in enumerate(now):
         if not board.contains(cell):
@@ -157,9 +160,15 @@ def _faults(board: Board, before: Path, now: Path, moving: bool) -> Iterator[tup
     for i, cell in enumerate(now):
         if board.is_hole(cell):
             yield "hole", (i,)
-    for i, (old, new) in enumerate(zip(before, now, strict=True)):
-        if not (board.leads(old, new) if moving else old == new):
-            yield "illegal_jump", (i,)
+    for i, cell in enumerate(now):
+        if board.is_locked(cell, i):
+            yield "locked_door", (i,)
+    barred = [i for i, (old, new) in enumerate(zip(before, now, strict=True)) if not (board.has_exit(old, new) if moving else old == new)]
+    for i in barred:
+        if moving and (now[i][0] - before[i][0], now[i][1] - before[i][1]) in EXIT_OF:
+            yield "against_arrow", (i,)
+    for i in barred:
+        yield "illegal_jump", (i,)
     for i, j in combinations(range(len(now)), 2):
         if now[i] == now[j]:
             yield "vertex_conflict", (i, j)

@@ -6,8 +6,8 @@ import random
 
 from hypothesis import strategies as st
 
-from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.exits import DOWN, LEFT, RIGHT, UP
+from frozenlab.lake.board import FROZEN, Agent, Board
+from frozenlab.lake.exits import ARROWS, DOORS
 
 
 def random_board(rng: random.Random, height: int, width: int, agents: int, holes: int) -> Board:
@@ -24,23 +24,27 @@ def reachable_board(rng: random.Random, height: int, width: int, agents: int, ho
     """The same, drawn until every agent could reach its goal if it were alone."""
     while True:
         board = random_board(rng, height, width, agents, holes)
-        if all(agent.start in board.distances_to(agent.goal) for agent in board.agents):
+        if all(agent.start in board.distances_to_goal(i) for i, agent in enumerate(board.agents)):
             return board
 
 
 @st.composite
-def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5) -> Board:
-    """Rectangular boards with at least one agent; they may have no solution."""
+def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5, furnished: bool = False) -> Board:
+    """Rectangular boards with at least one agent; they may have no solution. ``furnished``: some with one-way ice and doors."""
     height = draw(st.integers(1, most_side))
     width = draw(st.integers(2 if height == 1 else 1, most_side))
     agents = draw(st.integers(1, min(most_agents, height * width // 2)))
     holes = draw(st.integers(0, height * width - 2 * agents))
-    return random_board(draw(st.randoms(use_true_random=False)), height, width, agents, holes)
+    rng = draw(st.randoms(use_true_random=False))
+    board = random_board(rng, height, width, agents, holes)
+    return furnish(board, rng, draw(st.sampled_from((0.0, 0.2, 0.6))), draw(st.sampled_from((0.0, 0.3)))) if furnished else board
 
 
-def one_way(board: Board, rng: random.Random, left_out: float) -> Board:
-    """The same board without a part of its exits. A board has no such thing of its own yet: the mask is put in place of the one it has."""
-    mask = bytes(exits & ~sum(exit for exit in (UP, DOWN, LEFT, RIGHT) if rng.random() < left_out) for exits in board.exits)
-    barred = Board(board.rows, board.agents)
-    barred.__dict__["exits"] = mask
-    return barred
+def furnish(board: Board, rng: random.Random, arrows: float, doors: float) -> Board:
+    """The same board with such parts of its plain cells turned into one-way ice, to any side, and into doors of any agents."""
+    ends = {cell for agent in board.agents for cell in (agent.start, agent.goal)}
+    rows = [list(row) for row in board.rows]
+    for r, c in [(r, c) for r in range(board.height) for c in range(board.width)]:
+        if rows[r][c] == FROZEN and (r, c) not in ends and (chance := rng.random()) < arrows + doors:
+            rows[r][c] = rng.choice(ARROWS) if chance < arrows else rng.choice(DOORS[: board.num_agents])
+    return Board(tuple("".join(row) for row in rows), board.agents)

@@ -8,6 +8,7 @@ agent (for the makespan) or all agents together (for the sum of costs) need at l
 # mypy: disallow-untyped-defs=False
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -31,16 +32,12 @@ class Truth(NamedTuple):
 
 
 Steps = dict[Cell, list[Cell]]
-"""The cells that a move leads to from each free cell."""
+"""The cells that a move of some agent leads to, from each free cell."""
 
 
-def brute_force(board: Board, steps: Steps | None = None) -> Truth:
-    """The truth about a board. Feasible to about two million joint states: 6x6 with 4 agents, in seconds at worst.
-
-    Args:
-        steps: None: any free cell leads to the free cells beside it.
-    """
-    steps = free_steps(board) if steps is None else steps
+def brute_force(board: Board) -> Truth:
+    """The truth about a board. Feasible to about two million joint states: 6x6 with 4 agents, in seconds at worst."""
+    steps = [steps_of(board, agent) for agent in range(board.num_agents)]
     makespan = _cheapest(board, steps, sums=False, waiting=True)
     if makespan is None:
         return Truth("unsolvable")
@@ -51,26 +48,38 @@ def brute_force(board: Board, steps: Steps | None = None) -> Truth:
     return Truth("solved", makespan, costs, without_wait is None, costs_without_wait is None)
 
 
-def free_steps(board: Board) -> Steps:
-    """Each free cell leads to the free cells beside it."""
-    free = [(r, c) for r in range(board.height) for c in range(board.width) if not board.is_hole((r, c))]
-    return {(r, c): [cell for cell in ((r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)) if cell in free] for r, c in free}
+def steps_of(board: Board, agent: int) -> Steps:
+    """By the letters of the board: onto free cells and own doors, from one-way ice only in the direction of its arrow."""
+    letter = {(r, c): row[c] for r, row in enumerate(board.rows) for c in range(board.width) if row[c] != "H"}
+    around = {"^": (-1, 0), "v": (1, 0), "<": (0, -1), ">": (0, 1)}
+
+    def may_enter(cell: Cell) -> bool:
+        return cell in letter and (not letter[cell].isdigit() or letter[cell] == str(agent))
+
+    return {
+        (r, c): [
+            (r + dr, c + dc)
+            for arrow, (dr, dc) in around.items()
+            if may_enter((r + dr, c + dc)) and (letter[r, c] == arrow or letter[r, c] not in around)
+        ]
+        for r, c in letter
+    }
 
 
-def _cheapest(board: Board, steps: Steps, *, sums: bool, waiting: bool, most: int = UNREACHED) -> int | None:
+def _cheapest(board: Board, steps: Sequence[Steps], *, sums: bool, waiting: bool, most: int = UNREACHED) -> int | None:
     """The least cost from the starts to all agents being parked, None if it is above ``most`` or there is no way.
 
     Args:
         sums: a step costs the number of agents that have not parked before it; else 1.
         waiting: an agent that has not parked may wait.
     """
-    place_of = {cell: place for place, cell in enumerate(steps)}
+    place_of = {cell: place for place, cell in enumerate(steps[0])}
     parked = len(place_of)
     after = np.full((board.num_agents, parked + 1, 6), -1)
     still = np.full((board.num_agents, parked + 1), UNREACHED)
     for i, agent in enumerate(board.agents):
         for here, place in place_of.items():
-            cells = steps[here] + [here] * waiting
+            cells = steps[i][here] + [here] * waiting
             places = [place_of[cell] for cell in cells] + [parked] * (agent.goal in cells)
             after[i, place, : len(places)] = places
         after[i, parked, 0] = parked

@@ -15,6 +15,7 @@ from ortools.sat.python import cp_model
 from frozenlab.lake.board import MOVES, Board, Cell
 
 PARKED: Cell = (-1, -1)
+ONE_WAY = {"^": "U", "v": "D", "<": "L", ">": "R"}
 
 
 def solvable_within(board: Board, makespan: int, *, waiting: bool = True) -> bool:
@@ -28,7 +29,7 @@ def solvable_within(board: Board, makespan: int, *, waiting: bool = True) -> boo
 
 def affordable(board: Board, costs: int, *, waiting: bool = True) -> bool:
     """Whether some plan has a sum of costs of at most ``costs``. Raises KeyError where an agent cannot reach its goal."""
-    alone = [board.distances_to(agent.goal)[agent.start] for agent in board.agents]
+    alone = [board.distances_to_goal(i)[agent.start] for i, agent in enumerate(board.agents)]
     slack = costs - sum(alone)
     return slack >= 0 and _solvable(board, [steps + slack for steps in alone], waiting, slack)
 
@@ -40,7 +41,7 @@ def _solvable(board: Board, deadlines: Sequence[int], waiting: bool, slack: int 
     crossing: dict[tuple[int, frozenset[Cell]], list[tuple[int, cp_model.IntVar]]] = defaultdict(list)  # by time and two cells
     losses: list[tuple[cp_model.IntVar, int]] = []
     for i, (agent, deadline) in enumerate(zip(board.agents, deadlines, strict=True)):
-        left = {**board.distances_to(agent.goal), PARKED: 0}
+        left = {**board.distances_to_goal(i), PARKED: 0}
         if left.get(agent.start, deadline + 1) > deadline:
             return False
         arriving: dict[Cell, list[cp_model.IntVar]] = {agent.start: [model.new_constant(1)]}
@@ -48,7 +49,9 @@ def _solvable(board: Board, deadlines: Sequence[int], waiting: bool, slack: int 
             leaving: dict[Cell, list[cp_model.IntVar]] = defaultdict(list)
             following: dict[Cell, list[cp_model.IntVar]] = defaultdict(list)
             for here in arriving:
-                for there in _next(board, here, agent.goal, waiting):
+                for there in _next(board, i, here, waiting):
+                    if there not in left:
+                        continue
                     if there != PARKED and left[there] + (there == agent.goal) > deadline - time:
                         continue
                     arc = model.new_bool_var("")
@@ -77,10 +80,12 @@ def _solvable(board: Board, deadlines: Sequence[int], waiting: bool, slack: int 
     return status == cp_model.OPTIMAL
 
 
-def _next(board: Board, here: Cell, goal: Cell, waiting: bool) -> list[Cell]:
-    """The places one step after ``here``."""
+def _next(board: Board, agent: int, here: Cell, waiting: bool) -> list[Cell]:
+    """The places one step after ``here``, by the letters of the board."""
     if here == PARKED:
         return [PARKED]
-    around = [(here[0] + dr, here[1] + dc) for dr, dc in MOVES.values() if waiting or (dr, dc) != (0, 0)]
-    cells = [cell for cell in around if board.contains(cell) and not board.is_hole(cell)]
-    return cells + [PARKED] * (goal in cells)
+    allowed = ONE_WAY.get(board.rows[here[0]][here[1]], "UDLR") + "W" * waiting
+    around = [(here[0] + MOVES[move][0], here[1] + MOVES[move][1]) for move in allowed]
+    shut = "H" + "01234".replace(str(agent), "")
+    cells = [cell for cell in around if cell == here or (board.contains(cell) and board.rows[cell[0]][cell[1]] not in shut)]
+    return cells + [PARKED] * (board.agents[agent].goal in cells)

@@ -85,4 +85,4 @@ def _solved_board(rng: random.Random) -> tuple[Board, Solution, int]:
         board = reachable_board(rng, size, size, agents, round(rng.uniform(0, 0.5) * size * size))
         found = solve(board, sum_of_costs=True)
         if found.sum_of_costs is not None:
-            return board, found, found.sum_of_costs - sum(board.distances_to(agent.goal)[agent.start] for agent in board.agents)
+            return board, found, found.sum_of_costs - sum(board.distances_to_goal(i)[agent.start] for i, agent in enumerate(board.agents))

@@ -8,7 +8,7 @@ from frozenlab.lake.board import Agent, Board, BoardError, read_board
 from tests.lake.boards import boards
 
 
-@given(boards())
+@given(boards(furnished=True))
 def test_both_forms_give_the_board_back(board: Board) -> None:
     assert read_board(board.to_text()) == board
     assert read_board(json.dumps(board.to_dict())) == board
@@ -53,6 +53,10 @@ def test_blank_lines_count_in_line_numbers_but_not_as_rows() -> None:
         ('{"map": ["F F"], "agents": [{"start": [0, 0], "goal": [0, 2]}]}', "off the 1x2 board"),
         ('{"map": ["F F"], "agents": [{"start": [0, -1], "goal": [0, 1]}]}', "off the 1x2 board"),
         ('{"map": ["F H"], "agents": [{"start": [0, 0], "goal": [0, 1]}]}', "is a hole"),
+        ('{"map": ["F ^"], "agents": [{"start": [0, 0], "goal": [0, 1]}]}', "is one-way ice"),
+        ('{"map": ["0 F"], "agents": [{"start": [0, 0], "goal": [0, 1]}]}', "is a door"),
+        ("S 1 G", "is a door of agent 1, whom the board does not have"),
+        ("S >> G", "line 1, cell 2: '>>' is no cell"),
         ('{"map": ["F F"], "agents": [{"start": [0, 0], "goal": [0, 0]}]}', "distinct cells"),
         ('{"map": ["G S"], "agents": [{"start": [0, 0], "goal": [0, 1]}]}', 'but "agents" says otherwise'),
         ('{"map": ["S G"', "not a JSON board: .* line 1, column"),
@@ -86,6 +90,6 @@ def test_no_damaged_json_brings_the_reader_down(board: Board, data: st.DataObjec
 
 def test_distances_go_around_holes_and_leave_out_what_is_cut_off() -> None:
     board = Board.from_text("S H F H\nF H F H\nF F G F")
-    distances = board.distances_to((2, 2))
+    distances = board.distances_to_goal(0)
     assert distances[(0, 0)] == 4 and distances[(0, 2)] == 2 and (1, 1) not in distances
-    assert len(board.distances_to((0, 0))) == 8 and board.hole_ratio == pytest.approx(4 / 12)
+    assert len(distances) == 8 and board.hole_ratio == pytest.approx(4 / 12)

@@ -80,7 +80,7 @@ def test_agents_that_swap_are_forbidden_their_moves_not_their_cells() -> None:
 
 def test_an_agent_cannot_stop_on_a_goal_that_it_has_to_leave_again() -> None:
     board = read_board("S G F")
-    path = shortest_path(board, 0, board.distances_to((0, 1)), [Constraint(0, 4, (0, 1))])
+    path = shortest_path(board, 0, board.distances_to_goal(0), [Constraint(0, 4, (0, 1))])
     assert path is not None and len(path) - 1 == 5 and path[4] != (0, 1) and path[5] == (0, 1)
 
 

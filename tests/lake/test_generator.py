@@ -80,7 +80,7 @@ def test_connected_placement_keeps_every_grid() -> None:
     uniform = generate(config, 50, seed=0)
 
     def reach(instances: list[Instance]) -> float:
-        return sum(len(i.board.distances_to(agent.goal)) for i in instances for agent in i.board.agents) / len(instances)
+        return sum(len(i.board.distances_to_goal(agent)) for i in instances for agent in range(i.board.num_agents)) / len(instances)
 
     assert reach(connected) < 0.7 * reach(uniform)
 

@@ -13,7 +13,7 @@ from frozenlab.lake.board import MOVES, Agent, Board, Plan
 from frozenlab.lake.kernels.judge import MISSING, judge_plans
 from frozenlab.lake.rules import FAULTS, judge
 from frozenlab.lake.solvers.solver import solve, stacked
-from tests.lake.boards import boards, random_board
+from tests.lake.boards import boards, furnish, random_board
 
 LETTERS = "".join(MOVES)
 
@@ -38,7 +38,7 @@ def defined(board: Board, plan: Plan) -> tuple[object, ...]:
     return (verdict.fault, verdict.step, verdict.agents[:2], verdict.makespan, verdict.sum_of_costs)
 
 
-@given(boards(most_side=5), st.data())
+@given(boards(most_side=5, furnished=True), st.data())
 def test_says_what_the_rules_say_of_random_plans(board: Board, data: st.DataObject) -> None:
     given_to = data.draw(st.one_of(st.just(board.num_agents), st.integers(0, board.num_agents)))
     plan = tuple(data.draw(st.text(LETTERS, max_size=7)) for _ in range(given_to))
@@ -50,6 +50,7 @@ def solved() -> list[tuple[Board, Plan]]:
     """Small crowded boards with an optimal plan."""
     rng = random.Random(3)
     drawn = [random_board(rng, rng.randint(3, 6), rng.randint(3, 6), rng.randint(1, 3), rng.randint(0, 3)) for _ in range(60)]
+    drawn += [furnish(board, rng, 0.2, 0.2) for board in drawn]
     return [(board, plan) for board in drawn if (plan := solve(board).plan) is not None]
 
 

@@ -99,6 +99,11 @@ def slow_first_step(board: Board, paths: Paths) -> tuple[int, set[str]] | None:
                 wrong.add("out_of_bounds")
             elif cell in board.holes:
                 wrong.add("hole")
+            elif board.rows[cell[0]][cell[1]] in "01234".replace(str(i), ""):
+                wrong.add("locked_door")
+            arrow = board.rows[there[i][0]][there[i][1]]
+            if cell != there[i] and arrow in "^v<>" and MOVES["UDLR"["^v<>".index(arrow)]] != (cell[0] - there[i][0], cell[1] - there[i][1]):
+                wrong.add("against_arrow")
             for j in range(i):
                 if here[j] == cell:
                     wrong.add("vertex_conflict")
@@ -109,7 +114,7 @@ def slow_first_step(board: Board, paths: Paths) -> tuple[int, set[str]] | None:
     return None
 
 
-@given(boards(most_side=4), st.data())
+@given(boards(most_side=4, furnished=True), st.data())
 def test_agrees_with_a_slow_judge(board: Board, data: st.DataObject) -> None:
     plan = tuple(data.draw(st.text(alphabet="".join(MOVES), max_size=6)) for _ in board.agents)
     verdict = judge(board, plan)

@@ -37,7 +37,7 @@ def test_large_boards_are_decided_and_their_values_consistent(size: int, agents:
         solution = solve(board)
         statuses.add(solution.status)
         assert solution.status in ("solved", "unsolvable")
-        distances = [board.distances_to(agent.goal).get(agent.start) for agent in board.agents]
+        distances = [board.distances_to_goal(i).get(agent.start) for i, agent in enumerate(board.agents)]
         if None in distances:
             assert solution.status == "unsolvable"
         elif solution.status == "solved":
@@ -54,7 +54,7 @@ def test_boards_beyond_the_exact_search_get_a_plan_and_what_is_known_of_it(agent
         solution = solve(board, sum_of_costs=True)
         assert solution.plan is not None
         verdict = judge(board, solution.plan)
-        least = max(board.distances_to(agent.goal)[agent.start] for agent in board.agents)
+        least = max(board.distances_to_goal(i)[agent.start] for i, agent in enumerate(board.agents))
         if solution.status == "solved":
             assert verdict.makespan == solution.makespan == least
         else:

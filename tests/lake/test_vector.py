@@ -11,7 +11,7 @@ from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import FAULTS, judge
 from frozenlab.lake.solvers.solver import Solution
-from tests.lake.boards import one_way, random_board
+from tests.lake.boards import furnish, random_board
 
 CROSS = Board.from_text("F S F\ns F g\nF G H")
 
@@ -26,12 +26,14 @@ def codes(*motions: str) -> np.ndarray:
     return np.array([[ACTIONS.index(letter) for letter in joint] for joint in zip(*motions, strict=True)])
 
 
-def drawn_boards(seed: int, n: int, num_agents: int, left_out: float = 0.0) -> list[Instance]:
+def drawn_boards(seed: int, n: int, num_agents: int, furnished: float = 0.0) -> list[Instance]:
     rng = random.Random(seed)
     shapes = [(rng.randint(2, 5), rng.randint(max(2, num_agents), 5)) for _ in range(n)]
     return [
         solved(
-            one_way(random_board(rng, h, w, num_agents, rng.randint(0, h * w - 2 * num_agents)), rng, left_out), rng.randint(1, 9), f"{i}"
+            furnish(random_board(rng, h, w, num_agents, rng.randint(0, h * w - 2 * num_agents)), rng, furnished, furnished),
+            rng.randint(1, 9),
+            f"{i}",
         )
         for i, (h, w) in enumerate(shapes)
     ]
@@ -39,9 +41,9 @@ def drawn_boards(seed: int, n: int, num_agents: int, left_out: float = 0.0) -> l
 
 @settings(max_examples=60)
 @given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12), st.sampled_from((0.0, 0.3)))
-def test_episodes_end_as_the_rules_judge_the_moves_that_were_made(seed: int, num_agents: int, max_steps: int, left_out: float) -> None:
-    """Also where moves lead one way."""
-    instances = drawn_boards(seed, 20, num_agents, left_out)
+def test_episodes_end_as_the_rules_judge_the_moves_that_were_made(seed: int, num_agents: int, max_steps: int, furnished: float) -> None:
+    """Also with one-way ice and doors."""
+    instances = drawn_boards(seed, 20, num_agents, furnished)
     lake = VectorLake(instances, max_steps=max_steps)
     rng = np.random.default_rng(seed)
     plans = [[""] * num_agents for _ in instances]

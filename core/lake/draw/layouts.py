@@ -1,4 +1,4 @@
-"""Drawing boards of the structured layouts, compiled; as a group of its own, because most boards are scatter. Imports numba.
+"""Drawing boards of all layouts but scatter, compiled; as a group of its own, because most boards are scatter. Imports numba.
 
 The layouts themselves are in the folder lake/layouts.
 """
@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from frozenlab.lake.draw.drawing import first_state, place_agents
+from frozenlab.lake.board import FROZEN, HOLE
+from frozenlab.lake.draw.drawing import first_state, place_agents, reachable, shuffled_head
+from frozenlab.lake.exits import ADDED, KEPT
 from frozenlab.lake.kernels.compiled import callable_from_kernels, entry, inlined, kernel
 from frozenlab.lake.kernels.stream import below
 from frozenlab.lake.layouts import LAYOUTS, walls
@@ -23,22 +25,30 @@ for helper in (walls.lines_up_to, walls.between_lines, walls.spread, walls.turne
 
 
 def one_of(recipes: tuple[tuple[int, Any], ...]) -> Any:
-    """A function for kernels that runs the recipe of a layout, of ``(index of the layout, compiled recipe)``."""
+    """A function for kernels that runs the recipe of a layout, of ``(index of the layout, compiled recipe)``.
+
+    It is for both kinds of recipes: both take two arguments of their own, the state of the stream, an array to write and another.
+    """
     (index, recipe), *others = recipes
     other = one_of(tuple(others)) if others else recipe
 
-    def write_turns(layout, size, holes, state, turns, scratch):
+    def first_or_other(layout, one, two, state, out, more):
         if layout == index:
-            return recipe(size, holes, state, turns, scratch)
-        return other(layout, size, holes, state, turns, scratch)
+            return recipe(one, two, state, out, more)
+        return other(layout, one, two, state, out, more)
 
-    def last(layout, size, holes, state, turns, scratch):
-        return recipe(size, holes, state, turns, scratch)
+    def last(layout, one, two, state, out, more):
+        return recipe(one, two, state, out, more)
 
-    return inlined(write_turns if others else last)
+    return inlined(first_or_other if others else last)
 
 
 write_turns = one_of(tuple((index, kernel(recipe.turns)) for index, recipe in enumerate(LAYOUTS) if recipe.turns))
+write_furniture = one_of(tuple((index, kernel(recipe.furnish)) for index, recipe in enumerate(LAYOUTS) if recipe.furnish))
+IS_LAID_OUT = tuple(recipe.turns is not None for recipe in LAYOUTS)
+IS_FURNISHED = tuple(recipe.furnish is not None for recipe in LAYOUTS)
+FROZEN_LETTER, HOLE_LETTER = ord(FROZEN), ord(HOLE)
+KEPT_EXITS, ADDED_DOOR = np.frombuffer(KEPT, np.uint8), np.frombuffer(ADDED, np.uint8)
 
 
 @kernel
@@ -46,7 +56,7 @@ def lay_out(layout, size, holes, state, free, cells):
     """Places ``holes`` holes on a free square board; returns the next state of the stream.
 
     Args:
-        layout: index in LAYOUTS of a layout that has a recipe.
+        layout: index in LAYOUTS of a layout that has a recipe of turns.
         state: uint64, of frozenlab.lake.kernels.stream.
         free: ``uint8[size * size]``, row-major; all 1 at entry, 0 where there is a hole afterwards.
         cells: ``int64[size * size]``, scratch.
@@ -109,21 +119,59 @@ def groups_beside(size, free, cell):
     return groups
 
 
+@kernel
+def furnish(layout, state, starts, goals, plain, ice, exits):
+    """Puts the one-way ice and the doors of a layout on a board; returns the next state of the stream.
+
+    Args:
+        plain: uint8, scratch; ``ice``: uint8, gets the letters of the board; ``exits``: uint8, are those of the holes, and get the others.
+    """
+    for cell in range(ice.shape[0]):
+        plain[cell] = exits[cell] != 0
+    for i in range(starts.shape[0]):
+        plain[starts[i]] = plain[goals[i]] = 0
+    state = write_furniture(layout, exits, starts.shape[0], state, ice, plain)
+    for cell in range(ice.shape[0]):
+        exits[cell] = exits[cell] & KEPT_EXITS[ice[cell]] | ADDED_DOOR[ice[cell]]
+    return state
+
+
 @entry("layouts")
-def draw_boards_of_layout(key, first, last, layout, placement, holes, size, exits, starts, goals, numbers):
-    """:func:`frozenlab.lake.draw.drawing.draw_boards` for a layout that has a recipe: ``layout`` is its index in LAYOUTS."""
+def draw_boards_of_layout(key, first, last, layout, placement, holes, size, exits, ice, starts, goals, numbers):
+    """:func:`frozenlab.lake.draw.drawing.draw_boards` for a layout that has a recipe.
+
+    Args:
+        layout: its index in LAYOUTS.
+        ice: uint8 ``[row, cell]``, gets the letters of the cells.
+    """
     free = np.empty(size * size, np.uint8)
     cells, label = np.empty(size * size, np.int64), np.empty(size * size, np.int64)
+    plain = np.empty(size * size, np.uint8)
     rows, number = 0, first
     while rows < exits.shape[0] and number < last:
         free[:] = 1
-        state = lay_out(layout, size, holes, first_state(key, number), free, cells)
-        low, high = 0, size * size - 1
-        for c in range(size * size):  # holes first
-            cells[high if free[c] else low] = c
-            low += 1 - free[c]
-            high -= free[c]
-        if place_agents(state, placement, holes, size, free, cells, label, exits[rows], starts[rows], goals[rows]):
+        state = first_state(key, number)
+        if IS_LAID_OUT[layout]:
+            state = lay_out(layout, size, holes, state, free, cells)
+            low, high = 0, size * size - 1
+            for c in range(size * size):  # holes first
+                cells[high if free[c] else low] = c
+                low += 1 - free[c]
+                high -= free[c]
+        else:
+            for c in range(size * size):
+                cells[c] = c
+            state = shuffled_head(state, cells, np.int64(0), holes)
+            for hole in range(holes):
+                free[cells[hole]] = 0
+        state, placed = place_agents(state, placement, holes, size, free, cells, label, exits[rows], starts[rows], goals[rows])
+        if placed:
+            for c in range(size * size):
+                ice[rows, c] = FROZEN_LETTER if free[c] else HOLE_LETTER
+            if IS_FURNISHED[layout]:
+                furnish(layout, state, starts[rows], goals[rows], plain, ice[rows], exits[rows])
+                placed = reachable(exits[rows], size, starts[rows], goals[rows], label, cells)
+        if placed:
             numbers[rows] = number
             rows += 1
         number += 1

@@ -33,8 +33,8 @@ REPEATS = 25
 Solved = tuple[Board, Solution]
 Drawn = tuple[int, int, Board, Solution]
 """The number of a draw, its canonical hash (0 where nobody needs it), and what was drawn."""
-_LETTERS = b"H" + b"F" * 255
-"""Byte translation table from the exits of a cell to its letter: a hole has none."""
+_LETTERS = np.frombuffer(b"H" + b"F" * 255, np.uint8)
+"""From the exits of a cell of a scatter board to its letter: a hole has none."""
 
 
 @dataclass(frozen=True)
@@ -170,24 +170,26 @@ class Stream:
         span, placement = (self.key, self.drawn, self.drawn + DRY_DRAWS), PLACEMENTS.index(kind.placement)
         if kind.layout == "scatter":
             n, self.drawn = drawing.draw_boards(*span, placement, kind.holes, kind.size, exits, starts, goals, numbers)
+            ice = _LETTERS[exits[:n]]
         else:
             from frozenlab.lake.draw.layouts import draw_boards_of_layout
 
-            layout = LAYOUTS.index(kind.layout)
-            n, self.drawn = draw_boards_of_layout(*span, layout, placement, kind.holes, kind.size, exits, starts, goals, numbers)
+            layout, ice = LAYOUTS.index(kind.layout), np.empty_like(exits)
+            n, self.drawn = draw_boards_of_layout(*span, layout, placement, kind.holes, kind.size, exits, ice, starts, goals, numbers)
+            ice = ice[:n]
         self.tried += n
         group, numbers, hashes = Boards(exits[:n], starts[:n], goals[:n], kind.size), numbers[:n], np.zeros(n, np.uint64)
         if self.distinct or len(self.exclude):
             hashes = drawing.canonical_of_boards(group.exits, kind.size, kind.size, group.starts, group.goals)
             kept = ~np.isin(hashes, self.exclude)
-            group, numbers, hashes = group.rows(kept), numbers[kept], hashes[kept]
+            group, ice, numbers, hashes = group.rows(kept), ice[kept], numbers[kept], hashes[kept]
         if len(numbers):
             solutions = solve_group(group, BUDGET_BULK, wait_definition=kind.wait_definition)
-            drawn = zip(numbers.tolist(), hashes.tolist(), map(self._board, *group[:3]), solutions, strict=True)
+            drawn = zip(numbers.tolist(), hashes.tolist(), map(self._board, ice, group.starts, group.goals), solutions, strict=True)
             self.ready.extend(draw for draw in drawn if draw[3].status == "solved" and draw[3].needs_wait is not None)
 
-    def _board(self, exits: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64]) -> Board:
+    def _board(self, ice: NDArray[np.uint8], starts: NDArray[np.int64], goals: NDArray[np.int64]) -> Board:
         size, cells = self.stratum.size, self.cells
-        letters = exits.tobytes().translate(_LETTERS).decode("ascii")
+        letters = ice.tobytes().decode("ascii")
         agents = tuple([Agent(cells[start], cells[goal]) for start, goal in zip(starts.tolist(), goals.tolist(), strict=True)])
         return Board.known_good(tuple([letters[at : at + size] for at in range(0, size * size, size)]), agents)

@@ -1,7 +1,8 @@
 """The graph of a board: numbered vertices, the moves between them, and distances. Imports numba.
 
-Vertices are the cells from which some goal can be reached, numbered 0..m-1. A move need not be possible both ways: a search from a start
-reads the successors of a vertex, a search back from a goal its predecessors.
+Vertices are the cells from which some goal can be reached if all doors are open, numbered 0..m-1. A move need not be possible both ways: a
+search from a start reads the successors of a vertex, a search back from a goal its predecessors. Both have the doors of others in them; the
+distances of an agent go around them.
 """
 
 # mypy: disallow-untyped-defs=False
@@ -12,8 +13,11 @@ from __future__ import annotations
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import kernel
-from frozenlab.lake.kernels.grid import DIRECTIONS, cell_towards, write_entries
+from frozenlab.lake.kernels.grid import DIRECTIONS, cell_towards, locked, write_entries
 from frozenlab.lake.kernels.limits import FAR
+
+SHUT = -1
+"""Stands for a door of another agent while distances are measured."""
 
 
 @kernel
@@ -64,10 +68,18 @@ def number_cells(exits, width, goal_cells, vertex_of, cell_of, successors, prede
 
 
 @kernel
-def distances(moves, m, source, out, queue):
-    """Breadth-first distances of all vertices into ``out``: from ``source``, or to it if ``moves`` are predecessors; FAR: no path."""
+def distances(moves, m, source, exits, cell_of, agent, out, queue):
+    """Breadth-first distances of all vertices into ``out``: from ``source``, or to it if ``moves`` are predecessors; FAR: no path.
+
+    Args:
+        exits, cell_of: of the board; ``agent``: its number on the board, which says what doors it has no key for.
+    """
+    shut = 0
     for a in range(m):
         out[a] = FAR
+        if locked(exits[cell_of[a]], agent):
+            out[a] = SHUT
+            shut += 1
     out[source] = 0
     queue[0] = source
     head, tail = 0, 1
@@ -82,6 +94,10 @@ def distances(moves, m, source, out, queue):
                 out[b] = out[a] + 1
                 queue[tail] = b
                 tail += 1
+    if shut > 0:
+        for a in range(m):
+            if out[a] == SHUT:
+                out[a] = FAR
 
 
 @kernel
@@ -91,6 +107,6 @@ def steps_from_start(team, problem):
     steps = np.empty((problem.starts.shape[0], m + 1), np.int16)
     queue = np.empty(m, np.int64)
     for i in team:
-        distances(problem.successors, m, problem.starts[i], steps[i], queue)
+        distances(problem.successors, m, problem.starts[i], problem.exits, problem.cell_of, problem.order[i], steps[i], queue)
         steps[i, m] = steps[i, goals[i]]
     return steps

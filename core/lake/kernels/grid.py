@@ -13,11 +13,12 @@ DIRECTIONS = 4
 """UP, DOWN, LEFT and RIGHT, numbered in this order: a direction is also the number of its bit in a mask of exits."""
 
 write_exits = inlined(exits.write_exits)
+locked = inlined(exits.locked)
 
 
 @entry("judge")
 def write_exits_of_boards(frozen, width, exits):
-    """The exits of boards of one shape, one a row."""
+    """The exits of boards of one shape, one a row, as holes and the border leave them."""
     for row in range(frozen.shape[0]):
         write_exits(frozen[row], width, exits[row])
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from frozenlab.lake.kernels.compiled import entry, kernel
-from frozenlab.lake.kernels.grid import cell_towards, neighbour
+from frozenlab.lake.kernels.grid import cell_towards, locked, neighbour
 from frozenlab.lake.rules import FAULTS
 
 MISSING = -1
@@ -19,7 +19,8 @@ MISSING = -1
 MISSING_AGENT = FAULTS.index("missing_agent")
 OUT_OF_BOUNDS = FAULTS.index("out_of_bounds")
 HOLE = FAULTS.index("hole")
-ILLEGAL_JUMP = FAULTS.index("illegal_jump")
+LOCKED_DOOR = FAULTS.index("locked_door")
+AGAINST_ARROW = FAULTS.index("against_arrow")
 VERTEX_CONFLICT = FAULTS.index("vertex_conflict")
 EDGE_CONFLICT = FAULTS.index("edge_conflict")
 GOAL_NOT_REACHED = FAULTS.index("goal_not_reached")
@@ -59,7 +60,7 @@ def judge_plan(exits, width, starts, goals, moves, lengths, out):
         now[i] = starts[i]
         stamps[now[i]] = i
     for step in range(1, last + 1):
-        outside = fallen = barred = -1
+        outside = fallen = shut = barred = -1
         for i in range(team):
             before[i] = now[i]
             letter = moves[i, step - 1] if step <= lengths[i] else WAIT
@@ -69,12 +70,16 @@ def judge_plan(exits, width, starts, goals, moves, lengths, out):
             direction = 0 if letter == UP else 1 if letter == DOWN else 2 if letter == LEFT else 3
             if exits[before[i]] >> direction & 1:
                 now[i] = cell_towards(before[i], direction, width)
+                if locked(exits[now[i]], i):
+                    shut = i if shut < 0 else shut
             else:
                 ahead = neighbour(before[i], direction, width, cells)
                 if ahead < 0:
                     outside = i if outside < 0 else outside
                 elif exits[ahead] == 0:
                     fallen = i if fallen < 0 else fallen
+                elif locked(exits[ahead], i):
+                    shut = i if shut < 0 else shut
                 else:
                     barred = i if barred < 0 else barred
         if outside >= 0:
@@ -83,8 +88,11 @@ def judge_plan(exits, width, starts, goals, moves, lengths, out):
         if fallen >= 0:
             out[0], out[1], out[2] = HOLE, step, fallen
             return
+        if shut >= 0:
+            out[0], out[1], out[2] = LOCKED_DOOR, step, shut
+            return
         if barred >= 0:
-            out[0], out[1], out[2] = ILLEGAL_JUMP, step, barred
+            out[0], out[1], out[2] = AGAINST_ARROW, step, barred
             return
 
         swapped = other = -1

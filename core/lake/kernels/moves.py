@@ -103,8 +103,9 @@ def movement(model, problem):
                 b = predecessors[c, q]
                 if b < 0:
                     break
-                before[i, c, n] = b
-                n += 1
+                if distance[i, b] != FAR:
+                    before[i, c, n] = b
+                    n += 1
             if model != NO_WAIT:
                 before[i, c, n] = c
                 n += 1
@@ -118,7 +119,8 @@ def movement(model, problem):
                 b = predecessors[goal, q]
                 if b < 0:
                     break
-                before[i, m, n] = b
-                n += 1
+                if distance[i, b] != FAR:
+                    before[i, m, n] = b
+                    n += 1
             n_before[i, m] = n
     return Model(after, n_after, before, n_before, least)

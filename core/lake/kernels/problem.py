@@ -30,13 +30,13 @@ class Problem(NamedTuple):
     """``[agent]`` vertices."""
     goals: NDArray[np.int64]
     exits: NDArray[np.uint8]
-    """``[cell]`` the masks of :mod:`frozenlab.lake.exits`."""
+    """``[cell]`` the masks of :mod:`frozenlab.lake.exits`; doors name agents of the board, see ``order``."""
     successors: NDArray[np.int64]
-    """``[vertex, 4]`` vertices that a move leads to, filled up with -1."""
+    """``[vertex, 4]`` vertices that a move leads to, filled up with -1; doors too, whoever has the key."""
     predecessors: NDArray[np.int64]
     """``[vertex, 4]`` vertices that a move comes from, filled up with -1."""
     distance: NDArray[np.int16]
-    """``[agent, vertex]`` steps to the agent's goal when no other agent is in the way (FAR: no path)."""
+    """``[agent, vertex]`` steps to the agent's goal when no other agent is in the way (FAR: no path, or a door of another agent)."""
     component: NDArray[np.int64]
     """``[agent]`` least agent of the same component: agents of different components can never meet."""
     order: NDArray[np.int64]
@@ -87,7 +87,7 @@ def build_problem(exits, width, start_cells, goal_cells):
     for i in range(k):
         component[i] = order[i] = i
     for i in range(k):
-        distances(predecessors, m, vertex_of[goal_cells[i]], unsorted[i], queue)
+        distances(predecessors, m, vertex_of[goal_cells[i]], exits, cell_of, i, unsorted[i], queue)
         start = vertex_of[start_cells[i]]
         if start < 0 or unsorted[i, start] == FAR:
             return Problem(-1, starts, goals, exits, successors, predecessors, unsorted, component, order, cell_of, width)

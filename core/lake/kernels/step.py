@@ -9,7 +9,8 @@ import numpy as np
 
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.kernels.compiled import kernel, outer
-from frozenlab.lake.kernels.judge import EDGE_CONFLICT, GOAL_NOT_REACHED, HOLE, ILLEGAL_JUMP, OUT_OF_BOUNDS, VERTEX_CONFLICT
+from frozenlab.lake.kernels.grid import locked
+from frozenlab.lake.kernels.judge import AGAINST_ARROW, EDGE_CONFLICT, GOAL_NOT_REACHED, HOLE, LOCKED_DOOR, OUT_OF_BOUNDS, VERTEX_CONFLICT
 from frozenlab.lake.reward import plan_reward
 
 NO_FAULT = -1
@@ -97,7 +98,13 @@ def first_fault(actions, before, after, exits, sides):
         for i in range(k):
             if exits[after[i, 0], after[i, 1]] == 0:
                 return HOLE
-        return ILLEGAL_JUMP
+        for i in range(k):
+            if locked(exits[after[i, 0], after[i, 1]], i):
+                return LOCKED_DOOR
+        return AGAINST_ARROW
+    for i in range(k):
+        if locked(exits[after[i, 0], after[i, 1]], i):
+            return LOCKED_DOOR
     for i in range(k):
         for j in range(i):
             if after[i, 0] == after[j, 0] and after[i, 1] == after[j, 1]:

@@ -73,7 +73,7 @@ def search(board: Board, objective: Objective = "sum_of_costs", max_nodes: int =
         objective: what is cheap: a small sum of costs, or a small makespan.
         max_nodes: generated nodes after which the search gives up.
     """
-    distances = [board.distances_to(agent.goal) for agent in board.agents]
+    distances = [board.distances_to_goal(i) for i in range(board.num_agents)]
 
     def node_of(id: int, parent: Node | None, constraint: Constraint | None) -> Node:
         """Plans all agents at the root, and below it only the agent that has a new constraint."""
@@ -149,6 +149,6 @@ def shortest_path(board: Board, agent: int, distance: dict[Cell, int], constrain
         seen.add((here, min(step, last)))
         for dr, dc in MOVES.values():
             there = (here[0] + dr, here[1] + dc)
-            if there in distance and board.leads(here, there) and not {(step + 1, None, there), (step + 1, here, there)} & forbidden:
+            if there in distance and board.leads(here, there, agent) and not {(step + 1, None, there), (step + 1, here, there)} & forbidden:
                 heappush(queue, (step + 1 + distance[there], distance[there], (*path, there)))
     return None

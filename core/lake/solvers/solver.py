@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from frozenlab.lake.board import FROZEN, Board, Plan
+from frozenlab.lake.board import HOLE, Board, Plan
 from frozenlab.lake.config import WaitDefinition
+from frozenlab.lake.exits import ADDED, KEPT
 from frozenlab.lake.kernels.limits import BOUNDED, BUDGET_FULL, HORIZON, SOLVED, UNDECIDED, UNSOLVABLE
 
 if TYPE_CHECKING:
@@ -211,9 +212,10 @@ def stacked(boards: Sequence[Board]) -> Boards:
 
     width, shape = boards[0].width, (len(boards), boards[0].num_agents)
     letters = "".join(["".join(board.rows) for board in boards]).encode("ascii")
-    frozen = (np.frombuffer(letters, np.uint8) == ord(FROZEN)).astype(np.uint8).reshape(len(boards), -1)
-    exits = np.empty_like(frozen)
-    write_exits_of_boards(frozen, width, exits)
+    ice = np.frombuffer(letters, np.uint8).reshape(len(boards), -1)
+    exits = np.empty_like(ice)
+    write_exits_of_boards((ice != ord(HOLE)).astype(np.uint8), width, exits)
+    exits = exits & np.frombuffer(KEPT, np.uint8)[ice] | np.frombuffer(ADDED, np.uint8)[ice]
     cells = [r * width + c for board in boards for agent in board.agents for r, c in (agent.start, agent.goal)]
     ends = np.array(cells, np.int64).reshape(*shape, 2)
     return Boards(exits, np.ascontiguousarray(ends[..., 0]), np.ascontiguousarray(ends[..., 1]), width)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frozenlab.lake.kernels.compiled import inlined, kernel
-from frozenlab.lake.kernels.grid import DIRECTIONS
+from frozenlab.lake.kernels.grid import DIRECTIONS, locked
 
 WORD = 62
 """Bits of a word of a bitboard, so that no word is ever negative."""
@@ -30,7 +30,7 @@ class Grid(NamedTuple):
     stride: int
     low: int
     high: int
-    """All cells."""
+    """All cells, doors too."""
     exits: tuple[int, int, int, int, int, int, int, int]
     """The cells with an exit UP, DOWN, LEFT and RIGHT, two words each."""
     starts: NDArray[np.int64]
@@ -38,7 +38,7 @@ class Grid(NamedTuple):
     distances: NDArray[np.int64]
     """``[agent]`` steps from the start to the goal when no other agent is in the way."""
     near: NDArray[np.int64]
-    """``[agent, steps, word]`` the cells from which an agent's goal is at most this many steps away."""
+    """``[agent, steps, word]`` the cells from which an agent's goal is at most this many steps away: no doors of others."""
 
 
 @kernel
@@ -134,6 +134,12 @@ def to_bitboards(team, problem, horizon, bit_of):
     distances = np.empty(k, np.int64)
     grid = Grid(stride, low, high, exits, bit_of[problem.starts[team]], bit_of[problem.goals[team]], distances, near)
     for i in range(k):
+        open_low, open_high = grid.low, grid.high
+        for vertex in range(problem.m):
+            if locked(problem.exits[cell_of[vertex]], problem.order[team[i]]):
+                bit_low, bit_high = bit(bit_of[vertex])
+                open_low &= ~bit_low
+                open_high &= ~bit_high
         low, high = bit(grid.goals[i])
         distances[i] = -1
         for steps in range(horizon + 1):
@@ -141,4 +147,6 @@ def to_bitboards(team, problem, horizon, bit_of):
             if distances[i] < 0 and has(low, high, grid.starts[i]):
                 distances[i] = steps
             low, high = cells_before(low, high, grid)
+            low &= open_low
+            high &= open_high
     return grid

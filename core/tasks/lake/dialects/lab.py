@@ -10,7 +10,7 @@ repeats its cell. The starts are not repeated.
 from __future__ import annotations
 
 from frozenlab.errors import LabError
-from frozenlab.lake.board import Board, Cell
+from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths
@@ -85,11 +85,7 @@ def max_plan_words(board: Board) -> int:
 
 def longest_distance(board: Board) -> int:
     """The longest of the agents' shortest paths, each alone on the board; agents that cannot reach their goal count as 0."""
-
-    def steps(start: Cell, goal: Cell) -> int:
-        return board.distances_to(goal).get(start, 0)
-
-    return max(steps(agent.start, agent.goal) for agent in board.agents)
+    return max(board.distances_to_goal(i).get(agent.start, 0) for i, agent in enumerate(board.agents))
 
 
 class BoardsInLabWords(LabDialect[Instance, Answer]):

@@ -44,8 +44,8 @@ def insight(board: Board, paths: Paths) -> Insight:
     team, here, after = len(cells), cells[:, :-1], cells[:, 1:]
     around = here[:, :, None] + STAY_AND_STEPS
     to_goal = np.full((team, board.height + 2, board.width + 2), OFF_THE_WAY)
-    for i, agent in enumerate(board.agents):
-        for (r, c), steps in board.distances_to(agent.goal).items():
+    for i in range(team):
+        for (r, c), steps in board.distances_to_goal(i).items():
             to_goal[i, r + 1, c + 1] = steps
     distances = to_goal[np.arange(team)[:, None, None], around[..., 0], around[..., 1]]
     now, then = distances[..., :1], distances[..., 1:]

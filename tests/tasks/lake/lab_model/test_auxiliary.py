@@ -37,10 +37,10 @@ def test_no_solver_move_is_blocked_or_taken_and_ways_tell_the_distance(solved: t
     board, paths = solved
     seen, word = insight(board, paths), 0
     for t in range(len(paths[0]) - 1):
-        for path, agent in zip(paths, board.agents, strict=True):
+        for agent, path in enumerate(paths):
             step = [b - a for a, b in zip(path[t], path[t + 1], strict=True)]
             move = STAY_AND_STEPS.tolist().index(step)
-            distance = board.distances_to(agent.goal)
+            distance = board.distances_to_goal(agent)
             assert seen.distance[word] == distance[path[t]] and seen.taken[word, move] == 0
             if move:
                 assert seen.ways[word, move - 1] == (CLOSER if distance[path[t + 1]] < distance[path[t]] else FARTHER)
