@@ -126,7 +126,11 @@ class Board:
     @cached_property
     def holes(self) -> tuple[Cell, ...]:
         """Hole cells in row-major order."""
-        return tuple((r, c) for r, row in enumerate(self.rows) for c, letter in enumerate(row) if letter == HOLE)
+        return self.cells_of(HOLE)
+
+    def cells_of(self, letter: str) -> tuple[Cell, ...]:
+        """The cells of one kind (a letter of ICE) in row-major order."""
+        return tuple((r, c) for r, row in enumerate(self.rows) for c, here in enumerate(row) if here == letter)
 
     @property
     def hole_ratio(self) -> float:

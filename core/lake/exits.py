@@ -1,9 +1,9 @@
 """The exits of a cell: a bit mask of the actions that an agent on it can take.
 
 Whatever steps or searches reads the exits and nothing else of the ice. A hole has no exits, and no exit leads into it; on any other cell
-an agent can at least wait. Where an exit leads, there need not be one that leads back: *one-way ice* has only the exit of its arrow, none if
-that points at a hole or off the board. The upper bits of a mask hold a *door*: 0 where there is none, else 1 + the number of the only agent
-that may enter the cell. Exits lead into doors as into any cell; whoever moves an agent asks :func:`locked` as well.
+an agent can at least wait. Where an exit leads, there need not be one that leads back: *one-way ice* has only the exit of its arrow, none
+if that points at a hole or off the board. The upper bits of a mask hold a *door*: 0 where there is none, else 1 + the number of the only
+agent that may enter the cell. Exits lead into doors as into any cell; code that moves an agent also checks :func:`locked`.
 
 Plain Python, so that boards can be judged without numba; kernels/grid.py compiles these functions.
 """

@@ -1,7 +1,8 @@
 """The rules of the lake: what a plan does on a board, and its first fault if it breaks them.
 
 All agents move at once, one cell or a WAIT a time step. Following another agent and rotations are legal; sharing a cell and swapping
-cells are not. One-way ice is left only in the direction of its arrow, and a door is entered only by the agent that has its key. An agent whose path has ended waits where it stands, and still blocks (classical MAPF, Stern et al. 2019).
+cells are not. One-way ice is left only in the direction of its arrow, and a door is entered only by the agent that has its key. An agent
+whose path has ended waits where it stands, and still blocks (classical MAPF, Stern et al. 2019).
 This one classifier serves reward, charts, board viewer and the engineer's context: people see what the model saw.
 """
 

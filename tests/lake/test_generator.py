@@ -16,6 +16,7 @@ from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.draw.rates import measured_rates, natural_wait_rate
 from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
 from frozenlab.lake.draw.stream import Stream
+from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers.solver import solve
@@ -180,6 +181,9 @@ def test_quotas_share_out_everything_within_one_of_the_exact_part(n: int, weight
     assert all(abs(share - n * weight / sum(weights)) < 1 + 1e-6 for share, weight in zip(shares, weights, strict=True))
 
 
+STEPS = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+
+
 def image(board: Board, turned: bool, upside: bool, mirrored: bool, order: list[int]) -> Board:
     rows = [list(row) for row in board.rows]
 
@@ -194,11 +198,17 @@ def image(board: Board, turned: bool, upside: bool, mirrored: bool, order: list[
         for c, letter in enumerate(row):
             y, x = move((r, c))
             grid[y][x] = letter
+            if letter in ARROWS:
+                dr, dc = STEPS[ARROWS.index(letter)]
+                (y2, x2) = move((r + dr, c + dc))
+                grid[y][x] = ARROWS[STEPS.index((y2 - y, x2 - x))]
+            elif letter in DOORS:
+                grid[y][x] = str(order.index(int(letter)))
     agents = [Agent(move(a.start), move(a.goal)) for a in board.agents]
     return Board(tuple("".join(row) for row in grid), tuple(agents[i] for i in order))
 
 
-@given(boards(), st.booleans(), st.booleans(), st.booleans(), st.randoms())
+@given(boards(furnished=True), st.booleans(), st.booleans(), st.booleans(), st.randoms())
 def test_the_hash_is_blind_to_symmetry_and_numbering(board: Board, a: bool, b: bool, c: bool, rng: random.Random) -> None:
     order = rng.sample(range(board.num_agents), board.num_agents)
     assert canonical_hash(image(board, a, b, c, order)) == canonical_hash(board)
@@ -211,6 +221,9 @@ def test_the_hash_tells_different_boards_apart() -> None:
     solid = Board.from_text("S F G\nF H F\ns H g")
     straight, column = Board.from_text("S F F G"), Board.from_text("S F\nF G")
     assert len({canonical_hash(b) for b in (board, crossed, solid, straight, column)}) == 5
+    furnished = [Board.from_text(f"S F G\nF {letter} F\ns H g") for letter in "F>v^01"]
+    assert len({canonical_hash(b) for b in furnished}) == 6
+    assert canonical_hash(Board.from_text("S > G\nF F F\ns H g")) != canonical_hash(Board.from_text("S < G\nF F F\ns H g"))
     assert canonical_hash(swapped) != canonical_hash(board)
 
 

@@ -102,7 +102,11 @@ def slow_first_step(board: Board, paths: Paths) -> tuple[int, set[str]] | None:
             elif board.rows[cell[0]][cell[1]] in "01234".replace(str(i), ""):
                 wrong.add("locked_door")
             arrow = board.rows[there[i][0]][there[i][1]]
-            if cell != there[i] and arrow in "^v<>" and MOVES["UDLR"["^v<>".index(arrow)]] != (cell[0] - there[i][0], cell[1] - there[i][1]):
+            if (
+                cell != there[i]
+                and arrow in "^v<>"
+                and MOVES["UDLR"["^v<>".index(arrow)]] != (cell[0] - there[i][0], cell[1] - there[i][1])
+            ):
                 wrong.add("against_arrow")
             for j in range(i):
                 if here[j] == cell:

@@ -37,9 +37,10 @@ class Failures(Section):
     def words(self, line: Evidence, size: int | None) -> list[str]:
         n = line.numbers
         if "step" in n:  # a worked case
-            fault = next(name for name in v.FAULT_WORDS if name in n)
+            fault = next(name for name in (*v.FAULT_WORDS, *v.MECHANIC_FAULT_WORDS) if name in n)
             return ["case", f"size{size}", fault, v.time_word(n["step"])]
-        seen = [word for fault in v.FAULT_WORDS if n.get(fault, 0) >= v.PERCENT_STEP / 200 for word in (fault, v.percent_word(n[fault]))]
+        faults = [fault for fault in (*v.FAULT_WORDS, *v.MECHANIC_FAULT_WORDS) if n.get(fault, 0) >= v.PERCENT_STEP / 200]
+        seen = [word for fault in faults for word in (fault, v.percent_word(n[fault]))]
         return [f"valid{size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from frozenlab.lake.kernels.compiled import entry, inlined, kernel
 from frozenlab.lake.exits import DOOR
+from frozenlab.lake.kernels.compiled import entry, inlined, kernel
 from frozenlab.lake.kernels.grid import DIRECTIONS, cell_towards, locked, neighbour, write_exits
 from frozenlab.lake.kernels.stream import GOLDEN, below, mix
 

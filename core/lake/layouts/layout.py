@@ -28,6 +28,6 @@ class Recipe:
     (uint8, row-major) and returns the next state of the random stream; ``scratch`` is int64, one a cell. Plain Python that numba can
     compile (draw/layouts.py does). None: all cells are equal, and the holes are drawn by chance alone."""
     furnish: Callable[..., Any] | None = None
-    """``furnish(exits, team, state, ice, plain) -> state`` puts one-way ice and doors on a board whose holes and agents are placed: it writes
-    their letters (exits.py) into ``ice`` (uint8, one a cell), only where ``plain`` is 1: no hole, no start, no goal. ``exits`` are the masks
-    that holes and the border leave. A board on which an agent can then not reach its goal is drawn again. None: plain ice."""
+    """``furnish(exits, team, state, ice, plain) -> state`` puts one-way ice and doors on a board that has its holes and agents: it
+    writes their letters (exits.py) into ``ice`` (uint8, one a cell), only where ``plain`` is 1: no hole, no start, no goal. ``exits`` are
+    the masks that holes and the border leave. A board on which an agent can then not reach its goal is drawn again. None: plain ice."""

@@ -50,7 +50,9 @@ def cut(board: Board, text: str, rng: np.random.Generator) -> Cut:
     if not answer.paths or not kept:
         return Cut("", board)
     agents = tuple(Agent(path[kept], agent.goal) for path, agent in zip(answer.paths, board.agents, strict=True))
-    return Cut(" ".join(words[: kept * board.num_agents]), Board.known_good(board.rows, agents))  # agents may stand on goals by now
+    return Cut(
+        " ".join(words[: kept * board.num_agents]), Board.known_good(board.rows, agents)
+    )  # agents may stand on goals, one-way ice and doors by now
 
 
 def padded(paths: Paths) -> Paths:
@@ -73,7 +75,7 @@ def vary(board: Board, paths: Paths, rng: np.random.Generator) -> Paths:
     for t, i in zip(rng.integers(1, steps, tries).tolist(), rng.integers(len(varied), size=tries).tolist(), strict=True):
         before, here, after = varied[i][t - 1 : t + 2]
         there = (before[0] + after[0] - here[0], before[1] + after[1] - here[1])
-        if before == after or here in (before, after, there) or board.is_hole(there):
+        if before == after or here in (before, after, there) or not (board.leads(before, there, i) and board.leads(there, after, i)):
             continue
         others = [path for j, path in enumerate(varied) if j != i]
         met = any(path[t] == there for path in others)

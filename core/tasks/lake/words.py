@@ -66,6 +66,20 @@ OUTCOMES = by_name(
         "#1A7FBF",
     ),
     fault(
+        "locked_door",
+        "enters a locked door",
+        "{agents} enters a door without its key",
+        "A door opens for one agent only, the one whose number it has. Nobody else may enter it.",
+        "#B5384B",
+    ),
+    fault(
+        "against_arrow",
+        "leaves one-way ice the wrong way",
+        "{agents} does not follow the arrow of one-way ice",
+        "A cell with an arrow can be entered from any side, and an agent may wait on it; it can be left only where the arrow points.",
+        "#5B5FC7",
+    ),
+    fault(
         "illegal_jump",
         "jumps over more than one cell",
         "{agents} does not begin at its start, or moves further than one cell",

@@ -52,6 +52,12 @@ def test_the_prompt_lists_holes_and_agents() -> None:
     assert render_board(board) == "<plan> h2 w3 k2 holes r1c1 agent0 r0c0 r0c2 agent1 r1c0 r1c2 moves"
 
 
+def test_the_prompt_lists_one_way_ice_and_doors_after_the_holes() -> None:
+    board = Board.from_text("S F G >\ns H g 1\n> ^ 0 1")
+    expected = "<plan> h3 w4 k2 holes r1c1 ^ r2c1 > r0c3 r2c0 door0 r2c2 door1 r1c3 r2c3 agent0 r0c0 r0c2 agent1 r1c0 r1c2 moves"
+    assert render_board(board) == expected and set(expected.split()) <= set(WORDS)
+
+
 def test_paths_of_unequal_length_are_filled_up_by_waiting() -> None:
     paths: tuple[tuple[Cell, ...], ...] = (((0, 0), (0, 1), (0, 2)), ((1, 0), (1, 1)))
     assert render_plan(paths) == "r0c1 r1c1 r0c2 r1c1"

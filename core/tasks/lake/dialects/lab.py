@@ -3,6 +3,8 @@
     <plan> h6 w6 k2 holes r0c1 r2c3 agent0 r0c0 r3c3 agent1 r1c1 r0c3 moves
     r1c0 r1c2 r2c0 r0c2 ...
 
+One-way ice and doors, where a board has them, follow the holes: ``^ r1c1 r2c0 > r3c3 door1 r2c2``.
+
 After ``moves`` the model writes, for each time step from 1 on, the cell of agent 0, agent 1, ...; then the end token. An agent that waits
 repeats its cell. The starts are not repeated.
 """
@@ -10,6 +12,7 @@ repeats its cell. The starts are not repeated.
 from __future__ import annotations
 
 from frozenlab.errors import LabError
+from frozenlab.lake import exits
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
@@ -17,7 +20,9 @@ from frozenlab.lake.rules import Paths
 from frozenlab.tasks.lake.answer import Answer
 from frozenlab.tasks.lake.dialects.vocabulary import (
     AGENTS,
+    ARROWS,
     CELLS,
+    DOORS,
     HEIGHTS,
     HOLES,
     MAX_AGENTS,
@@ -50,6 +55,9 @@ def render_board(board: Board) -> str:
     if board.num_agents > MAX_AGENTS:
         raise DialectError(f"the board has {board.num_agents} agents; the lab model reads up to {MAX_AGENTS}")
     words = [PLAN, HEIGHTS[board.height - 1], WIDTHS[board.width - 1], TEAMS[board.num_agents - 1], HOLES, *map(cell_word, board.holes)]
+    for name, letter in zip((*ARROWS, *DOORS), exits.ARROWS + exits.DOORS, strict=True):
+        if cells := board.cells_of(letter):
+            words += [name, *map(cell_word, cells)]
     for name, agent in zip(AGENTS, board.agents, strict=False):
         words += [name, cell_word(agent.start), cell_word(agent.goal)]
     return " ".join([*words, MOVES])

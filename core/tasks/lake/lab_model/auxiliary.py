@@ -33,7 +33,8 @@ class Insight(NamedTuple):
     distance: NDArray[np.int64]
     """(words,): steps from the agent's cell to its goal, ignoring other agents."""
     ways: NDArray[np.int64]
-    """(words, 4): whether up, down, left and right are BLOCKED, or lead CLOSER to the goal or FARTHER from it."""
+    """(words, 4): whether up, down, left and right are BLOCKED for the agent, or lead CLOSER to its goal or FARTHER from it. A cell from
+    which it cannot get to its goal counts as BLOCKED too."""
     taken: NDArray[np.int64]
     """(words, 5): whether staying or going there runs into an agent that has chosen its cell in this time step; ignored where blocked."""
 
@@ -48,6 +49,8 @@ def insight(board: Board, paths: Paths) -> Insight:
         for (r, c), steps in board.distances_to_goal(i).items():
             to_goal[i, r + 1, c + 1] = steps
     distances = to_goal[np.arange(team)[:, None, None], around[..., 0], around[..., 1]]
+    exits = np.pad(np.frombuffer(board.exits, np.uint8).reshape(board.height, board.width), 1)[here[..., 0], here[..., 1]]
+    distances[..., 1:][exits[..., None] >> np.arange(4) & 1 == 0] = OFF_THE_WAY
     now, then = distances[..., :1], distances[..., 1:]
     ways = np.where(then == OFF_THE_WAY, BLOCKED, np.where(then < now, CLOSER, FARTHER))
     taken = np.zeros(around.shape[:3], dtype=np.int64)

@@ -9,14 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.draw.generator import random_instances
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate, random_instances
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.tasks.lake.lab_model.auxiliary import BLOCKED, CLOSER, FARTHER, IGNORED, STAY_AND_STEPS, InsightHead, insight, nothing_to_see
 from frozenlab.tasks.lake.teacher import padded
 
 SOLVED: list[tuple[Board, Paths]] = [
     (instance.board, padded(walk(instance.board, instance.solution.plan or ())))
-    for instance in random_instances((3, 4, 6), (2, 3, 5), (0.1, 0.4), 60, seed=5)
+    for instance in (
+        *random_instances((3, 4, 6), (2, 3, 5), (0.1, 0.4), 60, seed=5),
+        *generate(EnvironmentConfig.uniform((4, 6), 3, 0.2, 0.5, {"oneway": 0.5, "doors": 0.5}), 60, seed=5),
+    )
 ]
 
 
@@ -30,6 +34,17 @@ def test_a_small_board_seen_by_hand() -> None:
     # The second agent's third move: from (1, 2), where the first agent has just moved to, back and forth over one edge.
     assert not judge_paths(board, paths).valid
     assert seen.taken[5].tolist() == [1, 1, 0, IGNORED, IGNORED]
+
+
+def test_ways_against_an_arrow_and_into_doors_of_others_are_blocked() -> None:
+    board = Board.from_text("S F 0\n1 v F\ns G g")
+    paths = (((0, 0), (0, 1), (1, 1), (2, 1)), ((2, 0), (2, 0), (2, 0), (2, 0)))
+    seen = insight(board, paths)
+    assert seen.ways[0].tolist() == [BLOCKED, BLOCKED, BLOCKED, CLOSER]
+    assert seen.ways[1].tolist() == [FARTHER, BLOCKED, BLOCKED, CLOSER]
+    assert seen.ways[2].tolist() == [BLOCKED, CLOSER, FARTHER, FARTHER]
+    assert seen.ways[4].tolist() == [BLOCKED, CLOSER, BLOCKED, BLOCKED]
+    assert seen.distance.tolist() == [3, 2, 2, 2, 1, 2, IGNORED]
 
 
 @given(st.sampled_from(SOLVED))

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.draw.generator import random_instances
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate, random_instances
 from frozenlab.lake.draw.hashes import NOTHING, canonical_hash, canonical_hashes
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
@@ -44,8 +45,11 @@ def tiny_policy() -> LabPolicy:
     return LabPolicy(build_network(hidden=32, layers=2, intermediate=64), build_tokenizer())
 
 
+FURNISHED = EnvironmentConfig.uniform((4, 6), 3, 0.1, 0.3, {"oneway": 0.5, "doors": 0.5})
+
+
 def some_boards(n: int = 40) -> list[tuple[Board, Paths]]:
-    instances = random_instances((3, 4, 5), (2, 3), (0.1, 0.3), n, seed=3)
+    instances = [*random_instances((3, 4, 5), (2, 3), (0.1, 0.3), n, seed=3), *generate(FURNISHED, n, seed=3)]
     return [(instance.board, padded(walk(instance.board, instance.solution.plan or ()))) for instance in instances]
 
 
