@@ -1,13 +1,15 @@
 """Measures how often random boards have a solution and how often those need a WAIT, and writes core/lake/data/natural_rates.csv.
 
-    python -m benchmarks.natural_rates
+    python -m benchmarks.natural_rates [LAYOUT ...]
 
-Minutes on one core. Every layout with uniform placement, and scatter with connected placement. Draws that the search budget leaves
-undecided (at most a few per cent, in the densest cells with 5 agents) count as draws only.
+Minutes on one core. With names of layouts, only those are measured, and the other rows of the file stay. Every layout with uniform
+placement, and scatter with connected placement. Draws that the search budget leaves undecided (at most a few
+per cent, in the densest cells with 5 agents) count as draws only.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 from itertools import product
 
@@ -26,18 +28,24 @@ SEED = 260_617_682
 
 
 def main() -> None:
-    measured = []
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("layouts", nargs="*", metavar="LAYOUT", help="only these, uniform placement (default: all)")
+    layouts = parser.parse_args().layouts
+    kinds = [(layout, placement) for layout, placement in KINDS if not layouts or (layout in layouts and placement == "uniform")]
+    with RATES.open(encoding="utf-8", newline="") as file:
+        measured = [row for row in list(csv.reader(file))[1:] if (row[3], row[4]) not in kinds]
     for size, agents in product(PAPER_SIZES, range(2, 6)):
         for holes in sorted({holes_of(size, ratio) for ratio in HOLE_RATIOS}):
             if size * size - holes >= 2 * agents:
-                for layout, placement in KINDS:
+                for layout, placement in kinds:
                     row = measure(Stratum(size, agents, holes, layout, placement))
-                    measured.append((size, agents, holes, layout, placement, *row))
+                    measured.append([*map(str, (size, agents, holes, layout, placement, *row))])
                     print(*measured[-1], flush=True)
     with RATES.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("size", "agents", "holes", "layout", "placement", "draws", "usable", "waiting"))
-        table.writerows(measured)
+        order = [(str(layout), str(placement)) for layout, placement in KINDS]
+        table.writerows(sorted(measured, key=lambda row: (*map(int, row[:3]), order.index((row[3], row[4])))))
 
 
 def measure(stratum: Stratum) -> tuple[int, int, int]:

@@ -48,6 +48,8 @@ def fault_sentence(verdict: Verdict) -> str:
         "missing_agent": f"The answer gives {who} no path." if verdict.agents else "The answer does not give every agent a path.",
         "out_of_bounds": f"Step {step}: {who} leaves the board at {cell}.",
         "hole": f"Step {step}: {who} falls into the hole at {cell}.",
+        "locked_door": f"Step {step}: {who} enters the door at {cell}, which opens for another agent only.",
+        "against_arrow": f"Step {step}: {who} leaves one-way ice for {cell}, where its arrow does not point.",
         "illegal_jump": f"Step {step}: {who} jumps to {cell}, which is no neighbouring cell."
         if step
         else f"{who.capitalize()} does not begin at its start but at {cell}.",
