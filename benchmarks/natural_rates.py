@@ -33,7 +33,7 @@ def main() -> None:
     layouts = parser.parse_args().layouts
     kinds = [(layout, placement) for layout, placement in KINDS if not layouts or (layout in layouts and placement == "uniform")]
     with RATES.open(encoding="utf-8", newline="") as file:
-        measured = [row for row in list(csv.reader(file))[1:] if (row[3], row[4]) not in kinds]
+        measured: list[list[str]] = [row for row in list(csv.reader(file))[1:] if (row[3], row[4]) not in kinds]
     for size, agents in product(PAPER_SIZES, range(2, 6)):
         for holes in sorted({holes_of(size, ratio) for ratio in HOLE_RATIOS}):
             if size * size - holes >= 2 * agents:
@@ -45,7 +45,8 @@ def main() -> None:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(("size", "agents", "holes", "layout", "placement", "draws", "usable", "waiting"))
         order = [(str(layout), str(placement)) for layout, placement in KINDS]
-        table.writerows(sorted(measured, key=lambda row: (*map(int, row[:3]), order.index((row[3], row[4])))))
+        measured.sort(key=lambda row: (*map(int, row[:3]), order.index((row[3], row[4]))))
+        table.writerows(measured)
 
 
 def measure(stratum: Stratum) -> tuple[int, int, int]:
