@@ -6,8 +6,9 @@ map size and, in some configs, layout); everybody else knows a cell by its name.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Protocol, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -59,6 +60,15 @@ def in_order(names: Iterable[str]) -> list[str]:
     return sorted(
         set(names), key=lambda name: ("@" not in name, [(part.zfill(9) if part.isdigit() else part) for part in NUMBERS.split(name)])
     )
+
+
+def quotas(n: int, weights: Sequence[float]) -> list[int]:
+    """``n`` shared out in proportion to ``weights`` by largest remainder; ties go to the earlier one."""
+    exact = [n * weight / sum(weights) for weight in weights]
+    shares = [math.floor(x + 1e-9) for x in exact]
+    for i in sorted(range(len(weights)), key=lambda i: shares[i] - exact[i])[: n - sum(shares)]:
+        shares[i] += 1
+    return shares
 
 
 class Settings(Protocol):

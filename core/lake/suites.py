@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from frozenlab.cells import quotas
 from frozenlab.lake.board import MAX_SIDE
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import MAX_AGENTS, MIN_SIZE, BoardKind, Layout, Ratio
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import name_instance
 from frozenlab.lake.draw.hashes import NOTHING, canonical_hashes
-from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
+from frozenlab.lake.draw.stratum import Stratum, holes_of
 from frozenlab.lake.draw.stream import Block, fill_blocks
 from frozenlab.lake.instance import Instance
 

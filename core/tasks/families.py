@@ -11,6 +11,7 @@ from frozenlab.cells import Config
 from frozenlab.errors import LabError, one_line
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 
@@ -19,7 +20,7 @@ class UnknownFamilyError(LabError, ValueError):
     """No task family has this name; the message lists those that there are."""
 
 
-FAMILIES: tuple[Family, ...] = (LAKE,)
+FAMILIES: tuple[Family, ...] = (LAKE, COUNTDOWN)
 """Every family."""
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenlab.cells import quotas
 from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.config import EnvironmentConfig, Placement
@@ -14,7 +15,7 @@ from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.generator import generate, random_instances, realised
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.draw.rates import measured_rates, natural_wait_rate
-from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
+from frozenlab.lake.draw.stratum import Stratum, holes_of
 from frozenlab.lake.draw.stream import Stream
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.instance import Instance

@@ -21,10 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from frozenlab.cells import quotas
 from frozenlab.lake.config import EnvironmentConfig, Placement
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.hashes import NOTHING
-from frozenlab.lake.draw.stratum import Stratum, holes_of, quotas
+from frozenlab.lake.draw.stratum import Stratum, holes_of
 from frozenlab.lake.draw.stream import Block, GenerationError, Solved, Stream, blocks_of, fill_blocks
 from frozenlab.lake.instance import Instance
 from frozenlab.seeds import mixed

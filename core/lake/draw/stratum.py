@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,12 +43,3 @@ class Stratum:
 def holes_of(size: int, hole_ratio: float) -> int:
     """Number of holes of a square board."""
     return math.floor(hole_ratio * size * size + 0.5)
-
-
-def quotas(n: int, weights: Sequence[float]) -> list[int]:
-    """``n`` shared out in proportion to ``weights`` by largest remainder; ties go to the earlier one."""
-    exact = [n * weight / sum(weights) for weight in weights]
-    shares = [math.floor(x + 1e-9) for x in exact]
-    for i in sorted(range(len(weights)), key=lambda i: shares[i] - exact[i])[: n - sum(shares)]:
-        shares[i] += 1
-    return shares

@@ -11,12 +11,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from frozenlab.cells import quotas
 from frozenlab.errors import GenerationError
 from frozenlab.lake.board import Agent, Board, Cell
 from frozenlab.lake.config import PLACEMENTS
 from frozenlab.lake.config_cell import LAYOUTS
 from frozenlab.lake.draw.hashes import NOTHING
-from frozenlab.lake.draw.stratum import Stratum, quotas
+from frozenlab.lake.draw.stratum import Stratum
 from frozenlab.lake.kernels.limits import BUDGET_BULK
 from frozenlab.lake.solvers.solver import Boards, Solution, solve_all, solve_group
 

@@ -111,14 +111,14 @@ OUTCOMES = by_name(
 """By name, in the order in which charts stack them. ``valid``: where the optimum is not known."""
 
 
-CELL = re.compile(r"(?:(\d+)@)?([a-z-]*)(\d+)")
+CELL = re.compile(rf"(?:(\d+)@)?({'|'.join(config_cell.LAYOUTS)}|)(\d+)")
 """The name of a cell: team, layout and map size."""
 
 
 def cell_label(name: str) -> str | None:
     """A cell in charts and tables; None: no cell of boards has such a name.
 
-    >>> [cell_label(name) for name in ("6", "3@6", "maze6", "3@maze6", "easy")]
+    >>> [cell_label(name) for name in ("6", "3@6", "maze6", "3@maze6", "numbers3")]
     ['6×6', '3 on 6×6', '6×6 maze', '3 on 6×6 maze', None]
     """
     parts = CELL.fullmatch(name)

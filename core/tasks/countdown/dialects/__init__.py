@@ -1,0 +1,1 @@
+"""How models are asked about Countdown tasks, and how their answers are read."""
