@@ -105,7 +105,10 @@ def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple
     for matrix in matrices:
         dim = [cell for cell, seen in zip(matrix.cells, matrix.seen, strict=True) if not seen]
         if dim:
-            said.append(f"Of {matrix.student}, no gradient is told from noise on {', '.join(dim)}: nearly all samples there earn alike.")
+            said.append(
+                f"No gradient of {matrix.student} is told from noise on {', '.join(dim)}: what its answers earn there hardly differs, or "
+                "differs by chance."
+            )
         if matrix.naive is not None and matrix.participation is not None:
             said.append(
                 f"Without the correction for noise the rank of {matrix.student} would seem to be {matrix.naive:.1f} instead of "
