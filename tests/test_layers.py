@@ -29,6 +29,7 @@ FLOORS = (
     ("tasks.lake.view",),
     ("tasks.view",),
     ("loop.page", "benchmark.page", "tasks.lake.benchmark.page", "studies.page", "replays.page", "diagnosis.page"),
+    ("headroom.page",),
     ("tasks.lake.page",),
     ("streamlit_app", "pages", "cli", "tasks.lake.cli", "doctor"),
 )

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 LEAST_BATCHES = 8
 """Batches from which the test of a gradient can reach :data:`SIGNAL`."""
 SIGNAL = 0.01
-"""A cell's gradient is told from noise below this p value."""
+"""A cell's gradient is distinguishable from noise below this p value."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ class Alignment:
     p: Floats
     """(cells,): p value of the test that a cell's gradient is zero."""
     cosine: Floats
-    """(cells, cells): cosines of the gradients without their noise; NaN for cells whose gradient is not told from noise. An estimate may
-    lie outside -1..1 by chance."""
+    """(cells, cells): cosines of the gradients without their noise; NaN for cells whose gradient is not distinguishable from noise. By
+    chance an estimate may lie outside -1..1."""
     error: Floats
     """(cells, cells): standard error of each cosine, by the jackknife over batches."""
     participation: Rank
@@ -59,7 +59,7 @@ class Alignment:
 
     @property
     def seen(self) -> NDArray[np.bool_]:
-        """(cells,): whether a cell's gradient is told from noise."""
+        """(cells,): whether a cell's gradient is distinguishable from noise."""
         return self.p < SIGNAL
 
 

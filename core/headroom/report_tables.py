@@ -35,12 +35,12 @@ class Matrix(Table):
     cells: tuple[str, ...]
     influence: tuple[Row, ...]
     cosine: tuple[Gaps, ...]
-    """Corrected for noise; None for cells whose gradient is not told from noise."""
+    """Corrected for noise; None for cells whose gradient is not distinguishable from noise."""
     error: tuple[Gaps, ...]
     p: Row
     """By cell: p value of the test that its gradient is zero."""
     seen: tuple[bool, ...]
-    """By cell: whether its gradient is told from noise."""
+    """By cell: whether its gradient is distinguishable from noise."""
     participation: Interval | None
     entropy: Interval | None
     naive: float | None

@@ -90,13 +90,13 @@ def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: 
 def rank_sentence(matrices: Sequence[Matrix]) -> str:
     known = [matrix for matrix in matrices if matrix.participation is not None]
     if not known:
-        return "No cell has a gradient that is told from noise: everything here is either always or never solved."
+        return "No cell has a gradient that is distinguishable from noise: everything here is either always or never solved."
     matrix = known[0]
     rank = matrix.participation
     assert rank is not None
     cells = sum(matrix.seen)
-    skills = "one skill" if rank.value < 1.5 else f"about {rank.value:.0f} skills" if rank.value >= 2 else "between one and two skills"
-    return f"To {matrix.student}, these {cells} cells are {skills}: the effective rank is {with_bounds(rank, 1, '')} of at most {cells}."
+    skills = "one skill" if rank.value < 1.25 else "little more than one skill" if rank.value < 2 else f"about {rank.value:.0f} skills"
+    return f"To {matrix.student}, {cells} cells are {skills}: effective rank {with_bounds(rank, 1, '')}."
 
 
 def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[str, ...]:
@@ -106,8 +106,8 @@ def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple
         dim = [cell for cell, seen in zip(matrix.cells, matrix.seen, strict=True) if not seen]
         if dim:
             said.append(
-                f"No gradient of {matrix.student} is told from noise on {', '.join(dim)}: what its answers earn there hardly differs, or "
-                "differs by chance."
+                f"No gradient of {matrix.student} is distinguishable from noise on {', '.join(dim)}: what its answers earn there hardly "
+                "differs, or differs by chance."
             )
         if matrix.naive is not None and matrix.participation is not None:
             said.append(

@@ -19,6 +19,7 @@ PAGES = {
     "train": ("Train", "Start a session and watch it"),
     "story": ("Story", "What did the model change, and was it right?"),
     "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
+    "headroom": ("Headroom", "What can be won here? What an engineer could change, measured before one is asked"),
     "replay": ("Replay", "What would others have proposed from the same evidence?"),
     "benchmark": ("Benchmark", "How good is a checkpoint, compared with others and with the paper?"),
     "help": ("Help", "How does the lab work? The loop, the rules of a board, and the words"),

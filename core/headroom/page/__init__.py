@@ -1,0 +1,1 @@
+"""The Headroom page: what can be won here?"""

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from frozenlab.headroom.page.figures import matrix_figure, short
+from frozenlab.headroom.report import read_report, report_of, save_report
+from frozenlab.headroom.report_tables import Matrix
+from frozenlab.headroom.store import Headroom, create_headroom, shipped
+from frozenlab.loop.store import SessionStore
+from frozenlab.studies.page.figures import Ink
+from tests.headroom.builders import built, tiny_spec
+from tests.headroom.test_report import gains_with
+from tests.pages.apptest import open_page, words
+
+
+@pytest.fixture(autouse=True)
+def sessions_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("measurement", [one for one in shipped() if read_report(one.dir)], ids=lambda one: one.id)
+def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> None:
+    report = read_report(measurement.dir)
+    assert report is not None and report.spec == measurement.task
+    app = open_page("headroom", headroom=f"recorded-{measurement.id}")
+    assert not app.exception and not app.warning
+    said = words(app)
+    assert escape(report.verdict) in said and report.spec.prediction in said
+    assert len(app.get("plotly_chart")) == 1
+
+
+@pytest.mark.parametrize(("view", "charts"), [("skills", 1), ("configs", 1), ("noise", 1)])
+def test_every_view_of_a_measurement(tmp_path: Path, view: str, charts: int) -> None:
+    measurement = built(tmp_path, gains_with((2, 3, 2, 3), 0.1))
+    save_report(measurement, report_of(measurement))
+    app = open_page("headroom", headroom="built", view=view)
+    assert not app.exception and len(app.get("plotly_chart")) == charts
+    said = words(app)
+    assert "✓ pass" in said and "at least 3 points" in said
+    assert app.query_params["view"] in (view, [view])
+
+
+def test_a_measurement_that_has_not_ended_can_go_on(tmp_path: Path) -> None:
+    create_headroom(tiny_spec(), SessionStore(tmp_path), "fresh")
+    state = tmp_path / "headroom" / "fresh" / "state.json"
+    state.write_text('{"status": "stopped"}')
+    app = open_page("headroom", headroom="fresh")
+    assert not app.exception and "This measurement stopped." in words(app)
+    assert app.button(key="headroom-go-on") is not None
+    app.button(key="headroom-remove").click().run()
+    assert not app.exception and not state.exists()
+    assert "no such measurement" in open_page("headroom", headroom="<script>").warning[0].value
+
+
+def test_the_form_names_the_command() -> None:
+    app = open_page("headroom")
+    app.button(key="headroom-new").click().run()
+    assert not app.exception
+    assert any(code.value.startswith("frozenlab headroom --preset") for code in app.code)
+
+
+def test_the_sign_of_a_cosine_is_seen_without_colour() -> None:
+    matrix = Matrix(
+        student="s", cells=("a", "b", "c"), influence=((1, 0, 0),) * 3, cosine=((1, -0.5, None), (-0.5, 1, None), (None,) * 3),
+        error=((0, 0.1, None), (0.1, 0, None), (None,) * 3), p=(0, 0, 1), seen=(True, True, False), participation=None, entropy=None,
+        naive=None, valid=(0.5,) * 3, mixed=(0.5,) * 3, tokens=(5.0,) * 3, tasks=64,
+    )  # fmt: skip
+    chart = matrix_figure(matrix, Ink("#000", 14))
+    assert [shape.fillcolor for shape in chart.figure.layout.shapes] == ["rgba(0, 0, 0, 0)"] * 2, "hollow"
+    assert list(chart.figure.data[0].text) == ["−.50", "−.50"] and "b and a −.50" in chart.alt
+    assert (short(0.834), short(1.04), short(-0.05), short(None)) == (".83", "1.0", "−.05", "-")
