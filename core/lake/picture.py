@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import cos, radians, sin
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
+from PIL.ImageColor import getrgb
 
 from frozenlab.lake.board import Board, Cell
+from frozenlab.lake.exits import ARROWS, DOORS
 
 AGENT_COLORS = ("#0072B2", "#E69F00", "#CC79A7", "#F0E442", "#56B4E9")
 """Agents 0..4: the five Okabe-Ito colours without vermillion, which marks faults, and green, which marks goals reached.
 Their smallest CIE76 distance under protanopia, deuteranopia and tritanopia is 17; numbers and dark outlines carry the rest."""
+
+
+TURNS = {"^": 0, ">": 90, "v": 180, "<": 270}
+"""One-way ice -> by how many degrees its arrow is turned, clockwise from upwards."""
 
 
 class BoardColors(NamedTuple):
@@ -29,7 +36,8 @@ class BoardColors(NamedTuple):
 
 
 def board_image(board: Board, positions: Sequence[Cell], cell: int = 48) -> NDArray[np.uint8]:
-    """The board with the agents at ``positions``: frozen cells light, holes hatched, goals framed, agents as numbered discs.
+    """The board with the agents at ``positions``: frozen cells light, holes hatched, one-way ice with chevrons, doors with two posts, goals
+    framed, agents as numbered discs.
 
     Args:
         cell: side of a cell in pixels.
@@ -47,7 +55,7 @@ def board_image(board: Board, positions: Sequence[Cell], cell: int = 48) -> NDAr
 
 
 def draw_floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float, cell: float, colors: BoardColors) -> None:
-    """Ice, hatched holes and numbered goals; ``cell`` is the side of a cell in pixels."""
+    """Ice, hatched holes, one-way ice, doors and numbered goals; ``cell`` is the side of a cell in pixels."""
     for r, row in enumerate(board.rows):
         for c, letter in enumerate(row):
             x, y = left + c * cell, top + r * cell
@@ -61,6 +69,10 @@ def draw_floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float,
                     near, far = max(edge, d - cell + edge), min(cell - edge, d - edge)
                     ends = (x + near, y + far, x + far, y + near)
                     draw.line(ends, fill=colors.hatch, width=max(1, round(cell * 0.03)))
+            elif letter in ARROWS:
+                draw_arrow(draw, letter, x, y, cell, colors)
+            elif letter in DOORS:
+                draw_door(draw, int(letter), x, y, cell, colors)
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         r, c = agent.goal
@@ -68,6 +80,26 @@ def draw_floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float,
         box = (left + c * cell + inset, top + r * cell + inset, left + (c + 1) * cell - inset, top + (r + 1) * cell - inset)
         draw.rounded_rectangle(box, cell * 0.1, outline=color, width=max(2, round(cell * 0.07)))
         draw.text((left + (c + 0.5) * cell, top + (r + 0.5) * cell), str(i), fill=colors.text, font=font(cell * 0.32), anchor="mm")
+
+
+def draw_arrow(draw: ImageDraw.ImageDraw, letter: str, x: float, y: float, cell: float, colors: BoardColors) -> None:
+    """One-way ice on the cell whose top left corner is (x, y): two chevrons to the side where it can be left."""
+    across, along = cos(radians(TURNS[letter])), sin(radians(TURNS[letter]))
+    for tip in (-0.42, -0.1):
+        corners = [(-0.3, tip + 0.26), (0.0, tip), (0.3, tip + 0.26)]
+        points = [(x + cell * (0.5 + px * across - py * along), y + cell * (0.5 + px * along + py * across)) for px, py in corners]
+        draw.line(points, fill=colors.text, width=max(2, round(cell * 0.07)), joint="curve")
+
+
+def draw_door(draw: ImageDraw.ImageDraw, agent: int, x: float, y: float, cell: float, colors: BoardColors) -> None:
+    """A door on the cell whose top left corner is (x, y): two posts in the agent's colour, and its number."""
+    color = AGENT_COLORS[agent]
+    tint = tuple(round(0.7 * ice + 0.3 * own) for ice, own in zip(getrgb(colors.ice), getrgb(color), strict=True))
+    draw.rounded_rectangle((x + cell * 0.05, y + cell * 0.05, x + cell * 0.95, y + cell * 0.95), cell * 0.12, fill=tint)
+    for post in (0.05, 0.81):
+        box = (x + cell * post, y + cell * 0.08, x + cell * (post + 0.14), y + cell * 0.92)
+        draw.rounded_rectangle(box, cell * 0.04, fill=color, outline=colors.outline, width=max(1, round(cell * 0.03)))
+    draw.text((x + cell * 0.5, y + cell * 0.5), str(agent), fill=colors.text, font=font(cell * 0.32), anchor="mm")
 
 
 def draw_agent(draw: ImageDraw.ImageDraw, i: int, x: float, y: float, cell: float, colors: BoardColors) -> None:

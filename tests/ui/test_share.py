@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board, BoardError
 from frozenlab.tasks.lake.view.share import decode, encode
+from tests.lake.boards import furnish
 
 
 @st.composite
@@ -18,7 +19,8 @@ def boards(draw: st.DrawFn) -> Board:
     team = draw(st.integers(1, min(6, len(cells) // 2)))
     holes = set(order[2 * team : 2 * team + draw(st.integers(0, len(cells) - 2 * team))])
     rows = tuple("".join("H" if (r, c) in holes else "F" for c in range(width)) for r in range(height))
-    return Board(rows, tuple(Agent(order[2 * i], order[2 * i + 1]) for i in range(team)))
+    board = Board(rows, tuple(Agent(order[2 * i], order[2 * i + 1]) for i in range(team)))
+    return furnish(board, draw(st.randoms(use_true_random=False)), *draw(st.sampled_from(((0.0, 0.0), (0.3, 0.3)))))
 
 
 @given(boards())

@@ -19,8 +19,7 @@ from frozenlab.engineer.sections import behaviour, failures, history, preserved,
 from frozenlab.engineer.sections.preserved import TEACHES, WORKS
 from frozenlab.lake.config import PAPER_SIZES, EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
-from frozenlab.lake.rules import FAULTS
-from frozenlab.tasks.lake.dialects.vocabulary import MAX_CELLS
+from frozenlab.tasks.lake.dialects.vocabulary import FAULT_WORDS, MAX_CELLS
 from frozenlab.tasks.lake.evidence import statistics as drawn_statistics
 
 TEAMS = (2, 3, 4, 5)
@@ -88,8 +87,8 @@ def draw_lines(rng: np.random.Generator, cell: Cell, size: int, share: float, va
     """The lines of every section on one cell, of this map size, with the held-out valid rate ``valid``."""
     sampled = float(np.clip(valid - abs(rng.normal(0, 0.08)), 0, 1))
     yield behaviour.cell_line(cell, sampled, rng.normal(0, 0.05), sampled * rng.uniform(0.5, 1))
-    weights = rng.dirichlet([COMMON_FAULTS.get(fault, 0.1) for fault in FAULTS]) * (1 - valid)
-    faults: dict[str, float] = {fault: float(weight) for fault, weight in zip(FAULTS, weights, strict=True) if weight > 0.01}
+    weights = rng.dirichlet([COMMON_FAULTS.get(fault, 0.1) for fault in FAULT_WORDS]) * (1 - valid)
+    faults: dict[str, float] = {fault: float(weight) for fault, weight in zip(FAULT_WORDS, weights, strict=True) if weight > 0.01}
     yield failures.cell_line(cell, int(rng.integers(16, 150)), valid, valid * rng.uniform(0.5, 1), faults)
     if faults and rng.random() < 0.3:
         yield failures.case_line(cell, "a", max(faults, key=lambda f: faults[f]), int(rng.integers(1, 2 * size)), "", "")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 
 from frozenlab.lake.board import Board, Cell
-from frozenlab.lake.picture import AGENT_COLORS, ink_on
+from frozenlab.lake.exits import ARROWS, DOORS
+from frozenlab.lake.picture import AGENT_COLORS, TURNS, ink_on
 from frozenlab.lake.rules import Paths
 from frozenlab.tasks.lake.view.tracks import complete
 from frozenlab.ui.theme import Palette, palette
@@ -26,6 +27,10 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
             fill = "url(#hatch)" if letter == "H" else ink.ice
             place = f'x="{c + 0.03}" y="{r + 0.03}" width=".94" height=".94" rx=".14"'
             parts.append(f'<rect {place} fill="{fill}" stroke="{ink.edge}" stroke-width=".02"/>')
+            if letter in ARROWS:
+                parts.append(_svg_arrow((r, c), letter, ink))
+            elif letter in DOORS:
+                parts.append(_svg_door((r, c), int(letter), ink))
     for i, agent in enumerate(board.agents):
         color = AGENT_COLORS[i % len(AGENT_COLORS)]
         (r, c) = agent.goal
@@ -45,6 +50,24 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
         parts.append(f'<circle cx="{c + 0.5}" cy="{r + 0.5}" r=".32" fill="{color}" stroke="{ink.outline}" stroke-width=".06"/>')
         parts.append(_svg_number(agent.start, i, ink_on(color)))
     return "".join(parts) + "</svg>"
+
+
+def _svg_arrow(cell: Cell, letter: str, ink: Palette) -> str:
+    """One-way ice, as the player draws it."""
+    turn = f"translate({cell[1] + 0.5} {cell[0] + 0.5}) rotate({TURNS[letter]})"
+    line = f'fill="none" stroke="{ink.text}" stroke-opacity=".8" stroke-width=".075" stroke-linecap="round" stroke-linejoin="round"'
+    return f'<path transform="{turn}" d="M-.3-.16L0-.42L.3-.16M-.3 .16L0-.1L.3 .16" {line}/>'
+
+
+def _svg_door(cell: Cell, agent: int, ink: Palette) -> str:
+    """A door, as the player draws it: two posts and a number."""
+    (r, c), color = cell, AGENT_COLORS[agent]
+    tint = f'<rect x="{c + 0.05}" y="{r + 0.05}" width=".9" height=".9" rx=".12" fill="{color}" fill-opacity=".3"/>'
+    posts = "".join(
+        f'<rect x="{c + x:g}" y="{r + 0.08:g}" width=".14" height=".84" rx=".04" fill="{color}" stroke="{ink.outline}" stroke-width=".03"/>'
+        for x in (0.05, 0.81)
+    )
+    return tint + posts + _svg_number(cell, agent, ink.text)
 
 
 def _svg_number(cell: Cell, number: int, fill: str) -> str:

@@ -180,7 +180,8 @@ def take(entry: choices.Entry, file_name: str) -> None:
 
 def draw_controls() -> None:
     st.markdown(
-        "- Press and drag over cells to **paint** holes or ice.\n"
+        "- Press and drag over cells to **paint** holes, one-way ice or doors, as chosen below the board; painting the same again gives "
+        "plain ice.\n"
         "- **Drag** a disc (start) or a square (goal) to another cell.\n"
-        "- With the keyboard: arrows, space for a hole, enter to pick up and put down."
+        "- With the keyboard: arrows, space to paint, enter to pick up and put down."
     )

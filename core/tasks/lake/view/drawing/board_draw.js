@@ -53,6 +53,58 @@ function outlined(ctx, colors, color, width, dash = []) {
   ctx.setLineDash([]);
 }
 
+const ARROWS = { "^": 0, ">": 0.25, v: 0.5, "<": 0.75 }; // one-way ice -> turns from upwards
+
+function isDoor(letter) {
+  return letter >= "0" && letter <= "9";
+}
+
+// Two chevrons; the first is near the edge, where an agent on the cell does not cover it.
+function drawArrow(ctx, frame, [r, c], turns, colors) {
+  ctx.save();
+  ctx.translate(frame.x(c), frame.y(r));
+  ctx.rotate(turns * 2 * Math.PI);
+  ctx.scale(frame.cell, frame.cell);
+  ctx.beginPath();
+  for (const tip of [-0.42, -0.1]) {
+    ctx.moveTo(-0.3, tip + 0.26);
+    ctx.lineTo(0, tip);
+    ctx.lineTo(0.3, tip + 0.26);
+  }
+  ctx.lineWidth = 0.075;
+  ctx.lineCap = ctx.lineJoin = "round";
+  ctx.globalAlpha *= 0.8;
+  ctx.strokeStyle = colors.text;
+  ctx.stroke();
+  ctx.restore();
+}
+
+// Two posts in the colour of the agent that has the key, with its number between them.
+function drawDoor(ctx, frame, [r, c], i, colors, font) {
+  const color = agentColor(colors, i);
+  ctx.save();
+  ctx.globalAlpha *= 0.3;
+  box(ctx, frame, [r, c], 0.05, 0.12);
+  ctx.fillStyle = color;
+  ctx.fill();
+  ctx.restore();
+  for (const side of [-0.38, 0.38]) {
+    ctx.beginPath();
+    ctx.roundRect(frame.x(c) + (side - 0.07) * frame.cell, frame.y(r) - 0.42 * frame.cell, 0.14 * frame.cell, 0.84 * frame.cell, frame.cell * 0.04);
+    ctx.fillStyle = color;
+    ctx.fill();
+    ctx.lineWidth = Math.max(0.8, frame.cell * 0.03);
+    ctx.strokeStyle = colors.outline;
+    ctx.stroke();
+  }
+  if (frame.cell < NUMBERS_FROM) return;
+  ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colors.text;
+  ctx.fillText(String(i), frame.x(c), frame.y(r) + frame.cell * 0.02);
+}
+
 function drawFloor(ctx, frame, board, colors, font) {
   board.rows.forEach((row, r) => [...row].forEach((letter, c) => {
     box(ctx, frame, [r, c], 0.03, 0.14);
@@ -61,6 +113,8 @@ function drawFloor(ctx, frame, board, colors, font) {
     ctx.strokeStyle = colors.edge;
     ctx.lineWidth = Math.max(0.5, frame.cell * 0.02);
     ctx.stroke();
+    if (letter in ARROWS) drawArrow(ctx, frame, [r, c], ARROWS[letter], colors);
+    if (isDoor(letter)) drawDoor(ctx, frame, [r, c], Number(letter), colors, font);
     if (letter !== "H") return;
     ctx.save();
     ctx.clip();

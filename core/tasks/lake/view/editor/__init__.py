@@ -1,4 +1,4 @@
-"""The board editor: paint holes, drag starts and goals."""
+"""The board editor: paint holes, one-way ice and doors, drag starts and goals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The editor: paint holes, drag starts and goals, change the size and the team.
+// The editor: paint holes, one-way ice and doors, drag starts and goals, change the size and the team.
 // data: {base, board: {rows, agents}, sides: [least, most], height, colors}; sends edit = {base, seq, rows, agents}.
 // While `base` stays the same the browser's own board is the truth; what the script echoes is older and is not looked at.
 
@@ -13,12 +13,42 @@ export default function ({ data, parentElement, setStateValue }) {
 
 const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 
+const PLAIN = "F", HOLE = "H";
+const SIDES = { "^": "up", v: "down", "<": "left", ">": "right" };
+
+function nameOf(letter) {
+  if (letter in ARROWS) return `one-way ice, ${SIDES[letter]}`;
+  return isDoor(letter) ? `door of agent ${letter}` : letter === HOLE ? "hole" : "ice";
+}
+
+// One-way ice or a door as on the board in the player.
+function artOf(letter, colors) {
+  const art = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  art.setAttribute("viewBox", "-.5 -.5 1 1");
+  art.setAttribute("class", "art");
+  const add = (name, attributes) => {
+    const part = art.appendChild(document.createElementNS("http://www.w3.org/2000/svg", name));
+    for (const [key, value] of Object.entries(attributes)) part.setAttribute(key, value);
+    return part;
+  };
+  if (letter in ARROWS) {
+    add("path", { d: "M-.3-.16L0-.42L.3-.16M-.3 .16L0-.1L.3 .16", transform: `rotate(${360 * ARROWS[letter]})`, class: "arrow" });
+  } else {
+    const fill = agentColor(colors, Number(letter));
+    add("rect", { x: -0.45, y: -0.45, width: 0.9, height: 0.9, rx: 0.12, fill, "fill-opacity": 0.3 });
+    for (const x of [-0.45, 0.31]) add("rect", { x, y: -0.42, width: 0.14, height: 0.84, rx: 0.04, fill, class: "post" });
+    add("text", { y: 0.12, class: "number" }).textContent = letter;
+  }
+  return art;
+}
+
 class Editor {
   constructor(root) {
     this.root = root;
     this.base = null;
     this.seq = 0;
     this.focus = [0, 0];
+    this.brush = HOLE;
     this.restyled = new MutationObserver(() => this.paintTheme());
     this.focused = ({ target }) => { this.focus = [Number(target.dataset.r), Number(target.dataset.c)]; };
   }
@@ -42,12 +72,12 @@ class Editor {
       more.onclick = () => this.resize(stepper.dataset.what, 1);
     }
     this.find(".clear").onclick = () => {
-      this.holes = this.holes.map((row) => row.map(() => false));
-      this.commit("No holes left.");
+      this.ice = this.ice.map((row) => row.map(() => PLAIN));
+      this.commit("All ice is plain.");
     };
     if (data.base === this.base) return;
     this.base = data.base;
-    this.holes = data.board.rows.map((row) => [...row].map((letter) => letter === "H"));
+    this.ice = data.board.rows.map((row) => [...row]);
     this.agents = data.board.agents.map(({ start, goal }) => ({ start: [...start], goal: [...goal] }));
     this.carried = null;
     this.focus = [0, 0];
@@ -62,8 +92,8 @@ class Editor {
 
   // --- what is where
 
-  get rows() { return this.holes.length; }
-  get cols() { return this.holes[0].length; }
+  get rows() { return this.ice.length; }
+  get cols() { return this.ice[0].length; }
 
   pieceAt(cell) {
     for (const [i, agent] of this.agents.entries()) {
@@ -74,23 +104,28 @@ class Editor {
 
   free() {
     const cells = [];
-    this.holes.forEach((row, r) => row.forEach((hole, c) => { if (!hole && !this.pieceAt([r, c])) cells.push([r, c]); }));
+    this.ice.forEach((row, r) => row.forEach((letter, c) => { if (letter === PLAIN && !this.pieceAt([r, c])) cells.push([r, c]); }));
     return cells;
   }
 
   // --- changes
 
-  paint(cell, hole) {
-    if (this.pieceAt(cell) || this.holes[cell[0]][cell[1]] === hole) return false;
-    this.holes[cell[0]][cell[1]] = hole;
+  paint(cell, letter) {
+    if (this.pieceAt(cell) || this.ice[cell[0]][cell[1]] === letter) return false;
+    this.ice[cell[0]][cell[1]] = letter;
     return true;
+  }
+
+  // What a stroke that begins on `cell` paints: what the brush has, or plain ice over what the brush has painted.
+  strokeFrom(cell) {
+    return this.ice[cell[0]][cell[1]] === this.brush ? PLAIN : this.brush;
   }
 
   move({ i, role }, cell) {
     const there = this.pieceAt(cell);
     if (there) this.agents[there.i][there.role] = this.agents[i][role];
     this.agents[i][role] = [...cell];
-    this.holes[cell[0]][cell[1]] = false;
+    this.ice[cell[0]][cell[1]] = PLAIN;
     this.focus = [...cell];
     this.commit(`${role} of agent ${i} to (${cell.join(", ")})`);
   }
@@ -103,6 +138,9 @@ class Editor {
   hire(by) {
     if (by < 0) {
       this.agents.pop();
+      const gone = String(this.agents.length);
+      this.ice = this.ice.map((row) => row.map((letter) => (letter === gone ? PLAIN : letter)));
+      if (this.brush === gone) this.brush = HOLE;
     } else {
       const free = this.free();
       // The new agent crosses the board: from the first free cell to the last.
@@ -112,22 +150,22 @@ class Editor {
   }
 
   reshape(rows, cols) {
-    const holes = Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => this.holes[r]?.[c] ?? false));
+    const ice = Array.from({ length: rows }, (_, r) => Array.from({ length: cols }, (_, c) => this.ice[r]?.[c] ?? PLAIN));
     const lost = [];
     for (const agent of this.agents) {
       for (const role of ["start", "goal"]) if (agent[role][0] >= rows || agent[role][1] >= cols) lost.push([agent, role]);
     }
-    this.holes = holes;
-    // Pieces on cells that are gone move to the nearest cell without one; a hole there freezes.
+    this.ice = ice;
+    // Pieces on cells that are gone move to the nearest cell without one, plain ice if it is no farther.
     for (const [agent, role] of lost) {
       const [r0, c0] = agent[role];
       let best = null;
       for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) {
-        const far = Math.abs(r - r0) + Math.abs(c - c0) + (holes[r][c] ? 1.5 : 0);
+        const far = Math.abs(r - r0) + Math.abs(c - c0) + (ice[r][c] === PLAIN ? 0 : 1.5);
         if (!this.pieceAt([r, c]) && (!best || far < best.far)) best = { far, cell: [r, c] };
       }
       agent[role] = best.cell;
-      holes[best.cell[0]][best.cell[1]] = false;
+      ice[best.cell[0]][best.cell[1]] = PLAIN;
     }
     this.focus = [Math.min(this.focus[0], rows - 1), Math.min(this.focus[1], cols - 1)];
     this.commit(`${rows} by ${cols} cells`);
@@ -140,12 +178,12 @@ class Editor {
     this.send({
       base: this.base,
       seq: this.seq,
-      rows: this.holes.map((row) => row.map((hole) => (hole ? "H" : "F")).join("")),
+      rows: this.ice.map((row) => row.join("")),
       agents: this.agents.map(({ start, goal }) => ({ start, goal })),
     });
   }
 
-  // --- pointer: a stroke paints holes or ice, a drag moves a piece
+  // --- pointer: a stroke paints, a drag moves a piece
 
   cellUnder(event) {
     const hit = this.root.elementFromPoint?.(event.clientX, event.clientY)?.closest(".cell");
@@ -157,14 +195,14 @@ class Editor {
     if (!cell || event.button) return;
     event.preventDefault();
     const piece = this.pieceAt(cell);
-    const hole = !this.holes[cell[0]][cell[1]];
+    const letter = this.strokeFrom(cell);
     let changed = false;
     let over = cell;
     const visit = (here) => {
       if (!here) return;
       over = here;
       if (piece) this.mark(here);
-      else if (this.paint(here, hole)) { changed = true; this.draw(); }
+      else if (this.paint(here, letter)) { changed = true; this.draw(); }
     };
     this.focus = cell;
     if (piece) this.lift(piece);
@@ -176,7 +214,7 @@ class Editor {
         this.lift(null);
         if (e.type === "pointerup" && !same(over, cell)) this.move(piece, over);
       } else if (changed) {
-        this.commit(hole ? "Holes painted." : "Ice painted.");
+        this.commit(`Painted: ${nameOf(letter)}.`);
       }
       this.cell(this.focus).focus({ preventScroll: true });
     };
@@ -193,7 +231,7 @@ class Editor {
       this.focus = [Math.max(0, Math.min(r + dr, this.rows - 1)), Math.max(0, Math.min(c + dc, this.cols - 1))];
       this.draw();
     } else if (event.key === " ") {
-      if (this.paint([r, c], !this.holes[r][c])) this.commit(this.holes[r][c] ? "Hole." : "Ice.");
+      if (this.paint([r, c], this.strokeFrom([r, c]))) this.commit(`Painted: ${nameOf(this.ice[r][c])}.`);
     } else if (event.key === "Enter") {
       const carried = this.carried;
       if (carried) {
@@ -234,15 +272,16 @@ class Editor {
     editor.style.setProperty("--rows", this.rows);
     editor.style.setProperty("--cols", this.cols);
     if (this.grid.children.length !== this.rows || this.grid.children[0].children.length !== this.cols) this.build();
-    this.holes.forEach((row, r) => row.forEach((hole, c) => {
+    this.ice.forEach((row, r) => row.forEach((letter, c) => {
       const cell = this.cell([r, c]);
       const piece = this.pieceAt([r, c]);
-      cell.classList.toggle("hole", hole);
+      cell.classList.toggle("hole", letter === HOLE);
       cell.classList.remove("over");
       cell.tabIndex = same(this.focus, [r, c]) ? 0 : -1;
-      const what = piece ? `${piece.role} of agent ${piece.i}` : hole ? "hole" : "ice";
+      const what = piece ? `${piece.role} of agent ${piece.i}` : nameOf(letter);
       cell.setAttribute("aria-label", `row ${r}, column ${c}: ${what}`);
       cell.replaceChildren();
+      if (letter !== PLAIN && letter !== HOLE) cell.append(artOf(letter, this.data.colors));
       if (!piece) return;
       const token = cell.appendChild(document.createElement("span"));
       token.className = `piece ${piece.role}`;
@@ -252,6 +291,7 @@ class Editor {
       token.style.setProperty("--color", color);
       token.style.setProperty("--letter", inkOn(color));
     }));
+    this.drawBrushes();
     const [least, most] = this.data.sides;
     const pieces = 2 * this.agents.length;
     const state = {
@@ -269,8 +309,28 @@ class Editor {
     }
   }
 
+  drawBrushes() {
+    const letters = [HOLE, ...Object.keys(ARROWS), ...this.agents.map((_, i) => String(i))];
+    this.find(".brushes").replaceChildren(...letters.map((letter) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.className = "brush";
+      button.classList.toggle("hole", letter === HOLE);
+      button.setAttribute("aria-pressed", letter === this.brush);
+      button.setAttribute("aria-label", `Paint ${nameOf(letter)}`);
+      button.title = `Paint ${nameOf(letter)}`;
+      if (letter !== HOLE) button.append(artOf(letter, this.data.colors));
+      button.onclick = () => {
+        this.brush = letter;
+        this.drawBrushes();
+        this.find(`.brush[aria-pressed="true"]`).focus();
+      };
+      return button;
+    }));
+  }
+
   build() {
-    this.grid.replaceChildren(...this.holes.map((row, r) => {
+    this.grid.replaceChildren(...this.ice.map((row, r) => {
       const line = document.createElement("div");
       line.className = "row";
       line.setAttribute("role", "row");
