@@ -90,12 +90,10 @@ def run_diagnose(options: argparse.Namespace) -> int:
 def diagnosis_task(options: argparse.Namespace, store: SessionStore) -> DiagnosisTask:
     from frozenlab.diagnosis.task import VARIED, task_for
     from frozenlab.engineer.sections import NAMES
-    from frozenlab.students.store import open_student, students
+    from frozenlab.students.secret import candidates
+    from frozenlab.students.store import open_student
 
-    if options.what:
-        chosen = [open_student(name, store) for name in options.what]
-    else:
-        chosen = [student for student in students(store) if student.ready and student.certificate and student.certificate.as_planned]
+    chosen = [open_student(name, store) for name in options.what] or candidates(store)
     return task_for(
         chosen,
         engineers_of(options),

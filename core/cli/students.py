@@ -38,16 +38,19 @@ def run_students(options: argparse.Namespace) -> int:
 
 def list_students(options: argparse.Namespace, store: SessionStore) -> int:
     """Print every ready-made recipe and every student, with what became of it."""
+    from frozenlab.students.secret import is_secret
     from frozenlab.students.store import students
 
     made = {student.id: student for student in students(store)}
     records = [record_of(made.get(student_id), student_id, recipe) for student_id, recipe in offered(options).items()]
-    records += [record_of(student, student.id, student.recipe) for student in made.values() if student.id not in {r["id"] for r in records}]
+    listed = {record["id"] for record in records}
+    records += [record_of(student, student.id, student.recipe) for student in made.values() if student.id not in listed]
     if options.json:
         print_json({"students": records})
     else:
         for record in records:
-            print(f"{record['id']:<40} {record['status']:<16} weak: {', '.join(record['weak'])}")
+            weak = "secret" if is_secret(record["id"]) else ", ".join(record["weak"])
+            print(f"{record['id']:<40} {record['status']:<16} weak: {weak}")
     return 0
 
 

@@ -65,6 +65,15 @@ class Student(Job):
         """Whether it is made and has a certificate."""
         return weights_file(self.policy) is not None and (self.dir / "certificate.json").exists()
 
+    @property
+    def as_planned(self) -> bool:
+        """Whether it is made and its weakness is real. A certificate that cannot be read counts as none."""
+        try:
+            certificate = self.certificate
+        except StudentError:
+            return False
+        return self.ready and certificate is not None and certificate.as_planned
+
 
 def students_folder(store: SessionStore) -> Path:
     return store.root / "students"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pandas as pd
@@ -15,35 +14,14 @@ from frozenlab.diagnosis.task import DiagnosisError, obstacle, task_for
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.worker import DONE, STOPPED
-from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.loop.store import SessionStore
-from frozenlab.policy.folders import LAB_MODEL
-from frozenlab.students.certificate import CellRates, Certificate
-from frozenlab.students.menu import practised
-from frozenlab.students.recipe import Recipe
-from frozenlab.students.store import Student, create_student
-
-CONFIG = EnvironmentConfig.uniform((3, 4, 5), agents=2)
+from tests.planted import planted
 
 
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     return SessionStore()
-
-
-def planted(store: SessionStore, name: str, weak: tuple[str, ...], refused: str = "") -> Student:
-    """The lab model as a student with a certificate that says it is weak at these cells."""
-    recipe = Recipe(title=name, config=practised(CONFIG, weak), weak=weak, boards=8, presentations=8, boards_per_cell=8)
-    student = create_student(recipe, store, name)
-    shutil.copytree(LAB_MODEL, student.policy)
-    cells = tuple(
-        CellRates(cell=cell, words=cell, n=8, valid_before=4, valid_after=8, optimal_before=0, optimal_after=0, gained=4, lost=0)
-        for cell in CONFIG.cells
-    )
-    certificate = Certificate(weak=weak, cells=cells, refused=refused, policy_sha256="", created=0, seconds=0)
-    (student.dir / "certificate.json").write_text(certificate.model_dump_json())
-    return student
 
 
 def test_what_cannot_be_diagnosed_is_refused(store: SessionStore) -> None:

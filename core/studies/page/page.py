@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.diagnosis.page.section import diagnosis_section
 from frozenlab.studies.page.downloads import chosen, downloads
 from frozenlab.studies.page.form import start_form
 from frozenlab.studies.page.known import ShownStudy, everything
@@ -27,6 +28,7 @@ def page() -> None:
     if action.button("New study", type="primary", key="study-new", width="stretch"):
         start_form()
     refusals.show_reason(ERROR)
+    diagnosis_section()
     shown = choose_study(everything(), picker)
     if shown.study is not None and shown.study.state().live:
         watch(shown.study, sum(1 for _ in shown.study.finished()))

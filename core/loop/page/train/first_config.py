@@ -7,28 +7,32 @@ import streamlit as st
 from frozenlab.cells import Config
 from frozenlab.errors import LabError
 from frozenlab.loop.page.config_tables import config_list
+from frozenlab.loop.page.train.student import FROM_STUDENT, config_of
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
+from frozenlab.students.store import Student
 from frozenlab.ui import markup
 
 FROM_PRESET, FROM_DESIGN, FROM_FILE = "the preset that it begins with", "the Design page", "a file"
 
 
-def pick_config(found: list[Session], begun: SessionSpec) -> Config | None:
-    """The config of the first stage: from the preset session, from Design, from a file, or the last one of a session of the same family.
-    None: not chosen yet."""
+def pick_config(found: list[Session], begun: SessionSpec, student: Student | None = None) -> Config | None:
+    """The config of the first stage: from the student that trains, from the preset session, from Design, from a file, or the last one of a
+    session of the same family. None: not chosen yet."""
     family = begun.tasks
     designed = st.session_state.get("design_config")
     ready_made = {f"the preset {name}": config for name, config in family.ready_made().items()}
     sessions = {session.id: session for session in found if session.spec.tasks is family}
-    sources = [FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *sessions]
+    sources = [*([FROM_STUDENT] if student else []), FROM_PRESET, *([FROM_DESIGN] if designed else []), *ready_made, FROM_FILE, *sessions]
     titles = {session.id: f"{session.title}, its last config" for session in sessions.values()}
     if "form_source" not in st.session_state and designed:
         st.session_state["form_source"] = FROM_DESIGN
     source = st.selectbox("Taken from", sources, key="form_source", format_func=lambda name: titles.get(name, name))
     config: Config | None = begun.initial_config
     try:
-        if source == FROM_DESIGN:
+        if source == FROM_STUDENT:
+            config = config_of(student) if student else None
+        elif source == FROM_DESIGN:
             config = family.config_of((designed or "").encode(), "design.json")
         elif source == FROM_FILE:
             upload = st.file_uploader("Config file", type=["json", "toml"], key="form_file", help="As Design saves it: JSON or TOML.")

@@ -14,6 +14,7 @@ from frozenlab.loop.page.train.engineer import ChosenEngineer, engineer_fields
 from frozenlab.loop.page.train.first_config import pick_config
 from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
 from frozenlab.loop.page.train.preview import preview
+from frozenlab.loop.page.train.student import pick_student, with_student
 from frozenlab.loop.presets import PRESETS as SESSION_PRESETS
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
@@ -53,13 +54,15 @@ def new_session_form(found: list[Session]) -> None:
     with first:
         preset_and_method()
     begun = chosen_preset()
+    with first:
+        student = pick_student(begun)
     with details:
         language = None
         if begun.language:
             with st.expander("The language model", expanded=True):
                 language = language_form.fields(begun.language)
         with st.expander("The first environment config", expanded="design_config" in st.session_state):
-            config = pick_config(found, begun)
+            config = pick_config(found, begun, student)
         with st.expander("The engineer and what it sees"):
             chosen = engineer_fields(begun.tasks)
         with st.expander("Stages, steps and seed"):
@@ -74,7 +77,7 @@ def new_session_form(found: list[Session]) -> None:
             st.info("Which model is the engineer? Name it as its server does, under *The engineer and what it sees*.")
             return
         try:
-            spec = spec_of(title, begun, config, language, chosen, numbers)
+            spec = with_student(spec_of(title, begun, config, language, chosen, numbers), student)
         except ValidationError as error:
             st.error(markup.plain(one_line(error)))
             return

@@ -8,6 +8,7 @@ from frozenlab.loop.page.train.control import controls
 from frozenlab.loop.page.train.first_config import FROM_DESIGN
 from frozenlab.loop.page.train.form import new_session_form
 from frozenlab.loop.page.train.preview import NEW
+from frozenlab.loop.page.train.student import about_student
 from frozenlab.loop.page.train.watch import session_view
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
@@ -54,4 +55,5 @@ def take_design() -> None:
 def show_session(session: Session) -> None:
     state = session.state()
     live = controls(session, state)
+    about_student(session)
     st.fragment(session_view, run_every=TICK if live else None)(session.id, sessions.status_words(session, state))

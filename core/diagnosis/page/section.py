@@ -1,0 +1,137 @@
+"""The first section of the Studies page: which engineer finds a planted weakness."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from frozenlab.diagnosis import launch
+from frozenlab.diagnosis.page.figure import diagnosis_figure
+from frozenlab.diagnosis.report import DiagnosisReport, report_of, shown_words
+from frozenlab.diagnosis.store import Diagnosis, diagnoses
+from frozenlab.diagnosis.task import task_for
+from frozenlab.errors import LabError
+from frozenlab.jobs import launcher
+from frozenlab.students.secret import candidates
+from frozenlab.students.store import Student
+from frozenlab.ui import markup, refusals, sessions, theme
+
+ERROR = "diagnosis_error"
+TICK = 3.0
+"""Seconds between looks at a diagnosis that runs."""
+HELP = (
+    "Each student was made weak at known cells. An engineer sees its evidence and writes the next config; it has found the weakness if the "
+    "share that grows most is that of a weak cell. Nothing is trained. Intervals are clustered by student."
+)
+
+
+def diagnosis_section() -> None:
+    """The newest diagnosis, or the button that starts one; nothing where there are neither diagnoses nor students."""
+    store = sessions.store()
+    found, planted = diagnoses(store), candidates(store)
+    if not found and not planted:
+        return
+    with st.container(key="diagnosis"):
+        st.subheader("Who finds a planted weakness?", anchor=False, help=HELP)
+        refusals.show_reason(ERROR)
+        live = next((diagnosis for diagnosis in found if diagnosis.state().live), None)
+        if live is not None:
+            watch(live)
+            return
+        shown = choose(found) if found else None
+        report = own_report(str(shown.dir), shown.state().progress) if shown else None
+        if report is not None:
+            show(report)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if shown is not None and shown.state().status != "done":
+                why = shown.state().error
+                st.markdown(f"This diagnosis {shown.state().status}{f': {markup.plain(why)}' if why else '.'}")
+                st.button("Go on", key="diagnosis-go-on", icon=":material/play_arrow:", on_click=resume, args=(shown,))
+            if planted:
+                st.button(
+                    f"Ask engineers about {len(planted)} student{'s' if len(planted) > 1 else ''}", key="diagnosis-start",
+                    icon=":material/troubleshoot:", on_click=start, args=(planted,),
+                )  # fmt: skip
+
+
+def choose(found: list[Diagnosis]) -> Diagnosis:
+    """The newest diagnosis, or the one that is picked if there are several."""
+    if len(found) == 1:
+        return found[0]
+    by_id = {diagnosis.id: diagnosis for diagnosis in found}
+    label = {name: f"{one.title} · {one.state().status} · {name}" for name, one in by_id.items()}
+    return by_id[
+        st.selectbox("Diagnosis", list(by_id), key="diagnosis-picker", format_func=label.__getitem__, label_visibility="collapsed")
+    ]
+
+
+@st.cache_data(max_entries=20, show_spinner=False)
+def own_report(folder: str, progress: float) -> DiagnosisReport | None:
+    """Counted once for each state of progress; None while no student has all its answers, or a student is gone."""
+    try:
+        return report_of(Diagnosis(Path(folder)))
+    except LabError:
+        return None
+
+
+def show(report: DiagnosisReport) -> None:
+    """The figure, and what it says."""
+    left, right = st.columns([1.5, 1], gap="large")
+    with left:
+        size = 19 if st.session_state.get("presenter") else 14
+        theme.chart(diagnosis_figure(report, theme.palette().text, size), "diagnosis-rates")
+    with right:
+        st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in report.sentences))
+        with st.expander("All rates"):
+            st.dataframe(rates_table(report), hide_index=True, key="diagnosis-table")
+            st.caption(
+                "Aim: the part of the added share that goes to weak cells. The naive interval counts answers about the same student as "
+                "independent."
+            )
+        with st.expander(f"The {len(report.students)} students"):
+            st.markdown("\n".join(f"- {markup.plain(name)}" for name in report.students))
+            st.caption("Their weaknesses were made by practice of everything else. The command line shows their certificates:")
+            st.code(f"frozenlab students show {report.students[0]}", language="bash")
+
+
+def rates_table(report: DiagnosisReport) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "engineer": found.engineer,
+            "shown": shown_words(found.shown),
+            "finds it": found.words,
+            "naive": f"{100 * found.rate.naive_low:.0f} to {100 * found.rate.naive_high:.0f}",
+            "aim": "" if found.aim is None else f"{100 * found.aim:.0f} %",
+            "answers": found.rate.n,
+            "unusable": found.unusable,
+        }
+        for found in report.found
+    )
+
+
+@st.fragment(run_every=TICK)
+def watch(diagnosis: Diagnosis) -> None:
+    """The progress of a running diagnosis; draws the page again when it has ended."""
+    state = diagnosis.state()
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{markup.plain(diagnosis.title)}**: engineers are asked")
+        st.button("Stop", key="diagnosis-stop", icon=":material/stop:", on_click=halt, args=(diagnosis,), help="It can go on later.")
+    if not state.live:
+        st.rerun()
+
+
+def start(planted: list[Student]) -> None:
+    with refusals.keeping_reason(ERROR, "Not started"):
+        launch.start(task_for(planted), sessions.store())
+
+
+def resume(diagnosis: Diagnosis) -> None:
+    with refusals.keeping_reason(ERROR, "Not started"):
+        launch.resume(diagnosis, sessions.store())
+
+
+def halt(diagnosis: Diagnosis) -> None:
+    with refusals.keeping_reason(ERROR, "Not stopped"):
+        launcher.stop(diagnosis)

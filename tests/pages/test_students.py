@@ -1,0 +1,107 @@
+"""Planted students on the pages: to train, to find out about, and to ask engineers about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.diagnosis import worker
+from frozenlab.diagnosis.page.figure import diagnosis_figure
+from frozenlab.diagnosis.report import report_of
+from frozenlab.diagnosis.store import create_diagnosis, open_diagnosis
+from frozenlab.diagnosis.task import DiagnosisTask, task_for
+from frozenlab.engineer.engineers import engineer_of
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.students.secret import NoSecretError, candidates, hide
+from frozenlab.students.store import students
+from tests.builders import build_session, small_spec
+from tests.pages.apptest import open_page, words
+from tests.pages.conftest import note_starts
+from tests.planted import CONFIG, planted
+
+pytestmark = pytest.mark.usefixtures("sessions_folder")
+
+
+def test_without_students_nothing_is_said_of_them() -> None:
+    app = open_page("train")
+    assert "form_student" not in [box.key for box in app.selectbox]
+    assert "weakness" not in words(open_page("studies"))
+
+
+def test_a_student_is_trained_on_the_config_that_its_weakness_is_about(sessions_folder: Path, launched: list[SessionSpec]) -> None:
+    planted(SessionStore(), "never-saw-4", ("4",))
+    app = open_page("train")
+    app.selectbox(key="form_student").set_value("student:never-saw-4").run()
+    app.button(key="form_start").click().run()
+    assert not app.exception
+    (spec,) = launched
+    assert spec.policy == "student:never-saw-4"
+    assert {name: cell.share for name, cell in spec.initial_config.cells.items()} == pytest.approx(dict.fromkeys(CONFIG.cells, 1 / 3))
+
+
+def test_back_to_the_lab_model_is_back_to_the_preset(sessions_folder: Path, launched: list[SessionSpec]) -> None:
+    planted(SessionStore(), "never-saw-4", ("4",))
+    app = open_page("train")
+    app.selectbox(key="form_student").set_value("student:never-saw-4").run()
+    app.selectbox(key="form_student").set_value("lab-model").run()
+    assert not app.exception
+    app.button(key="form_start").click().run()
+    assert (launched[0].policy, launched[0].initial_config.sizes) == ("lab-model", (3, 4, 5, 6, 7, 8))
+
+
+def test_a_secret_is_kept_until_somebody_reveals_it(sessions_folder: Path) -> None:
+    store = SessionStore()
+    with pytest.raises(NoSecretError, match="at least two"):
+        hide(store)
+    for name, weak in (("never-saw-4", ("4",)), ("never-saw-5", ("5",))):
+        planted(store, name, weak)
+    planted(store, "failed", ("3",), refused="it is at 90 %")
+    app = open_page("train")
+    app.button(key="student-secret").click().run()
+    assert not app.exception
+    chosen = app.selectbox(key="form_student").value
+    assert chosen.startswith("student:secret-")
+    assert "never-saw" not in chosen
+    assert [student.id for student in candidates(store)] == ["never-saw-4", "never-saw-5"], "a copy is not hidden again"
+    secret = next(student for student in students(store) if student.name == chosen)
+    assert secret.title.startswith("A student with a secret weakness")
+    assert secret.as_planned
+    session = build_session(sessions_folder, small_spec(policy=chosen), "trained")
+    shown = open_page("train", session=session.id)
+    assert not shown.exception
+    assert "planted student, whose weakness was made: **A student with a secret weakness" in words(shown)
+    assert "The weakness is as planned" in words(shown), "in the popover that reveals it"
+
+
+def test_the_first_figure_of_studies_is_the_diagnosis(sessions_folder: Path) -> None:
+    store = SessionStore()
+    planted_students = [planted(store, "never-saw-4", ("4",)), planted(store, "never-saw-5", ("5",))]
+    sizes = {"samples": 1, "boards_per_cell": 4, "sampled_boards": 0}
+    task = task_for(planted_students, [engineer_of("rules"), engineer_of("uniform")], ("failures",), **sizes)
+    diagnosis = create_diagnosis(task, store, "first")
+    assert worker.main(diagnosis.dir) == 0, diagnosis.state().error
+    report = report_of(open_diagnosis("first", store))
+    chart = diagnosis_figure(report, "#000", 14)
+    assert len(chart.figure.data) == 2
+    assert "chance is 33 %" in chart.alt
+    assert "uniform, failures shown, 33 %" in chart.alt
+    app = open_page("studies")
+    assert not app.exception
+    assert app.subheader[0].value == "Who finds a planted weakness?"
+    said = words(app)
+    assert report.sentences[0] in said
+    assert "Ask engineers about 2 students" in [button.label for button in app.button]
+
+
+def test_a_diagnosis_starts_from_the_page(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from frozenlab.diagnosis import launch
+
+    planted(SessionStore(), "never-saw-4", ("4",))
+    asked: list[DiagnosisTask] = note_starts(monkeypatch, launch, create_diagnosis)
+    app = open_page("studies")
+    app.button(key="diagnosis-start").click().run()
+    assert not app.exception
+    assert asked[0].students == ("never-saw-4",)
+    assert {engineer.kind for engineer in asked[0].engineers} >= {"rules", "learnability", "uniform"}

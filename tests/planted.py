@@ -1,0 +1,31 @@
+"""Students that are planted without practice: the lab model with a certificate that says what a test needs."""
+
+from __future__ import annotations
+
+import shutil
+
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.folders import LAB_MODEL
+from frozenlab.students.certificate import CellRates, Certificate
+from frozenlab.students.menu import practised
+from frozenlab.students.recipe import Recipe
+from frozenlab.students.store import Student, create_student
+
+CONFIG = EnvironmentConfig.uniform((3, 4, 5), agents=2)
+
+
+def planted(store: SessionStore, name: str, weak: tuple[str, ...], refused: str = "") -> Student:
+    """The lab model as a student with a certificate that says it is weak at these cells."""
+    recipe = Recipe(title=name, config=practised(CONFIG, weak), weak=weak, boards=8, presentations=8, boards_per_cell=8)
+    student = create_student(recipe, store, name)
+    shutil.copytree(LAB_MODEL, student.policy)
+    cells = tuple(
+        CellRates(cell=cell, words=cell, n=8, valid_before=4, valid_after=8, optimal_before=0, optimal_after=0, gained=4, lost=0)
+        for cell in CONFIG.cells
+    )
+    for table in ("before", "after"):
+        (student.dir / f"{table}.parquet").touch()
+    certificate = Certificate(weak=weak, cells=cells, refused=refused, policy_sha256="", created=0, seconds=0)
+    (student.dir / "certificate.json").write_text(certificate.model_dump_json())
+    return student
