@@ -133,6 +133,11 @@ class Board:
         return tuple((r, c) for r, row in enumerate(self.rows) for c, here in enumerate(row) if here == letter)
 
     @property
+    def is_furnished(self) -> bool:
+        """Whether it has one-way ice or doors."""
+        return not set("".join(self.rows)) <= {FROZEN, HOLE}
+
+    @property
     def hole_ratio(self) -> float:
         return len(self.holes) / (self.height * self.width)
 

@@ -35,6 +35,7 @@ MAP = "type octile\nheight 2\nwidth 3\nmap\n...\n.@.\n"
 SCENARIO = "version 1\n0\tm.map\t3\t2\t0\t0\t2\t0\t2.00000000\n0\tm.map\t3\t2\t0\t1\t2\t1\t4.00000000\n"
 LAKE = Board(("FFF", "FHF"), (Agent((0, 0), (0, 2)), Agent((1, 0), (1, 2))))
 """The board of MAP and SCENARIO."""
+FURNISHED = Entry("x", Board(("F>F", "F1F"), LAKE.agents), ("RR", "RR"))
 PLAN = ("RR", "URRWD")
 """Keeps to the rules on LAKE up to a conflict: formats carry plans right or wrong."""
 
@@ -87,6 +88,18 @@ def test_what_is_written_is_read_back(name: str, entry: Entry) -> None:
     assert back.board == entry.board
     assert back.plan == (trimmed(entry.plan or ()) if FORMATS[name].plans else None)
     assert write(name, [back], "x") == files or not FORMATS[name].plans
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_one_way_ice_and_doors_are_written_or_refused(name: str) -> None:
+    if FORMATS[name].furnished:
+        assert read(name, written_source(write(name, [FURNISHED], "x")))[0].board == FURNISHED.board
+        assert recognise(*next(iter(write(name, [FURNISHED], "x").items()))) == name
+    else:
+        with pytest.raises(
+            BoardError, match=f"the format {name} has no one-way ice and no doors, .*; take one of text, json, jsonl, bench"
+        ):
+            write(name, [FURNISHED], "x")
 
 
 @pytest.mark.parametrize("name", FORMATS)

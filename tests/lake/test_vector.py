@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frozenlab.lake.board import Agent, Board
-from frozenlab.lake.envs.vector import ACTIONS, PLANES, VectorLake, step_limit
+from frozenlab.lake.envs.vector import ACTIONS, EXIT_PLANES, PLANES, VectorLake, step_limit
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.reward import plan_reward
 from frozenlab.lake.rules import FAULTS, judge
@@ -102,8 +102,9 @@ def test_an_agent_on_its_goal_stays_and_blocks_and_may_leave_again() -> None:
     assert step.terminated[0] and step.faults[0] == -1 and step.steps[0] == 3
 
 
-def test_observations_show_what_the_state_is() -> None:
-    instances = drawn_boards(5, 40, 3)
+@pytest.mark.parametrize("furnished", [0.0, 0.2])
+def test_observations_show_what_the_state_is(furnished: float) -> None:
+    instances = drawn_boards(5, 40, 3, furnished)
     lake = VectorLake(instances, max_steps=30, auto_reset=True, n=15)
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -111,8 +112,12 @@ def test_observations_show_what_the_state_is() -> None:
         for row, board_number in enumerate(lake.rows.board):
             board, cells = instances[board_number].board, lake.positions[row]
             for i in range(3):
-                seen = dict(zip(PLANES, lake.observations[row, i], strict=True))
+                seen = dict(zip(PLANES + EXIT_PLANES * bool(furnished), lake.observations[row, i], strict=True))
                 frozen = {(r, c) for r in range(board.height) for c in range(board.width)} - set(board.holes)
+                frozen = {cell for cell in frozen if not board.is_locked(cell, i)}
+                for direction, plane in enumerate(EXIT_PLANES * bool(furnished)):
+                    exits = np.frombuffer(board.exits, np.uint8).reshape(board.height, board.width)
+                    assert (seen[plane][: board.height, : board.width] == exits >> direction & 1).all()
                 assert set(zip(*np.nonzero(1 - seen["blocked"]), strict=True)) == frozen
                 assert list(zip(*np.nonzero(seen["self"]), strict=True)) == [tuple(cells[i])]
                 assert list(zip(*np.nonzero(seen["goal"]), strict=True)) == [board.agents[i].goal]

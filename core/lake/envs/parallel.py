@@ -16,7 +16,8 @@ from pettingzoo import ParallelEnv
 from frozenlab.lake.board import Cell, Plan
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.envs.supply import Source, Supply
-from frozenlab.lake.envs.vector import ACTIONS, PLANES, VectorLake
+from frozenlab.lake.envs.vector import ACTIONS, EXIT_PLANES, PLANES, VectorLake
+from frozenlab.lake.exits import DOORS
 from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import Verdict, judge
 
@@ -34,18 +35,21 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
 
     ## Observation Space
 
-    For every agent ``Box(0, 1, (5, height, width), uint8)``: planes of the whole board in the order of ``vector.PLANES``:
+    For every agent ``Box(0, 1, (5, height, width), uint8)``: planes of the whole board in the order of ``vector.PLANES``; nine planes where
+    boards may have one-way ice or doors:
 
     | plane | 1 where |
     |---|---|
-    | 0 blocked | there is a hole, or no board (boards smaller than the largest are padded on the right and below) |
+    | 0 blocked | there is a hole, a door of another agent, or no board (smaller boards are padded on the right and below) |
     | 1 self | the agent is |
     | 2 goal | its goal is |
     | 3 others | another agent is |
     | 4 other goals | the goal of another agent is |
+    | 5 to 8 exit up, down, left, right | the cell can be left that way |
 
     :meth:`state` is the whole state for a central critic: ``Box(0, 1, (1 + 2k, height, width), uint8)``, plane 0 as above, then position
-    and goal of agent 0, of agent 1, ...
+    and goal of agent 0, of agent 1, ... Where boards may have one-way ice or doors, plane 0 is there for each agent, and the four planes of
+    exits come last.
 
     ## Action Space
 
@@ -101,9 +105,10 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         self._supply = Supply(boards)
         self.possible_agents = [f"agent_{i}" for i in range(self._supply.num_agents)]
         self.agents: list[str] = []
-        self.observation_spaces = {agent: _planes(len(PLANES), self._supply.shape) for agent in self.possible_agents}
+        k, shape, exits = self._supply.num_agents, self._supply.shape, len(EXIT_PLANES) * self._supply.furnished
+        self.observation_spaces = {agent: _planes(len(PLANES) + exits, shape) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(len(ACTIONS)) for agent in self.possible_agents}
-        self.state_space = _planes(1 + 2 * self._supply.num_agents, self._supply.shape)
+        self.state_space = _planes((k if exits else 1) + 2 * k + exits, shape)
 
     def observation_space(self, agent: str) -> spaces.Box[np.uint8]:
         return self.observation_spaces[agent]
@@ -116,7 +121,7 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
     ) -> tuple[dict[str, NDArray[np.uint8]], dict[str, dict[str, Any]]]:
         """Begins an episode on the next board. ``options`` has no entries that mean anything here."""
         self.instance = self._supply.next(seed)
-        self._lake = VectorLake([self.instance], max_steps=self.max_steps, shape=self._supply.shape)
+        self._lake = VectorLake([self.instance], max_steps=self.max_steps, shape=self._supply.shape, furnished=self._supply.furnished)
         self.plan: Plan = ("",) * self._supply.num_agents
         self.verdict: Verdict | None = None
         self.agents = list(self.possible_agents)
@@ -154,8 +159,12 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
 
     def state(self) -> NDArray[np.uint8]:
         """The planes of ``state_space``."""
-        blocked, own, goals = (self._lake.observations[0][:, plane] for plane in range(3))
-        return np.concatenate([blocked[:1], np.stack([own, goals], axis=1).reshape(-1, *self._supply.shape)])
+        seen = self._lake.observations[0]
+        blocked, own, goals = (seen[:, plane] for plane in range(3))
+        ends = np.stack([own, goals], axis=1).reshape(-1, *self._supply.shape)
+        if self._supply.furnished:
+            return np.concatenate([blocked, ends, seen[0, len(PLANES) :]])
+        return np.concatenate([blocked[:1], ends])
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """The board as it is now, in the form of ``render_mode``; None without one."""
@@ -171,9 +180,10 @@ class LakeEnv(ParallelEnv[str, NDArray[np.uint8], int]):
         """There is nothing to close."""
 
     def _text(self) -> str:
-        """``F`` frozen, ``H`` hole, ``2`` agent 2, ``(2)`` its goal, ``[2]`` agent 2 on its goal."""
+        """``F`` frozen, ``H`` hole, ``^v<>`` one-way ice, ``2`` agent 2, ``|2|`` its door, ``(2)`` its goal, ``[2]`` it is on its goal."""
         board = self.instance.board
         shown = {(r, c): letter for r, row in enumerate(board.rows) for c, letter in enumerate(row)}
+        shown |= {cell: f"|{letter}|" for letter in DOORS for cell in board.cells_of(letter)}
         shown |= {agent.goal: f"({i})" for i, agent in enumerate(board.agents)}
         shown |= {cell: f"[{i}]" if cell == board.agents[i].goal else str(i) for i, cell in enumerate(self.positions)}
         lines = ["".join(shown[r, c].center(4) for c in range(board.width)).rstrip() for r in range(board.height)]
@@ -204,7 +214,7 @@ class TeamLakeEnv(gymnasium.Env[NDArray[np.uint8], NDArray[np.int64]]):
     ## Observation Space
 
     ``Box(0, 1, (1 + 2k, height, width), uint8)``: plane 0 is 1 where there is a hole or no board; planes 1 + 2i and 2 + 2i hold the
-    position and the goal of agent i.
+    position and the goal of agent i. With one-way ice or doors as :meth:`LakeEnv.state`.
 
     ## Action Space
 

@@ -14,6 +14,7 @@ from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.envs.vector import check_solved, largest
 from frozenlab.lake.instance import Instance
+from frozenlab.lake.layouts import LAYOUTS
 from frozenlab.lake.solvers.solver import solve
 
 Source = EnvironmentConfig | Sequence[Instance] | Instance | Board
@@ -33,10 +34,13 @@ class Supply:
                 raise ConfigError(f"an environment has one team; the config mixes {', '.join(map(str, boards.teams))} agents")
             self.num_agents, side = boards.teams[0], max(boards.sizes)
             self.shape = (side, side)
+            drawn = {layout for cell in boards.cells.values() for layout in cell.drawn_layouts}
+            self.furnished = any(recipe.furnish for recipe in LAYOUTS if recipe.name in drawn)
         else:
             self.instances = _solved(boards)
             check_solved(self.instances)
             self.num_agents, self.shape = self.instances[0].board.num_agents, largest(self.instances)
+            self.furnished = any(instance.board.is_furnished for instance in self.instances)
         self.rng: np.random.Generator | None = None
         self.pool: list[Instance] = []
 

@@ -22,15 +22,17 @@ from frozenlab.lake.instance import Instance
 ACTIONS = tuple(MOVES)
 """Action number -> letter: U D L R W."""
 PLANES = ("blocked", "self", "goal", "others", "other goals")
-"""What the planes of an observation show, each cell 0 or 1: holes and whatever lies beyond the board, the agent itself, its goal, the
-other agents, their goals."""
+"""What the planes of an observation show, each cell 0 or 1: holes, the doors of others and whatever lies beyond the board, the agent
+itself, its goal, the other agents, their goals."""
+EXIT_PLANES = ("exit up", "exit down", "exit left", "exit right")
+"""Further planes, where there is one-way ice or a door on some board: whether the cell can be left that way."""
 
 
 class Boards(NamedTuple):
     """``m`` boards as the kernel reads them, padded to one height and width."""
 
     blocked: NDArray[np.uint8]
-    """``[m, height, width]``, 1 at holes and beyond the board: the plane of that name."""
+    """``[m, height, width]``, 1 at holes and beyond the board: the plane of that name, but for the doors of others."""
     exits: NDArray[np.uint8]
     """``[m, height, width]``, the masks of :mod:`frozenlab.lake.exits`."""
     sides: NDArray[np.int64]
@@ -99,6 +101,7 @@ class VectorLake:
         n: number of rows; as many as there are instances if None.
         max_steps: when an episode is truncated; :func:`step_limit` if None.
         shape: height and width to pad to; the largest of the boards if None.
+        furnished: whether observations have EXIT_PLANES too; if None, where some board has one-way ice or a door.
 
     Raises:
         ValueError: no boards, a board whose optimal makespan is not known, teams of different size, or a bad ``n``, ``max_steps`` or
@@ -113,6 +116,7 @@ class VectorLake:
         max_steps: int | None = None,
         auto_reset: bool = False,
         shape: tuple[int, int] | None = None,
+        furnished: bool | None = None,
     ) -> None:
         self.instances = list(instances)
         self.auto_reset = auto_reset
@@ -122,6 +126,9 @@ class VectorLake:
         if max_steps is not None and max_steps < 1:
             raise ValueError(f"max_steps is {max_steps}; an episode has at least one step")
         self.boards = _pack(self.instances, max_steps, shape or largest(self.instances))
+        if furnished is None:
+            furnished = any(instance.board.is_furnished for instance in self.instances)
+        planes = len(PLANES) + len(EXIT_PLANES) * furnished
         rows, (_, height, width), k = n or len(self.instances), self.boards.blocked.shape, self.boards.starts.shape[1]
         self.rows = Rows(
             board=np.arange(rows),
@@ -131,7 +138,7 @@ class VectorLake:
             rewards=np.empty(rows, np.float32),
             terminated=np.empty(rows, np.bool_),
             truncated=np.empty(rows, np.bool_),
-            observations=np.empty((rows, k, len(PLANES), height, width), np.uint8),
+            observations=np.empty((rows, k, planes, height, width), np.uint8),
         )
         self._after = np.empty((k, 2), np.int64)
         self.reset()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from frozenlab.lake.board import FROZEN, GOAL_LETTERS, HOLE, START_LETTERS, BoardError, read_json
+from frozenlab.lake.board import GOAL_LETTERS, ICE, START_LETTERS, BoardError, read_json
 from frozenlab.lake.formats import benchmark, kei18, movingai, own, planviz, pogema, tracker
 from frozenlab.lake.formats.entry import Entry, Source
 
@@ -47,18 +47,20 @@ class Format:
     """Whether it carries plans."""
     join: Callable[[Iterable[str]], str] | None = None
     """How the texts of several boards make one file; None where a file holds one board."""
+    furnished: bool = False
+    """Whether it has letters for one-way ice and doors."""
 
 
 FORMATS: dict[str, Format] = {
-    "text": Format("FrozenLab text", ".txt", own.read_text, own.write_text),
-    "json": Format("FrozenLab JSON", ".json", own.read_object, own.write_object),
-    "jsonl": Format("FrozenLab suite (JSON lines)", ".jsonl", own.read_lines, own.write_line, join="".join),
+    "text": Format("FrozenLab text", ".txt", own.read_text, own.write_text, furnished=True),
+    "json": Format("FrozenLab JSON", ".json", own.read_object, own.write_object, furnished=True),
+    "jsonl": Format("FrozenLab suite (JSON lines)", ".jsonl", own.read_lines, own.write_line, join="".join, furnished=True),
     "movingai": Format("MovingAI scenario and map", ".scen", movingai.read, movingai.write),
     "tracker": Format("MAPF Tracker plan", ".csv", tracker.read, tracker.write, plans=True),
     "kei18": Format("mapf-visualizer, LaCAM, PIBT", ".txt", kei18.read, kei18.write, plans=True),
     "planviz": Format("PlanViz log", ".json", planviz.read, planviz.write, plans=True),
     "pogema": Format("POGEMA map", ".txt", pogema.read, pogema.write),
-    "benchmark": Format("MAPF-FrozenLake benchmark", ".json", benchmark.read, benchmark.write, join=benchmark.join),
+    "benchmark": Format("MAPF-FrozenLake benchmark", ".json", benchmark.read, benchmark.write, join=benchmark.join, furnished=True),
 }
 
 
@@ -89,6 +91,9 @@ def write(name: str, entries: Sequence[Entry], stem: str) -> dict[str, str]:
         {'line.txt': 'a.A\\n'}
     """
     form = FORMATS[name]
+    if not form.furnished and any(entry.board.is_furnished for entry in entries):
+        able = ", ".join(other for other, one in FORMATS.items() if one.furnished)
+        raise BoardError(f"the format {name} has no one-way ice and no doors, and a board has some; take one of {able}")
     if form.join is not None:
         return {stem + form.suffix: form.join(next(iter(form.write(entry, stem).values())) for entry in entries)}
     if len(entries) == 1:
@@ -157,7 +162,7 @@ def _text_format(text: str) -> str | None:
         return "tracker"
     if any(re.match(r"(starts=|solution=|\d+:)", line) for line in lines):
         return "kei18"
-    if lines and {cell for line in lines for cell in line.split()} <= set(FROZEN + HOLE + START_LETTERS + GOAL_LETTERS):
+    if lines and {cell for line in lines for cell in line.split()} <= set(ICE + START_LETTERS + GOAL_LETTERS):
         return "text"
     if all(re.fullmatch(r"[.#A-Za-z]+", line) for line in lines) and re.search("[A-Z]", text):
         return "pogema"

@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from itertools import dropwhile, takewhile
 from typing import Any
 
-from frozenlab.lake.board import FROZEN, GOAL_LETTERS, HOLE, START_LETTERS, Board, BoardError, read_json
+from frozenlab.lake.board import GOAL_LETTERS, ICE, START_LETTERS, Board, BoardError, read_json
+from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.formats.entry import Entry, Source
 
-_LETTERS = set(FROZEN + HOLE + START_LETTERS + GOAL_LETTERS)
+_LETTERS = set(ICE + START_LETTERS + GOAL_LETTERS)
 _SENTENCE = re.compile(r"Agent (\d{1,9}) needs to go from \((\d{1,9}), ?(\d{1,9})\) to \((\d{1,9}), ?(\d{1,9})\)")
 
 
@@ -100,6 +101,12 @@ def question(board: Board) -> str:
         f"{'/'.join(START_LETTERS)}: where agents 0/1/2/3/4 start. {'/'.join(GOAL_LETTERS)}: the goals of agents 0/1/2/3/4.",
         "F: frozen, an agent can stand here. H: hole, no agent may enter it.",
     ]
+    if any(board.cells_of(letter) for letter in ARROWS):
+        legend.append(
+            "^/v/</>: one-way ice. An agent can enter it from any side and can wait on it, but leaves it only by UP/DOWN/LEFT/RIGHT."
+        )
+    if doors := [letter for letter in DOORS if board.cells_of(letter)]:
+        legend.append(f"{'/'.join(doors)}: a door. Only agent {'/'.join(doors)} may enter it.")
     task = f"You are an expert in multi-agent path planning. There is a {board.height}x{board.width} frozen lake map with {agents}:"
     return "\n".join(["Question:", task, board.to_text(), *legend, *sentences])
 

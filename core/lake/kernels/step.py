@@ -9,13 +9,13 @@ import numpy as np
 
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.kernels.compiled import kernel, outer
-from frozenlab.lake.kernels.grid import locked
+from frozenlab.lake.kernels.grid import DIRECTIONS, locked
 from frozenlab.lake.kernels.judge import AGAINST_ARROW, EDGE_CONFLICT, GOAL_NOT_REACHED, HOLE, LOCKED_DOOR, OUT_OF_BOUNDS, VERTEX_CONFLICT
 from frozenlab.lake.reward import plan_reward
 
 NO_FAULT = -1
-BLOCKED, SELF, GOAL, OTHERS, OTHER_GOALS = range(5)
-"""The planes of an observation."""
+BLOCKED, SELF, GOAL, OTHERS, OTHER_GOALS, EXITS = range(6)
+"""The planes of an observation; those of the four exits are there only where boards may have one-way ice or doors."""
 STEPS = np.array(list(MOVES.values()), np.int64)
 
 earned = kernel(plan_reward)
@@ -37,6 +37,8 @@ def begin(row, boards, rows):
         start, goal = boards.starts[board, i], boards.goals[board, i]
         rows.cells[row, i] = start
         seen[i, BLOCKED] = boards.blocked[board]
+        if seen.shape[1] > EXITS:
+            _draw_exits(i, boards.exits[board], seen[i])
         for j in range(k):
             seen[j, SELF if i == j else OTHERS, start[0], start[1]] = 1
             seen[j, GOAL if i == j else OTHER_GOALS, goal[0], goal[1]] = 1
@@ -115,6 +117,17 @@ def first_fault(actions, before, after, exits, sides):
             if swapped and after[j, 0] == before[i, 0] and after[j, 1] == before[i, 1]:
                 return EDGE_CONFLICT
     return NO_FAULT
+
+
+@kernel
+def _draw_exits(agent, exits, seen):
+    """Writes the exits of the cells into what an agent sees, and the doors of others as blocked."""
+    for r in range(exits.shape[0]):
+        for c in range(exits.shape[1]):
+            if locked(exits[r, c], agent):
+                seen[BLOCKED, r, c] = 1
+            for direction in range(DIRECTIONS):
+                seen[EXITS + direction, r, c] = exits[r, c] >> direction & 1
 
 
 @kernel

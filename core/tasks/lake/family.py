@@ -17,6 +17,7 @@ from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.lake.draw.generator import Realised, generate, realised
 from frozenlab.lake.draw.hashes import canonical_hashes
 from frozenlab.lake.instance import Instance
+from frozenlab.lake.layouts import LAYOUTS as RECIPES
 from frozenlab.lake.suites import SuiteSpec, build_suite, held_out
 from frozenlab.lake.words.answers import prompt
 from frozenlab.tasks.family import TaskFamily
@@ -97,7 +98,9 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     def longest_prompt(self, config: EnvironmentConfig) -> str:
         size = max(config.sizes)
         corners = tuple(Agent((0, i), (size - 1, i)) for i in range(min(max(config.teams), size)))
-        return prompt(Board(("F" * size,) * size, corners))
+        furnished = any(recipe.furnish for recipe in RECIPES if any(recipe.name in cell.drawn_layouts for cell in config.cells.values()))
+        middle = ("F" * size, ("^v<>0" if furnished else "").ljust(size, "F")[:size], *("F" * size,) * (size - 2))
+        return prompt(Board(middle, corners))
 
     def judge(self, task: Instance, answer: Answer) -> Judged:
         optimum = task.solution.makespan

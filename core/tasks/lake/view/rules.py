@@ -21,6 +21,8 @@ def crossing() -> None:
         "- Each agent (a disc) has a goal: the square with its number.\n"
         "- All agents move at the same time. In one step each goes to a neighbouring cell, or waits.\n"
         "- An agent on its goal stays there, and still blocks the cell.\n"
+        "- On some boards cells have an *arrow*, the only way to leave them, or are a *door*, which opens only for the agent with its "
+        "number.\n"
         "- A plan is **valid** if every agent ends on its goal and nothing below goes wrong. It is **optimal** if no valid plan has fewer "
         "steps; the exact solver proves that.\n\n"
         "On this board both agents want the cell in the middle. At the left they collide; at the right one of them waits for a step."
