@@ -106,7 +106,7 @@ def same(checked: Checked, i: int, verdict: Verdict) -> bool:
 
 @given(st.data())
 def test_says_what_the_definition_says(data: st.DataObject) -> None:
-    pool = data.draw(st.lists(boards(most_side=4, most_agents=3), min_size=1, max_size=3))
+    pool = data.draw(st.lists(boards(most_side=4, most_agents=3, furnished=True), min_size=1, max_size=3))
     rows = [
         (board, data.draw(st.one_of(answer_like(board.num_agents), noise)), data.draw(st.one_of(st.none(), st.integers(0, 6))))
         for board in data.draw(st.lists(st.sampled_from(pool), min_size=1, max_size=6))

@@ -13,7 +13,7 @@ BOARD = Board.from_text("S g F G s\nH H F H H")
 
 
 @settings(max_examples=30)
-@given(boards(most_side=4, most_agents=3))
+@given(boards(most_side=4, most_agents=3, furnished=True))
 def test_a_line_gives_the_instance_back(board: Board) -> None:
     solution = solve(board)
     read = Instance.from_line(Instance("a", board, solution).to_line())
