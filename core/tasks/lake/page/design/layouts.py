@@ -35,7 +35,7 @@ def layout_gallery() -> None:
     if not menu.open:
         return
     with menu:
-        st.markdown("A layout says where the holes go, and whether there is one-way ice or doors; the hole ratio says how many holes there are.")
+        st.markdown("A layout says where the holes go and whether there is one-way ice or doors; the hole ratio counts the holes.")
         if preparing.ready("solver", "boards"):
             with st.spinner(DRAWING, show_time=True):
                 boards = [example.board for example in examples(max(state.design_teams, default=2))]
