@@ -115,8 +115,11 @@ def older_policy(folder: Path, words: int = 342) -> LabPolicy:
 def test_a_model_with_the_first_words_of_the_vocabulary_plans_and_says_which_word_it_lacks(tmp_path: Path) -> None:
     policy = older_policy(tmp_path)
     assert is_lab_model(tmp_path) and all(policy.answer(TASKS))
+    locked = Instance.unsolved(Board.from_text("S 0 G"))
     with pytest.raises(PolicyError, match="does not know the word 'door0'"):
-        policy.known("<plan> door0")
+        policy.prompt(locked)
+    with pytest.raises(PolicyError, match="does not know the word 'door0'"):
+        policy.complete([render_board(locked.board)], [4])
 
 
 def test_a_grown_network_says_what_the_smaller_one_said(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class LabPolicy:
     def known(self, prompt: str) -> str:
         """The prompt, if the model knows all of its words; else a PolicyError."""
         for word in prompt.split():
-            if ID_OF[word] >= self.model.config.vocab_size:
+            if ID_OF.get(word, 0) >= self.model.config.vocab_size:
                 raise PolicyError(f"the model does not know the word {word!r}: it was made before the lab dialect had it")
         return prompt
 
@@ -97,7 +97,7 @@ class LabPolicy:
         return self.dialect.read(task, completion.text, completion.finished)
 
     def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
-        return self.complete([self.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
+        return self.complete([self.dialect.prompt(task) for task in tasks], [self.limit(task) for task in tasks], sampling, on_progress)
 
     def complete(
         self, prompts: Sequence[str], limits: Sequence[int], sampling: Sampling = GREEDY, on_progress: Progress | None = None
@@ -105,8 +105,9 @@ class LabPolicy:
         """Answers each prompt ``sampling.completions`` times.
 
         The draws depend on the seed, the place of the prompt in the list and the number of the completion alone, not on the batch size.
+        Raises PolicyError for a prompt with words that the model does not know.
         """
-        asked = [self.tokenizer(prompt)["input_ids"] for prompt in prompts]
+        asked = [self.tokenizer(self.known(prompt))["input_ids"] for prompt in prompts]
         completions = sampling.completions
         # Prompts that take about as long run together: first by the length of the answer, then of the prompt.
         order = sorted(range(len(asked)), key=lambda i: (limits[i], len(asked[i])))
