@@ -187,6 +187,27 @@ def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(app: App, page:
     expect_board("A H H", "S H H", "F F g", "s a G", "F F F")
 
 
+def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.get_by_role("radio", name="Draw").click()
+
+    def paint(brush: str, r: int, c: int) -> None:
+        page.get_by_role("button", name=f"Paint {brush}", exact=True).click()
+        page.locator(f'.cell[data-r="{r}"][data-c="{c}"]').click()
+
+    def expect_board(*rows: str) -> None:
+        page.wait_for_url(f"**board={encode(read_board(chr(10).join(rows)))}*")
+
+    paint("one-way ice, right", 0, 1)
+    paint("door of agent 1", 1, 1)
+    expect_board("S > F", "F 1 F", "s F g", "F F G")
+    page.locator('.cell[data-r="1"][data-c="1"]').click()
+    expect_board("S > F", "F F F", "s F g", "F F G")
+    paint("door of agent 1", 1, 2)
+    page.get_by_label("One agent less").click()
+    expect_board("S > F", "F F F", "F F F", "F F G")
+
+
 def test_rapid_strokes_are_not_lost(app: App, page: Page) -> None:
     page.goto(f"{app.url}/play?board={encode(CROSSING)}")
     page.get_by_role("radio", name="Draw").click()

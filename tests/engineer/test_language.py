@@ -40,6 +40,7 @@ def test_layouts_are_told_only_where_they_may_be_used() -> None:
     assert "layouts" not in render_request(CONTEXT)
     free = CONTEXT.model_copy(update={"layouts": LAYOUTS})
     assert f"You may use {', '.join(LAYOUTS)}" in render_request(free)
+    assert "Layout doors: holes anywhere, and" in render_request(free) and "Layout" not in render_request(CONTEXT)
     assert "layouts" in json.dumps(answer_schema(free)) and "layouts" not in json.dumps(answer_schema(CONTEXT))
 
 

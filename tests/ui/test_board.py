@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from frozenlab.lake.board import read_board
+from frozenlab.lake.picture import board_image
 from frozenlab.lake.rules import FAULTS, Paths, Verdict, judge_paths, walk
 from frozenlab.tasks.lake.view import tracks
 from frozenlab.tasks.lake.view.editor import _read_edit
@@ -99,6 +100,19 @@ def test_the_picture_is_well_formed_and_shows_everything(colors: Palette) -> Non
     assert len(svg.findall(f"{space}polyline")) == 2 * BOARD.num_agents  # each path on its outline
     assert sum(rect.get("fill") == "url(#hatch)" for rect in svg.findall(f"{space}rect")) == 1
     assert svg.get("width") == "120"
+
+
+def test_one_way_ice_and_doors_are_in_every_picture_and_edit() -> None:
+    board = read_board("S > F\nH 1 v\ng s G")
+    svg = board_svg(board, colors=LIGHT)
+    assert "rotate(90)" in svg and "rotate(180)" in svg
+    assert len(ElementTree.fromstring(svg).findall("{http://www.w3.org/2000/svg}text")) == 2 * board.num_agents + 1
+    plain = read_board("S F F\nH F F\ng s G")
+    starts = [agent.start for agent in board.agents]
+    differ = (board_image(board, starts) != board_image(plain, starts)).any(axis=2)
+    assert {(r // 48, c // 48) for r, c in zip(*differ.nonzero(), strict=True)} == {(0, 1), (1, 1), (1, 2)}
+    agents = [{"start": list(agent.start), "goal": list(agent.goal)} for agent in board.agents]
+    assert _read_edit({"base": "x", "seq": 1, "rows": list(board.rows), "agents": agents}, "x") == board
 
 
 def test_paths_of_a_table_are_read() -> None:

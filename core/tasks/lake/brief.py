@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from frozenlab.cells import Cell
+from frozenlab.lake.layouts import LAYOUTS as RECIPES
 
 NAMES_OF_PLACES = {"size": "map size", "agents": "number of agents", "layout": "layout"}
 
@@ -26,9 +27,13 @@ LAYOUTS = """
 
 
 def brief(cells: Sequence[Cell], parts: Sequence[str] = ()) -> str:
-    """The task, the cells and the knobs; the layouts (``parts``) too if the engineer may change them."""
+    """The task, the cells and the knobs; the layouts (``parts``) too if the engineer may change them, and what there is besides holes."""
     text = f"{TASK.format(teams=teams_in_words(cells))}\n\n{KNOBS.format(what=what_cells_are(cells), cells=cells_in_words(cells))}"
-    return text + ("\n" + LAYOUTS.format(layouts=", ".join(parts)) if parts else "")
+    text += "\n" + LAYOUTS.format(layouts=", ".join(parts)) if parts else ""
+    offered = {str(cell.place.get("layout")) for cell in cells} | set(parts)
+    return text + "".join(
+        f"\nLayout {recipe.name}: holes {recipe.words}." for recipe in RECIPES if recipe.furnish and recipe.name in offered
+    )
 
 
 def teams_in_words(cells: Sequence[Cell]) -> str:

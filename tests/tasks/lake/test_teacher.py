@@ -1,0 +1,25 @@
+"""The solver as a teacher, where agents are in the middle of one-way ice and doors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.rules import walk
+from frozenlab.tasks.lake.answer import judge_answer
+from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
+from frozenlab.tasks.lake.teacher import Solver, cut, padded
+from frozenlab.tasks.teacher import Attempt
+
+
+def test_optimal_plans_that_are_cut_anywhere_are_mended_to_optimal_plans() -> None:
+    tasks = generate(EnvironmentConfig.uniform((4, 6, 8), 3, 0.15, 0.4, {"oneway": 0.5, "doors": 0.5}), 60, seed=9)
+    texts = [render_plan(padded(walk(task.board, task.solution.plan or ()))) for task in tasks]
+    begun = [cut(task.board, text, np.random.default_rng(n)).state for n, (task, text) in enumerate(zip(tasks, texts, strict=True))]
+    assert any(state.rows[r][c] in "^v<>012" for state in begun for r, c in (agent.start for agent in state.agents))
+    attempts = [Attempt(task, text, np.random.default_rng(n)) for n, (task, text) in enumerate(zip(tasks, texts, strict=True))]
+    for task, mended in zip(tasks, Solver().mend(attempts), strict=True):
+        assert mended is not None
+        answer = parse_plan(task.board, " ".join(part for part in mended if part), finished=True)
+        assert judge_answer(task.board, answer, task.solution.makespan).outcome == "optimal"
