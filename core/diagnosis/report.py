@@ -75,6 +75,8 @@ class DiagnosisReport(BaseModel):
             ]
         else:
             said = [f"With everything shown, no engineer is clear of chance over {students}: {best.engineer} {best.words}; {chance}."]
+        if below := [found.engineer for found in everything if found.rate.high < self.chance]:
+            said.append(f"Below chance: {', '.join(below)}.")
         if len(self.choices) > 1:
             blind = next(found for found in self.found if found.engineer == best.engineer and found.shown == self.choices[-1])
             said.append(f"With {shown_words(self.choices[-1])}, the rate of {best.engineer} is {blind.words}.")

@@ -9,7 +9,7 @@ from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import ARM_COLORS, BEFORE_COLOR, GRID_COLOR, common_layout, percent
 
 SYMBOLS = ("circle", "circle-open", "square-open", "diamond-open", "triangle-up-open")
-LANE, FEW = 15, 4
+LANE, FEW = 18, 4
 """Pixels of one dot's lane; lanes of an engineer at the least."""
 
 
@@ -55,7 +55,7 @@ def diagnosis_figure(report: DiagnosisReport, color: str, size: int) -> Chart:
     figure.update_layout(legend=dict(y=1.02, font=dict(size=size - 1, color=color)))
     figure.update_xaxes(range=[-0.02, 1.02], tickformat=".0~%", gridcolor=GRID_COLOR, zeroline=False, tickfont=dict(size=size, color=color))
     figure.update_yaxes(
-        tickvals=list(range(len(engineers))), ticktext=engineers, range=[len(engineers) - 0.5, -0.5], showgrid=False, zeroline=False,
+        tickvals=list(range(len(engineers))), ticktext=engineers, range=[len(engineers) - 0.1, -0.5], showgrid=False, zeroline=False,
         ticklabelstandoff=8, tickfont=dict(size=size, color=color),
     )  # fmt: skip
     rates = "; ".join(f"{found.engineer}, {shown_words(found.shown)}, {found.words}" for found in report.found)

@@ -26,7 +26,7 @@ class LakeSuites:
         return len(suite.agents) * len(suite.sizes) * len(suite.layouts) * suite.boards_per_cell
 
     def suite_scope(self, suite: SuiteSpec) -> str:
-        return f"{len(suite.sizes)} map sizes with {words.teams_title(suite.agents)}"
+        return f"{len(suite.sizes)} map size{'s' if len(suite.sizes) > 1 else ''} with {words.teams_title(suite.agents)}"
 
     def named_suites(self) -> Mapping[str, SuiteSpec]:
         return SUITES

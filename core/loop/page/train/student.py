@@ -51,11 +51,14 @@ def label(student: Student | None) -> str:
 
 
 def follow() -> None:
-    """Take the first config from the student that was chosen."""
+    """Take the first config from the student that was chosen, and an engineer that can read it if the lab model cannot."""
     if st.session_state[KEY] == LAB_MODEL:
         st.session_state.pop(CONFIG_KEY, None)
-    else:
-        st.session_state[CONFIG_KEY] = FROM_STUDENT
+        return
+    st.session_state[CONFIG_KEY] = FROM_STUDENT
+    recipe = open_student(st.session_state[KEY], sessions.store()).recipe
+    if recipe.family.lab is None or recipe.family.lab.obstacles(recipe.config, True):
+        st.session_state["form_engineer"] = "learnability"
 
 
 def hide_one() -> None:
@@ -105,7 +108,7 @@ def show_certificate(certificate: Certificate) -> None:
 
 
 def table(certificate: Certificate) -> pd.DataFrame:
-    """One row per cell."""
+    """One row per cell, the weak ones first."""
     return pd.DataFrame(
         {
             "cell": cell.words,
@@ -113,5 +116,5 @@ def table(certificate: Certificate) -> pd.DataFrame:
             "before": cell.before.words,
             "after": cell.after.words,
         }
-        for cell in certificate.cells
+        for cell in (*certificate.weak_cells, *certificate.mastered_cells)
     )
