@@ -13,11 +13,15 @@ from frozenlab.tasks.task import TaskT
 
 
 class Teacher(ABC, Generic[TaskT]):
-    """Shows the lab model how to mend its answers; imitation learns from it."""
+    """Shows the lab model how to mend its answers, from which imitation learns, and whole answers, from which practice learns."""
 
     @abstractmethod
     def mend(self, attempts: Sequence[Attempt[TaskT]]) -> list[Mended | None]:
         """A good answer for each attempt, which keeps a part of what was written; None if there is none."""
+
+    def answers(self, attempts: Sequence[Attempt[TaskT]]) -> list[Mended | None]:
+        """A whole good answer to the task of each attempt, which may have no text yet. A teacher that knows the answer need not search."""
+        return self.mend(attempts)
 
 
 @dataclass(frozen=True)

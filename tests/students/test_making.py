@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -23,6 +24,9 @@ from frozenlab.students.making import certified_tasks, practised_tasks
 from frozenlab.students.menu import practised
 from frozenlab.students.recipe import Recipe, StudentError
 from frozenlab.students.store import Student, chosen, create_student, open_student, students, throw_away
+from frozenlab.tasks.lake import teacher
+from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.teacher import Attempt
 from frozenlab.training.checkpoints import checksum, damage
 from tests.builders import small_spec
 
@@ -112,3 +116,12 @@ def test_a_student_is_measured_and_trained_by_its_name(store: SessionStore) -> N
     session = store.create(spec, "trained")
     assert session.checkpoints()[0].path == student.policy
     assert task_for("trained:base", "quick", store).policy == "student:weak"
+
+
+def test_the_teacher_of_the_lake_shows_optimal_plans_without_solving_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks = LAKE.draw(CONFIG, 8, seed=5)
+    monkeypatch.setattr(teacher, "solve_all", None)
+    shown = LAKE.teacher.answers([Attempt(task, "", np.random.default_rng(i)) for i, task in enumerate(tasks)])
+    for task, answer in zip(tasks, shown, strict=True):
+        assert answer is not None
+        assert LAKE.judge(task, LAKE.lab.read(task, answer.learned, finished=True)).optimal

@@ -26,6 +26,14 @@ class Solver(Teacher[Instance]):
             for attempt, (kept, state), plan in zip(attempts, cuts, ways_home, strict=True)
         ]
 
+    def answers(self, attempts: Sequence[Attempt[Instance]]) -> list[Mended | None]:
+        """The plan that each board was drawn with: to solve it again can take minutes on a crowded corridor."""
+        shown: list[Mended | None] = []
+        for attempt in attempts:
+            board, plan = attempt.task.board, attempt.task.solution.plan
+            shown.append(None if plan is None else Mended("", render_plan(vary(board, padded(walk(board, plan)), attempt.rng))))
+        return shown
+
 
 class Cut(NamedTuple):
     """A plan up to some time step."""

@@ -1,7 +1,7 @@
 """Practice: the policy learns whole solutions of given tasks, and writes nothing itself.
 
-Of an empty answer, the family's teacher mends everything: what it gives is a full and optimal answer. So practice takes no time for
-sampling, and a policy that can do nothing yet learns from it too.
+The family's teacher gives a whole and optimal answer. So practice takes no time for sampling, and a policy that can do nothing yet learns
+from it too.
 """
 
 from __future__ import annotations
@@ -24,6 +24,5 @@ class PracticeRun(SFTRun):
         empty = [
             Attempt(self.stage.tasks[i], "", seeds.rng(self.seed, "practice/solutions", step, place)) for place, i in enumerate(boards)
         ]
-        return [
-            to_example(self.prompts[i], mended.learned) for i, mended in zip(boards, teacher.mend(empty), strict=True) if mended is not None
-        ]
+        shown = teacher.answers(empty)
+        return [to_example(self.prompts[i], answer.learned) for i, answer in zip(boards, shown, strict=True) if answer is not None]
