@@ -14,7 +14,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     from frozenlab.tasks.families import FAMILIES
 
     parser.add_argument("model", help=MODEL_HELP)
-    suites = ", ".join(name for family in FAMILIES for name in family.named_suites())
+    suites = ", ".join(dict.fromkeys(name for family in FAMILIES for name in family.named_suites()))
     parser.add_argument(
         "--suite", required=True, help=f"a named suite ({suites}), a file of boards, or hf:benchmark_wr0.5 of the official dataset"
     )

@@ -96,12 +96,12 @@ def floored(shares: dict[str, float], min_share: float, repairs: list[Repair]) -
     """The shares scaled to sum to 1; one that would be below ``min_share`` gets it, from what the others have above it."""
     lowest = min(min_share, 1 / len(shares))
     total = sum(shares.values())
-    if abs(total - 1) < 1e-9 and min(shares.values()) >= lowest:
+    if abs(total - 1) < 1e-9 and min(shares.values()) >= lowest - 1e-9:
         return shares
     above = {name: max(share / total - lowest, 0.0) if total else 1.0 for name, share in shares.items()}
     rest = (1 - lowest * len(shares)) / (sum(above.values()) or 1.0)
     used = {name: lowest + rest * part for name, part in above.items()}
     for name, share in shares.items():
-        if share < lowest:
+        if share < lowest - 1e-9:
             repairs.append(Repair(cell=name, knob="share", proposed=share, used=used[name], reason=f"no share falls below {lowest:g}"))
     return used

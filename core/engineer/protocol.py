@@ -63,9 +63,6 @@ class EngineerSpec(BaseModel, ABC):
     """What it does, in a sentence or two."""
     needs: ClassVar[frozenset[Need]] = frozenset()
 
-    families: ClassVar[tuple[str, ...]] = ()
-    """The task families that it has rules for; empty: it serves every family."""
-
     @classmethod
     def name(cls) -> str:
         """The ``kind`` of this class."""

@@ -23,8 +23,7 @@ class EnvironmentRecord(BaseModel):
 
     @model_validator(mode="after")
     def _read_realised(self) -> Self:
-        kind = family_of(self.config.family).realised_type
-        object.__setattr__(self, "realised", {cell: kind.model_validate(drawn) for cell, drawn in self.realised.items()})
+        object.__setattr__(self, "realised", family_of(self.config.family).read_realised(self.config, self.realised))
         return self
 
 

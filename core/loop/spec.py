@@ -113,8 +113,6 @@ class SessionSpec(BaseModel):
             raise ValueError(f"the config is of the family {self.initial_config.family}, a suite of {other}")
         if unknown := [part for part in self.layouts if part not in self.tasks.parts]:
             raise ValueError(f"there is no layout {unknown[0]!r}; there is {', '.join(self.tasks.parts) or 'none'}")
-        if self.engineer.families and self.tasks.name not in self.engineer.families:
-            raise ValueError(f"the engineer {self.engineer.kind} has no rules for the family {self.tasks.name}")
         if self.training.method == "imitation" and self.tasks.teacher is None:
             raise ValueError(f"imitation needs a teacher, which the family {self.tasks.name} has not")
         return self

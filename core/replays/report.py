@@ -29,8 +29,9 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
     """The table of proposals, one row per answer and cell.
 
     Returns:
-        ``arm, sample, cell``, the knobs of the next stage's config, ``usable`` (whether an answer could be read; if not,
-        the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN if it has no price), ``changes`` and ``repairs`` of the guard.
+        ``arm, sample, cell``, the knobs of the next stage's config (NaN where the cell has no such knob), ``usable`` (whether an answer
+        could be read; if not, the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN if it has no price), ``changes`` and ``repairs``
+        of the guard.
     """
     rows = []
     for arm, sample, record in answers:
@@ -47,7 +48,8 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
         }
         knobs = family_of(record.config_after.family).knobs
         for name, own in record.config_after.cells.items():
-            rows.append(answer | {"cell": name} | {knob: own.settings()[knob] for knob in knobs})
+            settings = own.settings()
+            rows.append(answer | {"cell": name} | {knob: settings.get(knob, np.nan) for knob in knobs})
     return pd.DataFrame(rows)
 
 
@@ -93,7 +95,7 @@ def sign_flips(table: pd.DataFrame, arm: str, reference: str) -> float:
     same draws, so under the null hypothesis the two answers of a pair can be exchanged. 1 if there is no pair."""
     wide = table.pivot(index="sample", columns=["arm", "cell"], values=knobs_of(table))
     ours, theirs = (wide.xs(name, axis=1, level="arm").sort_index(axis=1) for name in (arm, reference))
-    differences = (ours - theirs).dropna().to_numpy()
+    differences = (ours - theirs).dropna(axis=1, how="all").dropna().to_numpy()
     if not len(differences):
         return 1.0
     signs = seeds.rng(0, "replay/sign-flips").choice((-1.0, 1.0), size=(FLIPS, len(differences)))

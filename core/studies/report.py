@@ -131,7 +131,7 @@ def apart(plus: Config, minus: Config) -> float:
         return config.cells[name].settings() if name in config.cells else other.cells[name].settings() | {"share": 0.0}
 
     cells = [(settings(plus, name, minus), settings(minus, name, plus)) for name in {*plus.cells, *minus.cells}]
-    return float(np.mean([abs(one[knob] - other[knob]) for one, other in cells for knob in knobs]))
+    return float(np.mean([abs(one[knob] - other[knob]) for one, other in cells for knob in knobs if knob in one]))
 
 
 def row_of(kind: Kind, name: str, effect: Effect, boards: tuple[float | None, float | None], how_far: float | None = None) -> EffectRow:

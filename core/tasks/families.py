@@ -14,14 +14,15 @@ from frozenlab.lake.suites import SuiteSpec
 from frozenlab.tasks.countdown.family import COUNTDOWN
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
+from frozenlab.tasks.mixed.family import MIXED
 
 
 class UnknownFamilyError(LabError, ValueError):
     """No task family has this name; the message lists those that there are."""
 
 
-FAMILIES: tuple[Family, ...] = (LAKE, COUNTDOWN)
-"""Every family."""
+FAMILIES: tuple[Family, ...] = (LAKE, COUNTDOWN, MIXED)
+"""Every family. One that mixes others comes after them."""
 
 
 def family_of(name: str) -> Family:

@@ -102,6 +102,10 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
         counts = Counter(task.cell for task in tasks)
         return {cell: Drawn(boards=counts[cell], share=counts[cell] / len(tasks)) for cell in in_order(counts)}
 
+    def read_realised(self, config: Any, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What was drawn from a config, as a file holds it."""
+        return {cell: self.realised_type.model_validate(drawn) for cell, drawn in given.items()}
+
     def config_of(self, data: bytes, file_name: str) -> Any:
         """The config in a file. Raises a LabError."""
         try:
@@ -116,7 +120,7 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     # --- suites that checkpoints are measured on --------------------------------------------------------------------------
 
     def named_suites(self) -> Mapping[str, Any]:
-        """Suites by name. No two families have a suite of the same name."""
+        """Suites by name. No two families have a suite of the same name, but for one that mixes others."""
         return {self.name: self.suite_type()}
 
     def suite_label(self, name: str) -> str:

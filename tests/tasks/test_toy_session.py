@@ -155,8 +155,8 @@ def test_its_pages_open(page: str, session: Session, result: Result, store: Sess
 
 
 def test_the_path_of_its_configs_is_drawn(session: Session) -> None:
-    axes = axes_of(SUMS)
-    assert axes is not None and [knob.name for knob in axes] == ["twins", "share"]
+    [axes] = axes_of(SumConfig())
+    assert [knob.name for knob in axes] == ["twins", "share"]
     path = stops(session, axes)
     assert [(stop.stage, stop.cell) for stop in path] == [(0, "easy"), (0, "hard"), (1, "easy"), (1, "hard")]
     assert "twins 10 %, share 50 %" in map_figure(path, axes, "valid rate", None).alt

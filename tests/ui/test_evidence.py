@@ -72,8 +72,8 @@ def test_tokens_of_another_model_are_its_own_count_shared_out(session: Session) 
 
 
 def test_the_map_has_a_stop_for_every_size_of_every_stage(session: Session) -> None:
-    axes = axes_of(LAKE)
-    assert axes is not None and [knob.name for knob in axes] == ["hole_ratio", "wait_ratio"]
+    [axes] = axes_of(session.spec.initial_config)
+    assert [knob.name for knob in axes] == ["hole_ratio", "wait_ratio"]
     path = stops(session, axes)
     assert [(stop.stage, stop.cell) for stop in path] == [
         (s, n) for s in range(session.spec.stages) for n in session.spec.initial_config.cells

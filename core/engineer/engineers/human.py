@@ -75,11 +75,12 @@ def proposal_of(
     words = {cell.name: cell.words for cell in after.described()}
     for name, cell in after.cells.items():
         old = before.cells[name]
-        moved: list[str | None] = [knob for knob in family.knobs if abs(getattr(cell, knob) - getattr(old, knob)) > MOVED]
+        was, now_is = old.settings(), cell.settings()
+        moved: list[str | None] = [knob for knob in ("share", *family.ratios_of(old)) if abs(now_is[knob] - was[knob]) > MOVED]
         for knob in moved or [None]:
             claims.append(
                 claim_on(
-                    name, words[name], knob, old.settings(), cell.settings(), evidence=(cited or {}).get(name, ()),
+                    name, words[name], knob, was, now_is, evidence=(cited or {}).get(name, ()),
                     now=(now or {}).get(name), expected=(expected or {}).get(name),
                 )
             )  # fmt: skip

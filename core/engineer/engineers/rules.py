@@ -23,7 +23,7 @@ from frozenlab.engineer.protocol import Scripted
 from frozenlab.engineer.schema import Claim, Context, Proposal
 from frozenlab.engineer.sentences import claim_on, summary_sentence
 from frozenlab.policy.settings import LanguageSettings
-from frozenlab.tasks.lake.words import RATIO_KNOBS
+from frozenlab.tasks.knobs import Knob
 
 Ratios = dict[str, float]
 MASTERED, HOPELESS = 0.8, 0.2
@@ -37,6 +37,8 @@ LADDER: dict[str, Ratios] = {
     "fair": {"hole_ratio": 0.2, "wait_ratio": 0.3},
     "easy": {"hole_ratio": 0.1, "wait_ratio": 0.1},
 }
+HARDNESS = {"hard": 0.6, "fair": 0.4, "easy": 0.2}
+"""The ladder for the ratios of other families, as parts of the way from their easiest value to their hardest."""
 CONFLICTS = ("vertex_conflict", "edge_conflict")
 
 
@@ -47,7 +49,6 @@ class RulesEngineer(Scripted):
         "Harder above 80 % valid, easier below 20 %, more boards where success and failure mix; what works stays. It reads nothing but the "
         "context, so a section that is off changes what it does."
     )
-    families = ("lake",)
 
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         """The rules set shares and ratios only; the layouts stay."""
@@ -60,6 +61,8 @@ class RulesEngineer(Scripted):
 class Reading(NamedTuple):
     """What the context says about one cell. A field is None if the section that carries it is off."""
 
+    knobs: tuple[Knob, ...]
+    """The ratios of the cell."""
     valid: float | None
     sampled: float | None
     present: Ratios | None
@@ -70,7 +73,8 @@ class Reading(NamedTuple):
     cited: tuple[str, ...]
 
 
-def read(context: Context, cell: str) -> Reading:
+def read(context: Context, cell: str, own: Settings) -> Reading:
+    knobs = tuple(context.tasks.knobs[name] for name in context.tasks.ratios_of(own))
     lines = {section: context.evidence(section, cell) for section in context.sections}
     numbers = {section: line.numbers for section, line in lines.items() if line}
     behaviour, failures = numbers.get("behaviour", {}), numbers.get("failures", {})
@@ -80,11 +84,12 @@ def read(context: Context, cell: str) -> Reading:
     conflicts = sum(failures.get(name, 0.0) for name in CONFLICTS)
     regretted = None
     if history.get("gain", 0.0) < -COST_OF_A_BAD_STEP:
-        regretted = next(((knob, history[f"{knob}_change"]) for knob in RATIO_KNOBS if history.get(f"{knob}_change")), None)
+        regretted = next(((k.name, history[f"{k.name}_change"]) for k in knobs if history.get(f"{k.name}_change")), None)
     return Reading(
+        knobs=knobs,
         valid=valid,
         sampled=behaviour.get("valid", valid),
-        present={knob: statistics[knob] for knob in RATIO_KNOBS} if statistics else None,
+        present={knob.name: statistics[knob.name] for knob in knobs} if statistics else None,
         preserved="preserved" in numbers,
         conflicts_dominate=faults > 0 and conflicts >= faults / 2,
         regretted=regretted,
@@ -93,24 +98,32 @@ def read(context: Context, cell: str) -> Reading:
 
 
 def ratios(reading: Reading) -> Ratios:
-    """Steps 2 to 5: the hole and wait ratio of the next stage."""
+    """Steps 2 to 5: the ratios of the next stage."""
     verdict = "hard" if (reading.valid or 0.5) > MASTERED else "easy" if reading.valid is not None and reading.valid < HOPELESS else "fair"
     if reading.present is None:
-        return LADDER[verdict]
-    if reading.preserved or reading.valid is None:
+        return {knob.name: LADDER[verdict].get(knob.name, rung(knob, HARDNESS[verdict])) for knob in reading.knobs}
+    if reading.preserved or reading.valid is None or not reading.knobs:
         return reading.present
+    knobs = {knob.name: knob for knob in reading.knobs}
     if reading.regretted:
-        return moved(reading.present, reading.regretted[0], -reading.regretted[1])
+        return moved(reading.present, knobs[reading.regretted[0]], -reading.regretted[1])
+    conflicts = knobs.get("wait_ratio") if reading.conflicts_dominate else None
     if verdict == "fair":
-        practise = reading.conflicts_dominate and reading.present["wait_ratio"] < MAX_PRACTICE
-        return moved(reading.present, "wait_ratio", STEP) if practise else reading.present
-    knob: str = "wait_ratio" if reading.conflicts_dominate else "hole_ratio"
-    return moved(reading.present, knob, STEP if verdict == "hard" else -STEP)
+        practise = conflicts and reading.present["wait_ratio"] < MAX_PRACTICE
+        return moved(reading.present, conflicts, STEP) if conflicts and practise else reading.present
+    knob = conflicts or reading.knobs[0]
+    return moved(reading.present, knob, knob.harder * (STEP if verdict == "hard" else -STEP))
 
 
-def moved(present: Ratios, knob: str, amount: float) -> Ratios:
-    top = MAX_HOLE_RATIO if knob == "hole_ratio" else 1.0
-    return present | {knob: round(min(max(present[knob] + amount, 0.0), top), 3)}
+def rung(knob: Knob, hardness: float) -> float:
+    """The value of a ratio at a part of the way from its easiest to its hardest; of one that makes nothing harder, from low to high."""
+    part = 1 - hardness if knob.harder < 0 else hardness
+    return round(knob.low + part * (knob.high - knob.low), 3)
+
+
+def moved(present: Ratios, knob: Knob, amount: float) -> Ratios:
+    top = MAX_HOLE_RATIO if knob.name == "hole_ratio" else knob.high
+    return present | {knob.name: round(min(max(present[knob.name] + amount, knob.low), top), 3)}
 
 
 def expected(valid: float) -> float:
@@ -119,7 +132,7 @@ def expected(valid: float) -> float:
 
 def propose(context: Context, config: Config) -> Proposal:
     """The whole proposal for a context; deterministic. Of ``config`` it takes what it has no rule for, such as layouts."""
-    readings = {name: read(context, name) for name in context.names}
+    readings = {name: read(context, name, config.cells[name]) for name in context.names}
     learnability = {name: SHARE_FLOOR + 4 * p * (1 - p) for name, r in readings.items() for p in [0.5 if r.sampled is None else r.sampled]}
     total = sum(learnability.values())
     cells = {
@@ -136,9 +149,10 @@ def propose(context: Context, config: Config) -> Proposal:
 
 def claims_of(cell: Cell, reading: Reading, after: Settings) -> list[Claim]:
     """One claim a knob that moves, or one that the cell is kept."""
-    changed: list[str | None] = [k for k in RATIO_KNOBS if reading.present is None or abs(getattr(after, k) - reading.present[k]) > 1e-9]
+    now, present = after.settings(), reading.present
+    changed: list[str | None] = [k.name for k in reading.knobs if present is None or abs(now[k.name] - present[k.name]) > 1e-9]
     hope = None if reading.valid is None else expected(reading.valid)
     return [
-        claim_on(cell.name, cell.words, knob, reading.present, after.settings(), evidence=reading.cited, now=reading.valid, expected=hope)
+        claim_on(cell.name, cell.words, knob, present, now, evidence=reading.cited, now=reading.valid, expected=hope)
         for knob in changed or [None]
     ]

@@ -19,7 +19,7 @@ class UniformEngineer(Scripted):
     def propose(self, context: Context, config: Config, seed: int) -> Proposal:
         family = family_of(config.family)
         even = family.even(config)
-        ratios = next(iter(even.cells.values())).settings()
-        values = "".join(f", {family.knobs[knob].label} {ratios[knob]:.2f}" for knob in family.ratios)
+        ratios = {knob: value for own in reversed(even.cells.values()) for knob, value in own.settings().items()}
+        values = "".join(f", {family.knobs[knob].label} {ratios[knob]:.2f}" for knob in family.ratios if knob in ratios)
         noun = "size" if all(name.isdigit() for name in config.cells) else "cell"
         return Proposal(summary=f"Every {noun} equally often{values}.", config=even)

@@ -11,10 +11,11 @@ from typing import Literal
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from frozenlab.cells import in_order
+from frozenlab.cells import Config, Settings, in_order
 from frozenlab.engineer.measurements import sampled_valid
 from frozenlab.loop.session import Session
 from frozenlab.replays.task import validated_stages
+from frozenlab.tasks.families import family_of
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.knobs import Knob
 from frozenlab.tasks.labels import cell_label
@@ -39,11 +40,19 @@ Axes = tuple[Knob, Knob]
 """The knobs that span the map."""
 
 
-def axes_of(family: Family) -> Axes | None:
-    """The first two ratios of a family's cells; of a family with one ratio, that and the share. None: the cells have no ratio."""
-    if not family.ratios:
+def axes_of(config: Config) -> tuple[Axes, ...]:
+    """The axes of its cells, each pair once: a map each. Cells of one family have the same."""
+    family = family_of(config.family)
+    found = dict.fromkeys(axes_of_cell(family, own) for own in config.cells.values())
+    return tuple(axes for axes in found if axes is not None)
+
+
+def axes_of_cell(family: Family, own: Settings) -> Axes | None:
+    """The first two ratios of a cell; of one with one ratio, that and the share. None: the cell has no ratio."""
+    ratios = family.ratios_of(own)
+    if not ratios:
         return None
-    across, up = [*family.ratios, "share"][:2]
+    across, up = [*ratios, "share"][:2]
     return family.knobs[across], family.knobs[up]
 
 
@@ -67,7 +76,7 @@ class Stop:
 
 
 def stops(session: Session, axes: Axes) -> list[Stop]:
-    """Of every stage that has been validated, in the order of stages."""
+    """Of the cells with these axes, in every stage that has been validated, in the order of stages."""
     found = []
     across, up = axes
     for stage in validated_stages(session):
@@ -76,6 +85,8 @@ def stops(session: Session, axes: Axes) -> list[Stop]:
             break
         metrics = session.metrics(stage)
         for name, own in drawn_from.config.cells.items():
+            if axes_of_cell(session.spec.tasks, own) != axes:
+                continue
             sampled, drawn = sampled_valid(metrics, name), drawn_from.realised.get(name)
             boards = drawn.boards if drawn else 0
             rate = sampled[0] if sampled else None

@@ -51,7 +51,8 @@ def config_rows(before: Config, after: Config, repairs: Sequence[Repair] = ()) -
         old, new = ({} if name not in config.cells else config.cells[name].settings() for config in (before, after))
         named = {layout for layout in family.parts if layout in old or layout in new or (name, layout) in mended}
         layouts = [layout for layout in family.parts if layout in named] if named != set(family.parts[:1]) else []
-        rows += [KnobRow(name, knob, old.get(knob), new.get(knob), mended.get((name, knob))) for knob in family.knobs]
+        knobs = [knob for knob in family.knobs if knob in old or knob in new]
+        rows += [KnobRow(name, knob, old.get(knob), new.get(knob), mended.get((name, knob))) for knob in knobs]
         rows += [KnobRow(name, layout, old.get(layout, 0.0), new.get(layout, 0.0), mended.get((name, layout))) for layout in layouts]
     return rows
 

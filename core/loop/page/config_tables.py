@@ -22,7 +22,7 @@ def knob_heads(family: Family) -> list[Head]:
 
 
 def config_table(rows: Sequence[KnobRow], measured: dict[str, Rate], family: Family) -> str:
-    """Config before and after: one row a cell, three knobs, each with sign and word; repaired values carry the guard's mark.
+    """Config before and after: one row a cell, each knob that it has with sign and word; repaired values carry the guard's mark.
 
     Args:
         measured: the valid rate of each cell when the proposal was made.
@@ -33,7 +33,7 @@ def config_table(rows: Sequence[KnobRow], measured: dict[str, Rate], family: Fam
     for name in names:
         rate = measured.get(name)
         seen = f"{percent(rate.value)} <small>of {rate.n}</small>" if rate else "–"
-        knobs = [_knob_cell(by_cell[name, knob.name], knob.label) for knob in family.knobs.values()]
+        knobs = [_knob_cell(by_cell.get((name, knob.name)), knob.label) for knob in family.knobs.values()]
         cells = "".join([cell("valid rate", seen, "num"), *knobs])
         lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')
     head: list[Head] = [
@@ -58,7 +58,9 @@ def layouts_table(rows: Sequence[KnobRow], family: Family) -> str:
     return table("Layouts before and after the proposal", head, lines, kind="fl-layouts")
 
 
-def _knob_cell(row: KnobRow, label: str) -> str:
+def _knob_cell(row: KnobRow | None, label: str) -> str:
+    if row is None:
+        return cell(label, "–", "num")
     before = "–" if row.before is None else f"{100 * row.before:.3g} %"
     after = "–" if row.after is None else f"{100 * row.after:.3g} %"
     guard = ""
@@ -95,7 +97,9 @@ def config_list(config: Config) -> str:
     mixed = any(parts != usual for parts in parts_of.values())
     lines = []
     for name, own in config.cells.items():
-        cells = "".join(f'<td class="num">{100 * own.settings()[knob]:.3g} %</td>' for knob in family.knobs)
+        settings = own.settings()
+        values = (f"{100 * settings[knob]:.3g} %" if knob in settings else "–" for knob in family.knobs)
+        cells = "".join(f'<td class="num">{value}</td>' for value in values)
         parts = ", ".join(part if value == 1 else f"{100 * value:.3g} % {part}" for part, value in parts_of[name].items())
         cells += f"<td>{escape(parts)}</td>" if mixed else ""
         lines.append(f'<tr><th scope="row">{cell_label(name)}</th>{cells}</tr>')

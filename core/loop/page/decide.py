@@ -51,6 +51,10 @@ class Desk:
         """Of the config's family."""
         return family_of(self.before.family).knobs
 
+    def knobs_of(self, name: str) -> list[Knob]:
+        """Of one cell."""
+        return [self.knobs[knob] for knob in ("share", *family_of(self.before.family).ratios_of(self.before.cells[name]))]
+
     def cell(self, name: str, verdict: Verdict) -> Settings:
         """What a cell would get by a plain yes or no."""
         config = self.before if verdict == "reject" or self.proposed is None else self.proposed.config_after
@@ -93,9 +97,9 @@ def decide(desk: Desk) -> tuple[Proposal, bool]:
 def fill(desk: Desk, name: str, verdict: Verdict = "accept", *, again: bool = False) -> None:
     """Puts the values of a plain yes or no into a cell's numbers; once, unless ``again``."""
     state = st.session_state
-    for knob in desk.knobs:
-        if again or desk.widget(name, knob) not in state:
-            state[desk.widget(name, knob)] = round(100 * getattr(desk.cell(name, verdict), knob), 1)
+    for knob in desk.knobs_of(name):
+        if again or desk.widget(name, knob.name) not in state:
+            state[desk.widget(name, knob.name)] = round(100 * getattr(desk.cell(name, verdict), knob.name), 1)
     if again:
         return
     claims = desk.proposed.proposal.claims if desk.proposed and desk.proposed.proposal else ()
@@ -130,11 +134,14 @@ def row_of(desk: Desk, name: str) -> None:
             "What becomes of the proposal", VERDICTS, key=desk.widget(name, "verdict"), required=True,
             on_change=obey, args=(desk, name),
         )  # fmt: skip
-    for knob in desk.knobs:
-        next(columns).number_input(
-            f"{desk.knobs[knob].label.capitalize()} of {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.1f",
-                key=desk.widget(name, knob),
-        )  # fmt: skip
+    own = desk.knobs_of(name)
+    for knob in desk.knobs.values():
+        place = next(columns)
+        if knob in own:
+            place.number_input(
+                f"{knob.label.capitalize()} of {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.1f",
+                key=desk.widget(name, knob.name),
+            )  # fmt: skip
     next(columns).number_input(
         f"Valid rate that you expect on {cell_label(name)}, %", 0.0, 100.0, step=STEP, format="%.0f", key=desk.widget(name, "expected"),
         placeholder="no guess",
@@ -162,7 +169,7 @@ def verdict_on(desk: Desk, name: str) -> Verdict:
     """What the numbers of a cell amount to."""
     if st.session_state.get(desk.widget(name, "editing")):
         return "edit"
-    return next((verdict for verdict in PLAIN if all(same(desk, name, verdict, knob) for knob in desk.knobs)), "edit")
+    return next((verdict for verdict in PLAIN if all(same(desk, name, verdict, knob.name) for knob in desk.knobs_of(name))), "edit")
 
 
 def same(desk: Desk, name: str, verdict: Verdict, knob: str) -> bool:
@@ -174,9 +181,10 @@ def config_of(desk: Desk) -> Config:
     to 1."""
     cells = {}
     for name, old in desk.before.cells.items():
-        values: dict[str, float] = {knob: st.session_state[desk.widget(name, knob)] / 100 for knob in desk.knobs}
+        knobs = [knob.name for knob in desk.knobs_of(name)]
+        values: dict[str, float] = {knob: st.session_state[desk.widget(name, knob)] / 100 for knob in knobs}
         for verdict in reversed(PLAIN):
-            values |= {knob: getattr(desk.cell(name, verdict), knob) for knob in desk.knobs if same(desk, name, verdict, knob)}
+            values |= {knob: getattr(desk.cell(name, verdict), knob) for knob in knobs if same(desk, name, verdict, knob)}
         own = desk.cell(name, "accept") if verdict_on(desk, name) == "accept" else old  # whose layouts it takes
         cells[name] = own.model_copy(update=values)
     return decided(desk.before, cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -57,9 +57,9 @@ def proposals_figure(table: pd.DataFrame, before: Config, arms: Sequence[str]) -
         vertical_spacing=BETWEEN / (height - HEADS - FOOT), column_titles=[f"<b>{cell_label(cell)}</b>" for cell in cells],
     )  # fmt: skip
     for i, knob in enumerate(knobs, start=1):
-        panels = [panel_of(table, before, knob, cell) for cell in cells]
-        ends = scale(panels)
-        for j, panel in enumerate(panels, start=1):
+        panels = {j: panel_of(table, before, knob, cell) for j, cell in enumerate(cells, start=1) if knob in before.cells[cell].settings()}
+        ends = scale(panels.values())
+        for j, panel in panels.items():
             for trace in traces(panel, arms):
                 figure.add_trace(trace, row=i, col=j)
             figure.add_vline(x=panel.before, line=dict(color=BEFORE_COLOR, width=1.5, dash="dot"), row=i, col=j)
@@ -87,7 +87,7 @@ def panel_of(table: pd.DataFrame, before: Config, knob: str, cell: str) -> Panel
     return Panel(knob, label, cell, float(before.cells[cell].settings()[knob]), rows.groupby("arm")["value"].mean(), groups)
 
 
-def scale(panels: Sequence[Panel]) -> tuple[float, float]:
+def scale(panels: Collection[Panel]) -> tuple[float, float]:
     """The ends of the axis that all panels of a knob share, with some room."""
     values = [value for panel in panels for value in (panel.before, *panel.groups["value"])]
     low, high = min(values), max(values)
@@ -143,8 +143,11 @@ def in_words(table: pd.DataFrame, before: Config, arms: Sequence[str]) -> str:
     sentences = []
     for arm in arms:
         cells = "; ".join(
-            f"{cell_label(cell)} " + ", ".join(f"{knobs[knob].label} {percent(means.loc[(arm, cell), knob])}" for knob in knobs)
-            for cell in before.cells
+            f"{cell_label(cell)} "
+            + ", ".join(
+                f"{knob.label} {percent(means.loc[(arm, cell), knob.name])}" for knob in knobs.values() if knob.name in own.settings()
+            )
+            for cell, own in before.cells.items()
         )
         sentences.append(f"{arm}: {cells}.")
     return " ".join(sentences)

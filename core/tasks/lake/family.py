@@ -38,6 +38,10 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     """Boards on which agents find their ways without a collision; the task is a board with its certified optimum."""
 
     name = "lake"
+    aim = (
+        "It learns multi-agent path finding: on a frozen lake map agents move at once, one cell or WAIT in each time step; they must not "
+        "enter holes, share a cell or swap cells, and all have to reach their goals in as few time steps as possible."
+    )
     knobs = KNOBS
     outcomes = OUTCOMES
     columns = answers.COLUMNS

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from frozenlab.loop.page import evidence
@@ -55,11 +57,10 @@ def compare_branch(branch: Branch, parent: Session) -> None:
 
 def show_map(moment: Moment, contents: Contents) -> None:
     """Where the engineer has led the session."""
-    axes = axes_of(moment.session.spec.tasks)
-    if axes is None:
-        return
-    path = once(lambda: stops(moment.session, axes), "story stops", moment.revision)
-    if len({stop.stage for stop in path}) < 2:
+    session = moment.session
+    axes = axes_of(session.spec.initial_config)
+    paths = once(lambda: [stops(session, pair) for pair in axes], "story stops", moment.revision)
+    if len({stop.stage for path in paths for stop in path}) < 2:
         return
     contents.heading(
         "The path through the config space", "path", short="Config space",
@@ -71,13 +72,17 @@ def show_map(moment: Moment, contents: Contents) -> None:
     )
     if shade != SHADES[0] or asked is not None:
         st.query_params["shade"] = shade
-    drawn = once(lambda: map_figure(path, axes, shade, moment.stage), "story map", *moment.key, shade)
-    theme.chart(drawn, "config-map", on_select=follow_point, selection_mode="points")
+    charts = once(
+        lambda: [map_figure(path, pair, shade, moment.stage) for path, pair in zip(paths, axes, strict=True)],
+        "story map", *moment.key, shade,
+    )  # fmt: skip
+    for key, drawn in zip(("config-map", *(f"config-map-{number}" for number in range(2, len(charts) + 1))), charts, strict=True):
+        theme.chart(drawn, key, on_select=partial(follow_point, key), selection_mode="points")
 
 
-def follow_point() -> None:
+def follow_point(chart: str) -> None:
     """A click on a point opens the boards that were drawn there."""
-    points = st.session_state["config-map"]["selection"]["points"]
+    points = st.session_state[chart]["selection"]["points"]
     if points:
         stage, cell, *_ = points[0]["customdata"]
         st.query_params["stage"], st.query_params[evidence.ASKED] = str(int(stage) + 1), f"S{cell}"

@@ -1,0 +1,1 @@
+"""Several task families at once: one session trains on tasks of each, by shares."""
