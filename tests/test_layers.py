@@ -26,7 +26,7 @@ FLOORS = (
     ("tasks.lake.lab_model",),
     ("ui",),
     ("tasks.view.view",),
-    ("tasks.lake.view",),
+    ("tasks.lake.view", "tasks.countdown.view", "tasks.mixed.view"),
     ("tasks.view",),
     ("loop.page", "benchmark.page", "tasks.lake.benchmark.page", "studies.page", "replays.page", "diagnosis.page"),
     ("headroom.page",),

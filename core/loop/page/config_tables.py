@@ -60,7 +60,7 @@ def layouts_table(rows: Sequence[KnobRow], family: Family) -> str:
 
 def _knob_cell(row: KnobRow | None, label: str) -> str:
     if row is None:
-        return cell(label, "–", "num")
+        return cell(label, '<span class="fl-old">–</span>', "fl-knob")
     before = "–" if row.before is None else f"{100 * row.before:.3g} %"
     after = "–" if row.after is None else f"{100 * row.after:.3g} %"
     guard = ""

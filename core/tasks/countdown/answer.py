@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from frozenlab.tasks.countdown.drawing import CountdownTask
-from frozenlab.tasks.countdown.steps import Chain
+from frozenlab.tasks.countdown.steps import Chain, Numbers
 from frozenlab.tasks.task import ROW_COLUMNS, Judged
 
 if TYPE_CHECKING:
@@ -48,28 +48,30 @@ class Verdict(NamedTuple):
     fault: Fault | None
     sound: int
     """Steps before it."""
+    operand: int | None = None
+    """The number that is not there or was used before."""
 
 
-def check(task: CountdownTask, chain: Chain) -> Verdict:
-    """Follows the steps until the first fault. A fault of a step counts before one of the end."""
-    unused = list(task.numbers)
+def check(numbers: Numbers, target: int, chain: Chain) -> Verdict:
+    """Follows the steps (at least one) until the first fault. A fault of a step counts before one of the end."""
+    unused = list(numbers)
     known = set(unused)
     for number, step in enumerate(chain):
         for operand in (step.left, step.right):
             if operand not in unused:
-                return Verdict("used_twice" if operand in known else "not_on_list", number)
+                return Verdict("used_twice" if operand in known else "not_on_list", number, operand)
             unused.remove(operand)
         if not step.holds:
             return Verdict("wrong_step", number)
         unused.append(step.result)
         known.add(step.result)
-    return Verdict(None if chain[-1].result == task.target else "wrong_total", len(chain))
+    return Verdict(None if chain[-1].result == target else "wrong_total", len(chain))
 
 
 def judge(task: CountdownTask, answer: Answer) -> Judged:
     if answer.chain is None:
         return Judged(str(answer.fault), valid=False)
-    verdict = check(task, answer.chain)
+    verdict = check(task.numbers, task.target, answer.chain)
     length, fewest = len(answer.chain), task.optimal_steps
     if verdict.fault is None:
         return Judged("optimal" if length == fewest else "suboptimal", True, length == fewest, efficiency=fewest / length, cost=(length,))

@@ -20,7 +20,7 @@ class Enumeration(Teacher[CountdownTask]):
     def mended(self, attempt: Attempt[CountdownTask]) -> Mended:
         task, rng = attempt.task, attempt.rng
         chain, _ = read_steps(attempt.text)
-        sound = check(task, chain).sound if chain else 0
+        sound = check(task.numbers, task.target, chain).sound if chain else 0
         for kept in range(int(rng.integers(sound + 1)), -1, -1):
             solutions = completions(task, chain[:kept])
             if solutions:

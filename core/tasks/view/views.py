@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from frozenlab.tasks.countdown.family import COUNTDOWN
+from frozenlab.tasks.countdown.view.view import CountdownView
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.view.view import LakeView
+from frozenlab.tasks.mixed.family import MIXED
+from frozenlab.tasks.mixed.members import MEMBERS
+from frozenlab.tasks.mixed.view.view import MixedView
 from frozenlab.tasks.view.view import View
 
-VIEWS: dict[str, type[View]] = {LAKE.name: LakeView}
+VIEWS: dict[str, type[View]] = {LAKE.name: LakeView, COUNTDOWN.name: CountdownView}
 
 
 def view_of(family: Family) -> View:
+    if family is MIXED:
+        return MixedView({one.name: view_of(one) for one in MEMBERS})
     return VIEWS.get(family.name, View)(family)

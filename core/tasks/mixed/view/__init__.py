@@ -1,0 +1,1 @@
+"""How pages show tasks of several families."""

@@ -1,0 +1,83 @@
+"""Countdown runs a session, a study and a result with an untrained lab network, and their pages open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.benchmark import worker as evaluate
+from frozenlab.benchmark.evaluations import create as create_evaluation
+from frozenlab.benchmark.report import PlainReport
+from frozenlab.benchmark.results import Result
+from frozenlab.benchmark.task import task_for
+from frozenlab.engineer.engineers import FixedEngineer, RulesEngineer, UniformEngineer
+from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.worker import run_job
+from frozenlab.loop.session import Session
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.studies.runner import Runner
+from frozenlab.studies.spec import Arm, StudySpec
+from frozenlab.studies.store import create_study
+from frozenlab.tasks.countdown.config import CountdownConfig, CountdownSuite
+from frozenlab.training.settings import TrainingSettings
+from tests.pages.apptest import open_page, words
+from tests.running import finish
+from tests.tasks.test_toy_session import Here
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("loop")]
+CELLS = ["numbers2", "numbers3", "numbers4"]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> SessionStore:
+    return SessionStore(tmp_path_factory.mktemp("sessions"))
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory: pytest.TempPathFactory) -> SessionSpec:
+    network: Path = tmp_path_factory.mktemp("network")
+    LabPolicy(build_network(hidden=32, layers=1, intermediate=32), build_tokenizer()).save(network)
+    return SessionSpec(
+        title="countdown", policy=str(network), engineer=RulesEngineer(), stages=2, initial_config=CountdownConfig(), seed=3,
+        suite=CountdownSuite(boards_per_cell=4, seed=1), test=CountdownSuite(boards_per_cell=4, seed=2),
+        training=TrainingSettings(method="imitation", steps=3, boards_per_step=6, completions_per_board=2),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def session(spec: SessionSpec, store: SessionStore) -> Session:
+    made = store.create(spec, "numbers")
+    assert finish(made) == 0, made.state().error
+    return Session(made.dir)
+
+
+def test_a_session_runs(session: Session) -> None:
+    assert session.state().status == "done" and not session.problems
+    record, validation = session.proposal(0), session.validation(1)
+    assert record is not None and isinstance(record.config_after, CountdownConfig) and validation is not None
+    assert record.config_after.cells["numbers2"].times_ratio == pytest.approx(0.4), "hopeless, so easier"
+    assert validation.groupby("config_cell").size().to_dict() == dict.fromkeys(CELLS, 4)
+
+
+def test_a_study_runs(spec: SessionSpec, store: SessionStore) -> None:
+    arms = tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in (UniformEngineer(), FixedEngineer()))
+    study = create_study(StudySpec(title="numbers", session=spec.changed(engineer=FixedEngineer()), arms=arms, seeds=(1, 2)), store, "them")
+    assert run_job(JobRecorder(study), lambda recorder: Runner(recorder, workers=Here()).run()) == 0, study.state().error
+    assert set(study.boards()["cell"]) == set(CELLS)
+
+
+def test_its_checkpoint_is_measured_and_pages_open(session: Session, store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluation = create_evaluation(task_for("numbers:2", "countdown", store), store)
+    assert evaluate.main(evaluation.dir) == 0, evaluation.state().error
+    report = Result(evaluation.dir).report
+    assert isinstance(report, PlainReport) and [(cell.cell, cell.n) for cell in report.cells] == [(cell, 50) for cell in CELLS]
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(store.root))
+    monkeypatch.setattr("frozenlab.places.SESSIONS", store.root / "recorded")
+    for page, query in (("story", {"session": "numbers"}), ("train", {"session": "numbers"}), ("benchmark", {}), ("home", {})):
+        app = open_page(page, **query)
+        assert not app.exception and words(app), page
+        assert page not in ("story", "benchmark") or "numbers" in words(app)
