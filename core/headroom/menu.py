@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from frozenlab.cells import Config
+from frozenlab.students.menu import axes
 from frozenlab.tasks.families import family_of
 from frozenlab.tasks.family import Family
 
@@ -17,7 +18,9 @@ SMALLER_STEPS = (1.0, 0.6, 0.3)
 
 
 def menu_of(config: Config) -> dict[str, Config]:
-    """Name -> config: the config itself, uniform, everything easier and harder, each ratio lower and higher, and each cell alone.
+    """Name -> config: the config itself, uniform, everything easier and harder, each ratio lower and higher, and each axis alone.
+
+    An axis is what some cells have in common, such as a team; where cells have nothing in common, each is an axis of its own.
 
     Configs that equal an earlier one are left out.
     """
@@ -30,8 +33,8 @@ def menu_of(config: Config) -> dict[str, Config]:
     for knob in knobs:
         made[f"{knob.label} lower"] = moved(config, {knob.name: -1}, family)
         made[f"{knob.label} higher"] = moved(config, {knob.name: 1}, family)
-    if len(config.cells) > 1:
-        made |= {f"only {cell}": alone(config, cell) for cell in config.cells}
+    for axis, cells in axes(config):
+        made[f"only {axis if len(cells) > 1 else cells[0]}"] = alone(config, cells)
     menu: dict[str, Config] = {}
     for name, tried in made.items():
         if name in (KEPT, UNIFORM) or tried not in menu.values():
@@ -39,9 +42,10 @@ def menu_of(config: Config) -> dict[str, Config]:
     return menu
 
 
-def alone(config: Config, cell: str) -> Config:
-    """The config with all tasks in one of its cells; the others stay in it with a share of 0."""
-    return config.with_cells({name: own.model_copy(update={"share": float(name == cell)}) for name, own in config.cells.items()})
+def alone(config: Config, cells: Sequence[str]) -> Config:
+    """The config with all tasks in some of its cells, in equal parts; the others stay in it with a share of 0."""
+    share = 1 / len(cells)
+    return config.with_cells({name: own.model_copy(update={"share": share * (name in cells)}) for name, own in config.cells.items()})
 
 
 def moved(config: Config, directions: Mapping[str, int], family: Family) -> Config:

@@ -99,6 +99,7 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
         return None
     gains, names = by_cell.mean(axis=3), menu_names(spec)
     found, uniform = spread(gains), names.index(UNIFORM)
+    sampled = cell_gains(spec, table, "plans_valid").mean(axis=3) if spec.forks.plans else None
     room = clustered(headroom(gains, uniform))
     information = clustered(information_value(gains)) if len(gains) > 1 else None
     means = gains.mean(axis=2)
@@ -113,9 +114,11 @@ def forks_of(measurement: Headroom, matrices: Sequence[Matrix]) -> ForksReport |
         cell_gains=tuple(rows(of_student) for of_student in by_cell.mean(axis=2)),
         optimal_gains=tuple(rows(of_student) for of_student in cell_gains(spec, table, "optimal").mean(axis=3)),
         noise=found.noise,
+        noise_sampled=None if sampled is None else spread(sampled).noise,
         config_sd=found.configs,
         icc=Interval(value=found.icc, low=found.low, high=found.high, n=within, unit="config") if isfinite(found.icc) else None,
         headroom=interval(room),
+        headroom_sampled=None if sampled is None else interval(clustered(headroom(sampled, uniform))),
         information=interval(information) if information else None,
         best_less_worst=interval(clustered(best_less_worst(gains))),
         best=tuple(names[choice] for choice in means.argmax(axis=1)),

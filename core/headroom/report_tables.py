@@ -73,9 +73,12 @@ class ForksReport(Table):
     optimal_gains: tuple[tuple[Row, ...], ...]
     """[student][config][replicate], of optimal plans."""
     noise: float
+    noise_sampled: float | None
+    """The same for the rate of sampled answers, which are more than the greedy ones; None without any."""
     config_sd: float
     icc: Interval | None
     headroom: Interval
+    headroom_sampled: Interval | None
     information: Interval | None
     """None where there is one student only."""
     best_less_worst: Interval

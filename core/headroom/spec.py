@@ -133,4 +133,4 @@ class HeadroomSpec(Strict):
 
 def probes_of(config: Any) -> dict[str, Any]:
     """The cells of a config as probes: each alone."""
-    return {cell: alone(config, cell) for cell in config.cells}
+    return {cell: alone(config, [cell]) for cell in config.cells}

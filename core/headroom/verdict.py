@@ -46,7 +46,7 @@ def checks_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple[Ch
             checks.append(Check(name="ICC of configs", target="at least 0.60", found=bounds, passed=passed(alike.value >= ICC)))
     if ranks:
         middle = median(rank.value for rank in ranks)
-        text = with_bounds(ranks[0], 1, "") if len(ranks) == 1 else f"{middle:.1f} (median of {len(ranks)} students)"
+        text = with_bounds(ranks[0], 1, "") if len(ranks) == 1 else f"{middle:.2f} (median of {len(ranks)} students)"
         checks.append(Check(name="effective rank", target="at least 2", found=text, passed=passed(middle >= RANK)))
     else:
         checks.append(missing("effective rank", "at least 2"))
@@ -90,7 +90,7 @@ def verdict_of(matrices: Sequence[Matrix], forks: ForksReport | None, smallest: 
 def rank_sentence(matrices: Sequence[Matrix]) -> str:
     known = [matrix for matrix in matrices if matrix.participation is not None]
     if not known:
-        return "No cell has a gradient that is distinguishable from noise: everything here is either always or never solved."
+        return "No cell has a gradient that is distinguishable from noise with this many tasks."
     matrix = known[0]
     rank = matrix.participation
     assert rank is not None
@@ -104,7 +104,7 @@ def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple
     said = [rank_sentence(matrices)] if matrices and forks is not None else []
     for matrix in matrices:
         dim = [cell for cell, seen in zip(matrix.cells, matrix.seen, strict=True) if not seen]
-        if dim:
+        if dim and any(matrix.seen):
             said.append(
                 f"No gradient of {matrix.student} is distinguishable from noise on {', '.join(dim)}: what its answers earn there hardly "
                 "differs, or differs by chance."
@@ -119,6 +119,11 @@ def sentences_of(matrices: Sequence[Matrix], forks: ForksReport | None) -> tuple
             f"Two measurements of one config differ by {100 * forks.noise * 2**0.5:.1f} points (standard deviation; of one, "
             f"{100 * forks.noise:.1f}); true gains of configs have a standard deviation of {100 * forks.config_sd:.1f}."
         )
+        if forks.noise_sampled is not None and forks.headroom_sampled is not None:
+            said.append(
+                f"By sampled answers the noise is {100 * forks.noise_sampled:.1f} and the headroom {with_bounds(forks.headroom_sampled)} "
+                "points."
+            )
         said.append(f"A third of the headroom takes {pairs_words(forks.pairs_for_headroom)} to see with 80 % power.")
         if forks.information is not None:
             said.append(f"A third of the value of information takes {pairs_words(forks.pairs_for_information)}.")

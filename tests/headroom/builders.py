@@ -25,7 +25,7 @@ def tiny_spec(**fields: Any) -> HeadroomSpec:
     usual = {
         "title": "Tiny",
         "probes": Probes(configs=probes_of(CONFIG), tasks=1),
-        "forks": Forks(menu=menu, suite=SUITE, doses=(0.5,)),
+        "forks": Forks(menu=menu, suite=SUITE, doses=(0.5,), plans=1),
         "training": TrainingSettings(steps=1, boards_per_step=2, completions_per_board=2, schedule="per-stage", temperature=1.0),
         "prediction": "Nothing is clear of chance.",
     }
@@ -51,7 +51,7 @@ def built(root: Path, gains: np.ndarray, spec: HeadroomSpec | None = None, board
             for config, name in [(-1, ""), *enumerate(spec.forks.menu)]:
                 rate = 0.4 + (0 if config < 0 else gains[student, config, replicate])
                 key = {"student": student, "part": "menu" if name else "before", "config": name, "dose": 1.0, "replicate": replicate}
-                counts = {"n": boards, "valid": round(boards * rate), "optimal": 0, "plans": 0, "plans_valid": 0}
+                counts = {"n": boards, "valid": round(boards * rate), "optimal": 0, "plans": boards, "plans_valid": round(boards * rate)}
                 rows += [key | {"cell": cell} | counts for cell in CONFIG.cells]
         rng = np.random.default_rng(student)
         slopes = np.eye(2, 50).repeat(8, axis=0) + rng.normal(0, 0.1, (16, 50))

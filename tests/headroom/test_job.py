@@ -55,6 +55,7 @@ def test_a_measurement_that_was_stopped_ends_with_the_same_bits(tmp_path: Path) 
     one, other = whole.influence(0), parted.influence(0)
     assert one is not None and other is not None and np.array_equal(one.products, other.products)
     assert (whole.dir / "report" / "report.json").exists() and parted.state().status == "done"
+    assert (whole.outcomes()["plans"] == whole.outcomes()["n"]).all(), "one sampled answer a task"
     parts = whole.outcomes().groupby("part").size().to_dict()
     assert parts == {"before": 2 * 2, "menu": 4 * 2 * 2, "dose": 1 * 2 * 2}
 

@@ -17,11 +17,11 @@ def test_the_menu_of_the_lake() -> None:
     menu = menu_of(TEAMS)
     assert list(menu) == [
         *("kept", "uniform", "easy", "hard", "hole ratio lower", "hole ratio higher", "wait ratio lower", "wait ratio higher"),
-        *("only 2@4", "only 2@6", "only 3@4", "only 3@6"),
+        *("only agents 2", "only agents 3", "only size 4", "only size 6"),
     ]  # fmt: skip
     easy, hard = menu["easy"].cells["3@6"], menu["hard"].cells["3@6"]
     assert (easy.hole_ratio, easy.wait_ratio, hard.hole_ratio, hard.wait_ratio) == (0.0, 0.0, 0.45, 0.45)
-    assert menu["only 3@4"].cells["3@4"].share == 1 and menu["only 3@4"].cells["2@4"].share == 0
+    assert [cell.share for cell in menu["only agents 3"].cells.values()] == [0, 0, 0.5, 0.5]
     assert [LAKE.undrawable(config, cell) for config in menu.values() for cell in config.cells] == [None] * 48
 
 
@@ -42,7 +42,7 @@ def test_the_menu_of_any_family(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_doses_lead_from_the_kept_config_to_the_best_and_beyond() -> None:
-    best = alone(TEAMS, "3@6")
+    best = alone(TEAMS, ["3@6"])
     assert between(TEAMS, best, 0).cells == TEAMS.cells and between(TEAMS, best, 1).cells == best.cells
     half, double = between(TEAMS, best, 0.5).cells, between(TEAMS, best, 2).cells
     assert half["3@6"].share == pytest.approx(0.625) and half["2@4"].share == pytest.approx(0.125)

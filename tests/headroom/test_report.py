@@ -5,12 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from frozenlab.headroom.known import measured_before
 from frozenlab.headroom.report import gain_table, read_report, report_of, save_report
 from frozenlab.headroom.report_tables import HeadroomReport
 from frozenlab.headroom.spec import HeadroomError
 from frozenlab.headroom.store import create_headroom
 from frozenlab.loop.store import SessionStore
-from tests.headroom.builders import built, tiny_spec
+from tests.builders import small_spec
+from tests.headroom.builders import CONFIG, built, tiny_spec
 
 
 def gains_with(best: tuple[int, ...], gain: float, noise: float = 0.004) -> np.ndarray:
@@ -63,6 +65,7 @@ def test_values_by_influence_are_compared_with_gains(tmp_path: Path) -> None:
     gains = np.array([[[0.0, 0.0], [0.0, 0.0], [0.02, 0.02], [0.05, 0.05]]])
     report = report_of(built(tmp_path, gains, spec))
     assert report.forks is not None and report.forks.predicted[0] is not None
+    assert report.forks.noise_sampled == pytest.approx(report.forks.noise, abs=0.002), "as many answers, as often right"
 
 
 def test_a_report_is_read_as_it_was_written(tmp_path: Path, report: HeadroomReport) -> None:
@@ -79,3 +82,14 @@ def test_a_report_is_read_as_it_was_written(tmp_path: Path, report: HeadroomRepo
 def test_nothing_is_reported_before_anything_is_measured(tmp_path: Path) -> None:
     with pytest.raises(HeadroomError, match="nothing is measured yet"):
         report_of(create_headroom(tiny_spec(), SessionStore(tmp_path), "fresh"))
+
+
+def test_a_session_knows_what_was_measured_of_its_config_and_policy(tmp_path: Path) -> None:
+    store, session = SessionStore(tmp_path), small_spec().changed(initial_config=CONFIG, policy="student-1")
+    assert measured_before(session, store) is None
+    measurement = built(tmp_path, gains_with((2, 3, 2, 3), 0.1))
+    assert measured_before(session, store) is None, "it has no report yet"
+    save_report(measurement, report_of(measurement))
+    found = measured_before(session, store)
+    assert found is not None and found.something and found.verdict == report_of(measurement).verdict
+    assert measured_before(session.changed(policy="lab-model"), store) is None

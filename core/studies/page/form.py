@@ -9,6 +9,7 @@ import streamlit as st
 
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
 from frozenlab.errors import one_line
+from frozenlab.headroom.known import measured_before
 from frozenlab.loop.page.obstacles import obstacles
 from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.spec import SessionSpec
@@ -96,6 +97,9 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     )
     st.caption(f"Arms: **{first}**, {', '.join(others)}. Results come from test boards that no engineer sees; each seed has its own.")
     st.info(detectable_effect(spec), icon=":material/visibility:")
+    if known := measured_before(spec.session, sessions.store()):
+        say = st.info if known.something else st.warning
+        say(f"Measured before ({markup.plain(known.title)}): {markup.plain(known.verdict)}", icon=":material/landscape:")
     if spec.requests:
         st.markdown(
             f"**{spec.requests} requests** to the API, one before the first stage and one after each; {paid(spec)}. An answer "

@@ -1,0 +1,38 @@
+"""What was measured before about a session's config and policy."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from frozenlab.headroom.report import read_report
+from frozenlab.headroom.spec import HeadroomError
+from frozenlab.headroom.store import measurements, shipped
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+
+
+class Finding(NamedTuple):
+    """The verdict of a measurement."""
+
+    title: str
+    verdict: str
+    something: bool
+    """Whether headroom or value of information was found, with an interval above zero."""
+
+
+def measured_before(session: SessionSpec, store: SessionStore) -> Finding | None:
+    """The newest measurement of forks that began with the session's policy and config, one's own before shipped ones; None if there is
+    none."""
+    for measurement in [*measurements(store), *shipped()]:
+        spec = measurement.task
+        if spec.forks is None or session.policy not in spec.students or spec.forks.kept != session.initial_config:
+            continue
+        try:
+            report = read_report(measurement.dir)
+        except HeadroomError:
+            continue
+        if report is not None and report.forks is not None:
+            found = (report.forks.headroom, report.forks.information)
+            clear = any(one is not None and one.low is not None and one.low > 0 for one in found)
+            return Finding(report.spec.title, report.verdict, clear)
+    return None
