@@ -30,7 +30,7 @@ def test_a_recorded_measurement_opens_by_its_address(measurement: Headroom) -> N
     assert not app.exception and not app.warning
     said = words(app)
     assert escape(report.verdict) in said and report.spec.prediction in said
-    assert len(app.get("plotly_chart")) == 1
+    assert len(app.get("plotly_chart")) == (2 if report.forks and report.forks.doses else 1)
 
 
 @pytest.mark.parametrize(("view", "charts"), [("skills", 1), ("configs", 1), ("noise", 1)])

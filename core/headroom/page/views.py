@@ -19,8 +19,9 @@ MARKS = {"pass": "✓ pass", "fail": "✗ fail", "not measured": "not measured"}
 
 
 def views(report: HeadroomReport) -> list[str]:
-    """The views that the report has data for."""
-    return [view for view in VIEW_WORDS if (report.matrices if view == "skills" else report.forks)]
+    """The views that the report has data for. Without forks there is always the first."""
+    skills = report.forks is None or any(any(matrix.seen) for matrix in report.matrices)
+    return [view for view in VIEW_WORDS if (skills if view == "skills" else report.forks is not None)]
 
 
 def ink() -> Ink:
