@@ -147,11 +147,12 @@ def dose_curve(spec: HeadroomSpec, measurement: Headroom) -> tuple[DosePoint, ..
 def predicted(spec: HeadroomSpec, matrix: Matrix, gains: Floats) -> float | None:
     """Rank correlation of q' I t with the gains of the configs that mix the probes: those of the cells of ``kept`` with its ratios.
 
-    The target is every cell alike. A step's loss counts tokens, so a cell weighs by its share and its answers' length.
+    The target is every cell alike. A step's loss counts tokens, so a cell weighs by its share and its answers' length. None where the
+    probes are not the cells of ``kept``, or hardly a gradient is seen: then the matrix is noise.
     """
     assert spec.forks is not None
     kept, cells = spec.forks.kept, matrix.cells
-    if tuple(kept.cells) != cells:
+    if tuple(kept.cells) != cells or sum(matrix.seen) < 2:
         return None
     target, influence = np.full(len(cells), 1 / len(cells)), np.array(matrix.influence)
     values, measured = [], []

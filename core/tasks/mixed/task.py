@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from frozenlab.tasks.mixed.config import MixedConfig
@@ -63,12 +63,23 @@ class MixedLab(LabDialect[MixedTask, Any]):
 
 
 class MixedTeacher(Teacher[MixedTask]):
-    """Each attempt is mended by the teacher of its family."""
+    """Each attempt is mended, or answered, by the teacher of its family."""
 
     def mend(self, attempts: Sequence[Attempt[MixedTask]]) -> list[Mended | None]:
-        mended: dict[int, Mended | None] = {}
-        for family in MEMBERS:
-            own = {i: attempt for i, attempt in enumerate(attempts) if attempt.task.family == family.name}
-            assert family.teacher is not None, "every family that can be mixed has one"
-            mended |= zip(own, family.teacher.mend([Attempt(a.task.task, a.text, a.rng) for a in own.values()]), strict=True)
-        return [mended[i] for i in range(len(attempts))]
+        return by_family(attempts, lambda teacher, own: teacher.mend(own))
+
+    def answers(self, attempts: Sequence[Attempt[MixedTask]]) -> list[Mended | None]:
+        return by_family(attempts, lambda teacher, own: teacher.answers(own))
+
+
+Teaching = Callable[[Teacher[Any], Sequence[Attempt[Any]]], list[Mended | None]]
+
+
+def by_family(attempts: Sequence[Attempt[MixedTask]], teach: Teaching) -> list[Mended | None]:
+    """What the teacher of each family makes of its own attempts, in the order of all of them."""
+    made: dict[int, Mended | None] = {}
+    for family in MEMBERS:
+        own = {i: attempt for i, attempt in enumerate(attempts) if attempt.task.family == family.name}
+        assert family.teacher is not None, "every family that can be mixed has one"
+        made |= zip(own, teach(family.teacher, [Attempt(a.task.task, a.text, a.rng) for a in own.values()]), strict=True)
+    return [made[i] for i in range(len(attempts))]

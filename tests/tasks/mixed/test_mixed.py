@@ -110,11 +110,12 @@ def test_suites_are_those_of_each_family_and_kept_out() -> None:
     assert not {task.key for task in of_family(suite, "countdown")} & {task.key for task in of_family(other, "countdown")}
 
 
-def test_rows_of_all_families_fit_one_table() -> None:
+@pytest.mark.parametrize("shown", ["mend", "answers"])
+def test_rows_of_all_families_fit_one_table(shown: str) -> None:
     suite = MIXED.suite(MixedSuite(boards_per_cell=2), CONFIG)
     prompts = [MIXED.plain.prompt(task) for task in suite]
     assert "Target:" in prompts[-1] and "Target:" not in prompts[0] and MIXED.lab.prompt(suite[-1]).startswith("<countdown>")
-    mended = MIXED.teacher.mend([Attempt(task, "", np.random.default_rng(0)) for task in suite])
+    mended = getattr(MIXED.teacher, shown)([Attempt(task, "", np.random.default_rng(0)) for task in suite])
     rows = []
     for task, taught in zip(suite, mended, strict=True):
         assert taught is not None and len(taught.learned.split()) < MIXED.lab.limit(task)
