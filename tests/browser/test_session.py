@@ -136,7 +136,7 @@ def test_a_session_outlives_tab_and_server_and_can_be_stopped_and_resumed(lab: A
     shows_step_after(page, after.step)
     assert session.state().pid == worker
 
-    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_test_id("stMain").get_by_role("button", name="Stop", exact=True).click()  # Streamlit has a Stop of its own above
     page.get_by_role("button", name="Stop it").click()
     stopped = wait_for(session, lambda state: state.status == "stopped", "the stop")
     expect(page.get_by_text("Stopped. Resume goes on where it stopped.")).to_be_visible()

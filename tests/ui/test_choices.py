@@ -44,7 +44,10 @@ def test_the_plan_of_a_file_is_one_to_watch() -> None:
         (files("2x1.scen"), "2x1.scen: the map is missing: it is a file of its own (.map), so give that too"),
         (files("2x1.map", "tunnel.map"), "2x1.map and tunnel.map are two of a kind: bring one, with its map and scenario if it needs them"),
         ({"a.txt": b"\xff"}, "a.txt is not a text file in UTF-8 (byte 0)"),
-        ({"a.txt": b"hello you"}, "a.txt: line 1, cell 1: 'hello' is no cell; use F, H, starts S s A B C, goals G g a b c"),
+        (
+            {"a.txt": b"hello you"},
+            "a.txt: line 1, cell 1: 'hello' is no cell; use F H ^ v < > 0 1 2 3 4, starts S s A B C, goals G g a b c",
+        ),
         ({"a.json": b"{"}, "a.json: not a JSON board: Expecting property name enclosed in double quotes at line 1, column 2"),
         ({"a.json": b"{}"}, 'a.json: "map" must be a list of strings, one a row, like "S F H"'),
     ],
