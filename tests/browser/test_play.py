@@ -102,6 +102,7 @@ def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(app: App, 
     player(page)
     page.get_by_text("How a solver finds it").click()
     expect(page.locator(".search")).to_be_visible()
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()  # then it listens to keys again
     page.keyboard.press("n")
     page.wait_for_url(lambda url: encode(CROSSING) not in url)
     drawn = board_of(page)
