@@ -10,7 +10,6 @@ diagnoses/<id>/
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -21,8 +20,8 @@ from frozenlab.diagnosis.task import DiagnosisError, DiagnosisTask
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import one_line
 from frozenlab.files import write_parquet
-from frozenlab.jobs.folders import find_folder, make_folder, readable
-from frozenlab.jobs.task import TaskJob
+from frozenlab.jobs.folders import find_folder, make_folder
+from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.store import SessionStore
 
 Key = tuple[str, str, str, int]
@@ -102,18 +101,9 @@ def create_diagnosis(task: DiagnosisTask, store: SessionStore, diagnosis_id: str
 
 def diagnoses(store: SessionStore) -> list[Diagnosis]:
     """Every readable diagnosis, newest first."""
-    tasks = sorted(diagnoses_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    return readable(tasks, Diagnosis, DiagnosisError)
+    return newest_first(diagnoses_folder(store), Diagnosis)
 
 
 def open_diagnosis(diagnosis_id: str, store: SessionStore) -> Diagnosis:
     """A diagnosis by its id. Raises DiagnosisError if there is none."""
     return Diagnosis(find_folder(diagnoses_folder(store), diagnosis_id, kind="diagnosis", error=DiagnosisError))
-
-
-def throw_away(diagnosis: Diagnosis) -> None:
-    """Delete a diagnosis. Raises DiagnosisError if it is running."""
-    if diagnosis.state().live:
-        raise DiagnosisError(f"{diagnosis.id} is running; stop it first")
-    (diagnosis.dir / "task.json").unlink(missing_ok=True)  # first the file that makes it a diagnosis
-    shutil.rmtree(diagnosis.dir)

@@ -12,7 +12,6 @@ What is there is not measured again, so a measurement can be stopped or killed a
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,7 @@ from frozenlab.errors import one_line
 from frozenlab.files import replacing, write_parquet
 from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.jobs.folders import find_folder, make_folder, readable
-from frozenlab.jobs.task import TaskJob
+from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.store import SessionStore
 
 SHIPPED = places.ASSETS / "headroom"
@@ -111,8 +110,7 @@ def create_headroom(spec: HeadroomSpec, store: SessionStore, headroom_id: str | 
 
 def measurements(store: SessionStore) -> list[Headroom]:
     """Every readable measurement of the user, newest first."""
-    tasks = sorted(headroom_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    return readable(tasks, Headroom, HeadroomError)
+    return newest_first(headroom_folder(store), Headroom)
 
 
 def shipped() -> list[Headroom]:
@@ -123,11 +121,3 @@ def shipped() -> list[Headroom]:
 def open_headroom(headroom_id: str, store: SessionStore) -> Headroom:
     """Open one of the user's measurements. Raises HeadroomError if there is none with this id."""
     return Headroom(find_folder(headroom_folder(store), headroom_id, kind="headroom", error=HeadroomError))
-
-
-def throw_away(measurement: Headroom) -> None:
-    """Delete one of the user's measurements. Raises HeadroomError if it is running."""
-    if measurement.state().live:
-        raise HeadroomError(f"{measurement.id} is running; stop it first")
-    (measurement.dir / "task.json").unlink(missing_ok=True)  # first the file that makes it a measurement, so that nobody reads half of one
-    shutil.rmtree(measurement.dir)

@@ -1,15 +1,18 @@
-"""Jobs that one file describes, ``task.json``: evaluations and replays."""
+"""Jobs that one file describes, ``task.json``: evaluations, replays, diagnoses and measurements of headroom."""
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
 from frozenlab.errors import LabError
-from frozenlab.jobs.folders import read_task
+from frozenlab.jobs.folders import read_task, readable
 from frozenlab.jobs.job import Job
+
+TASK = "task.json"
 
 Task = TypeVar("Task", bound=BaseModel)
 
@@ -24,4 +27,21 @@ class TaskJob(Job, Generic[Task]):
 
     def __init__(self, folder: Path) -> None:
         self.dir, self.id = folder, folder.name
-        self.task = read_task(folder / "task.json", self.model, kind=self.kind, error=self.error)
+        self.task = read_task(folder / TASK, self.model, kind=self.kind, error=self.error)
+
+
+Opened = TypeVar("Opened", bound=TaskJob)
+
+
+def newest_first(root: Path, kind: type[Opened]) -> list[Opened]:
+    """Every readable job of a kind in ``root``, newest first."""
+    tasks = sorted(root.glob(f"*/{TASK}"), key=lambda path: path.stat().st_mtime, reverse=True)
+    return readable(tasks, kind, kind.error)
+
+
+def throw_away(job: TaskJob[Task]) -> None:
+    """Delete a job's folder. Raises the error of its kind if it is running."""
+    if job.state().live:
+        raise job.error(f"{job.id} is running; stop it first")
+    (job.dir / TASK).unlink(missing_ok=True)  # first the file that makes it a job, so that nobody reads half of one
+    shutil.rmtree(job.dir)

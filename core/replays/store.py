@@ -10,7 +10,6 @@ The session is only read. A replay can be stopped or killed; it shows the answer
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +21,7 @@ from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import one_line
 from frozenlab.files import write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder, readable
-from frozenlab.jobs.task import TaskJob
+from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays.task import ReplayError, ReplayTask, session_of, spec_of
@@ -96,8 +95,7 @@ def create_replay(task: ReplayTask, store: SessionStore, replay_id: str | None =
 
 def replays(store: SessionStore) -> list[Replay]:
     """Every readable replay of the user, newest first."""
-    tasks = sorted(replays_folder(store).glob("*/task.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-    return readable(tasks, Replay, ReplayError)
+    return newest_first(replays_folder(store), Replay)
 
 
 def shipped() -> list[Replay]:
@@ -108,11 +106,3 @@ def shipped() -> list[Replay]:
 def open_replay(replay_id: str, store: SessionStore) -> Replay:
     """Open one of the user's replays. Raises ReplayError if there is none with this id."""
     return Replay(find_folder(replays_folder(store), replay_id, kind="replay", error=ReplayError))
-
-
-def throw_away(replay: Replay) -> None:
-    """Delete one of the user's replays. Raises ReplayError if it is running."""
-    if replay.state().live:
-        raise ReplayError(f"{replay.id} is running; stop it first")
-    (replay.dir / "task.json").unlink(missing_ok=True)  # first the file that makes it a replay, so that nobody reads half of one
-    shutil.rmtree(replay.dir)

@@ -12,7 +12,6 @@ students/<id>/
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -122,11 +121,3 @@ def keep_base(student: Student, sha256: str) -> None:
     if known is None:
         student.recipe = student.recipe.model_copy(update={"base_sha256": sha256})
         write_text(student.dir / "recipe.json", student.recipe.model_dump_json(indent=1))
-
-
-def throw_away(student: Student) -> None:
-    """Delete a student. Raises StudentError if it is being made."""
-    if student.state().live:
-        raise StudentError(f"{student.id} is being made; stop it first")
-    (student.dir / "recipe.json").unlink(missing_ok=True)  # first the file that makes it a student, so that nobody reads half of one
-    shutil.rmtree(student.dir)

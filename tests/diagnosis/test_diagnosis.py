@@ -9,10 +9,11 @@ import pytest
 
 from frozenlab.diagnosis import worker
 from frozenlab.diagnosis.report import DiagnosisReport, lines, report_of, table, write_report
-from frozenlab.diagnosis.store import Diagnosis, create_diagnosis, diagnoses, throw_away
+from frozenlab.diagnosis.store import Diagnosis, create_diagnosis, diagnoses
 from frozenlab.diagnosis.task import DiagnosisError, obstacle, task_for
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.task import throw_away
 from frozenlab.jobs.worker import DONE, STOPPED
 from frozenlab.loop.store import SessionStore
 from tests.planted import planted

@@ -17,6 +17,7 @@ from frozenlab.engineer.schema import Attempt
 from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, launching, stop
+from frozenlab.jobs.task import throw_away
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays import launch, worker
@@ -24,7 +25,7 @@ from frozenlab.replays.arms import arms_of_engineers, arms_of_sections
 from frozenlab.replays.asking import replay
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.report import compared, proposals, sentences, sign_flips
-from frozenlab.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, throw_away, write_answers
+from frozenlab.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, write_answers
 from frozenlab.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
 from frozenlab.studies.arms import section_arms
 from frozenlab.studies.spec import Arm
@@ -142,7 +143,7 @@ def test_answers_are_kept_and_not_asked_again(scripted: Replay, monkeypatch: pyt
 
 
 def test_answers_are_there_while_it_runs(scripted: Replay, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "EVERY", 0.0)
+    monkeypatch.setattr("frozenlab.jobs.answers.EVERY", 0.0)
     seen: list[int] = []
     worker.main(scripted.dir, lambda done, of: seen.append(len(Replay(scripted.dir).answers())))
     assert seen == list(range(1, 13))

@@ -23,7 +23,7 @@ from frozenlab.students import worker
 from frozenlab.students.making import certified_tasks, practised_tasks
 from frozenlab.students.menu import practised
 from frozenlab.students.recipe import Recipe, StudentError
-from frozenlab.students.store import Student, chosen, create_student, open_student, students, throw_away
+from frozenlab.students.store import Student, chosen, create_student, open_student, students
 from frozenlab.tasks.lake import teacher
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.teacher import Attempt
@@ -95,8 +95,6 @@ def test_a_student_is_made_stopped_resumed_and_used(store: SessionStore, tmp_pat
     assert len(load_policy("student:whole").answer(certified_tasks(RECIPE)[0][:2])) == 2
     with pytest.raises(PolicyError, match="nobody"):
         load_policy("student:nobody")
-    throw_away(stopped)
-    assert [student.id for student in students(store)] == ["whole"]
 
 
 def test_a_recipe_for_another_base_is_refused(store: SessionStore) -> None:

@@ -6,8 +6,9 @@ import streamlit as st
 
 from frozenlab.headroom import launch
 from frozenlab.headroom.spec import HeadroomSpec
-from frozenlab.headroom.store import Headroom, throw_away
+from frozenlab.headroom.store import Headroom
 from frozenlab.jobs import launcher
+from frozenlab.jobs.task import throw_away
 from frozenlab.ui import markup, refusals, sessions
 
 TICK = 2.0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.jobs import launcher
+from frozenlab.jobs.task import throw_away
 from frozenlab.loop.session import SessionError
 from frozenlab.replays import launch
 from frozenlab.replays.page.known import go_to
-from frozenlab.replays.store import Replay, throw_away
+from frozenlab.replays.store import Replay
 from frozenlab.replays.task import ReplayError, ReplayTask, servers
 from frozenlab.ui import api_form, markup, refusals, sessions
 
