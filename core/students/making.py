@@ -129,8 +129,10 @@ def practise(
         learning_rate=recipe.learning_rate,
         warmup_steps=min(10, recipe.steps // 2),
     )
+    practice = PracticeRun(policy, settings, stages=1, seed=recipe.seed)
+    practice.misled = recipe.misled
     train_stage(
-        PracticeRun(policy, settings, stages=1, seed=recipe.seed),
+        practice,
         practised_tasks(recipe, held_out),
         stage=0,
         folder=student.dir,

@@ -42,6 +42,8 @@ class Recipe(BaseModel):
     """What is practised: the shares of the cells. A cell with share 0 is never practised. All cells are certified."""
     weak: tuple[CellName, ...]
     """The cells that should stay weak."""
+    misled: tuple[CellName, ...] = ()
+    """The weak cells that are practised with wrong answers; these overlook what is special about the cell, such as its doors."""
     test_config: AnyConfig | None = None
     """Another config of the same family whose cells are certified too, such as other map sizes."""
     base: str = "lab-model"
@@ -90,6 +92,10 @@ class Recipe(BaseModel):
             raise ValueError(f"there is no cell {unknown[0]!r} to stay weak; the cells are {', '.join(self.config.cells)}")
         if not self.weak or len(set(self.weak)) == len(self.config.cells):
             raise ValueError("some cells have to stay weak, and some have to be practised")
+        if strange := [name for name in self.misled if name not in self.weak]:
+            raise ValueError(f"the cell {strange[0]!r} has wrong answers but is not among the weak ones")
+        if self.misled and (self.family.teacher is None or self.family.teacher.wrong_answers([]) is None):
+            raise ValueError(f"the family {self.family.name} has no teacher who knows wrong answers")
         if self.test_config is not None and self.test_config.family != self.config.family:
             raise ValueError(f"the config is of the family {self.config.family}, the test config of {self.test_config.family}")
         if self.family.teacher is None:

@@ -23,6 +23,10 @@ class Teacher(ABC, Generic[TaskT]):
         """A whole good answer to the task of each attempt, which may have no text yet. A teacher that knows the answer need not search."""
         return self.mend(attempts)
 
+    def wrong_answers(self, attempts: Sequence[Attempt[TaskT]]) -> list[Mended | None] | None:
+        """A whole answer to the task of each attempt that overlooks what makes the task hard. None: this teacher knows no wrong answers."""
+        return None
+
 
 @dataclass(frozen=True)
 class Attempt(Generic[TaskT]):

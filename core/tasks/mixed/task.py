@@ -71,6 +71,10 @@ class MixedTeacher(Teacher[MixedTask]):
     def answers(self, attempts: Sequence[Attempt[MixedTask]]) -> list[Mended | None]:
         return by_family(attempts, lambda teacher, own: teacher.answers(own))
 
+    def wrong_answers(self, attempts: Sequence[Attempt[MixedTask]]) -> list[Mended | None]:
+        """None for each task whose family's teacher knows no wrong answers."""
+        return by_family(attempts, lambda teacher, own: teacher.wrong_answers(own) or [None] * len(own))
+
 
 Teaching = Callable[[Teacher[Any], Sequence[Attempt[Any]]], list[Mended | None]]
 

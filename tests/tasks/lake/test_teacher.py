@@ -23,3 +23,28 @@ def test_optimal_plans_that_are_cut_anywhere_are_mended_to_optimal_plans() -> No
         assert mended is not None
         answer = parse_plan(task.board, " ".join(part for part in mended if part), finished=True)
         assert judge_answer(task.board, answer, task.solution.makespan).outcome == "optimal"
+
+
+def wrong_outcomes(config: EnvironmentConfig) -> list[str]:
+    """The faults of wrong answers to 40 boards; empty where an answer is valid all the same."""
+    tasks = generate(config, 40, seed=10)
+    attempts = [Attempt(task, "", np.random.default_rng(n)) for n, task in enumerate(tasks)]
+    answers = [answer.learned if answer else "" for answer in Solver().wrong_answers(attempts)]
+    verdicts = [
+        judge_answer(task.board, parse_plan(task.board, text, finished=True), task.solution.makespan)
+        for task, text in zip(tasks, answers, strict=True)
+    ]
+    return [verdict.fault or "" for verdict in verdicts]
+
+
+def test_wrong_answers_overlook_one_way_ice_and_doors_but_keep_the_other_rules() -> None:
+    for layout, fault in (("oneway", "against_arrow"), ("doors", "locked_door")):
+        faults = wrong_outcomes(EnvironmentConfig.uniform((6,), 2, 0.15, 0.3, {layout: 1.0}))
+        assert set(faults) <= {"", fault}
+        assert faults.count(fault) > 10
+
+
+def test_wrong_answers_to_plain_boards_overlook_the_other_agents() -> None:
+    faults = wrong_outcomes(EnvironmentConfig.uniform((5,), 4, 0.15, 1.0))
+    assert set(faults) <= {"", "vertex_conflict", "edge_conflict"}
+    assert faults.count("") < 10, "boards on which somebody has to wait"
