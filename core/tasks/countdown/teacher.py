@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from frozenlab.tasks.countdown.answer import check
 from frozenlab.tasks.countdown.dialects.lab import read_steps, render_chain
 from frozenlab.tasks.countdown.drawing import CountdownTask
-from frozenlab.tasks.countdown.steps import Chain, Numbers, shortest_chains
+from frozenlab.tasks.countdown.steps import Chain, Numbers, Step, moves, shortest_chains
 from frozenlab.tasks.teacher import Attempt, Mended, Teacher
+
+TRIES = 20
+"""Random chains that are tried in search of one that misses the target."""
 
 
 class Enumeration(Teacher[CountdownTask]):
@@ -26,6 +31,24 @@ class Enumeration(Teacher[CountdownTask]):
             if solutions:
                 return Mended(render_chain(chain[:kept]), render_chain(solutions[rng.integers(len(solutions))]))
         raise AssertionError("every task has a solution")
+
+    def wrong_answers(self, attempts: Sequence[Attempt[CountdownTask]]) -> list[Mended | None]:
+        """The numbers are combined by sound steps, and the target is overlooked. None where every way that was tried led to the target."""
+        chains = [overlooking(attempt.task, attempt.rng) for attempt in attempts]
+        return [None if chain is None else Mended("", render_chain(chain)) for chain in chains]
+
+
+def overlooking(task: CountdownTask, rng: np.random.Generator) -> Chain | None:
+    """As many random sound steps as the shortest way to the target has, which lead elsewhere."""
+    for _ in range(TRIES):
+        left, chain = task.numbers, list[Step]()
+        for _ in range(task.optimal_steps):
+            possible = list(moves(left))
+            step, left = possible[rng.integers(len(possible))]
+            chain.append(step)
+        if chain[-1].result != task.target:
+            return tuple(chain)
+    return None
 
 
 def completions(task: CountdownTask, kept: Chain) -> list[Chain]:

@@ -240,3 +240,16 @@ def test_the_statistics_state_config_and_draw() -> None:
     assert text.startswith("Countdown with 3 numbers: config share 0.33, products 0.50; drawn 20 tasks, products 0.50, mean optimum 1.")
     assert numbers["drawn_boards"] == 20 and numbers["times_ratio"] == 0.5 and cell.place == {"numbers": 3}
     assert COUNTDOWN.ratios == COUNTDOWN.ratios_of(config.cells["numbers3"]) == ("times_ratio",)
+
+
+def test_wrong_answers_are_sound_steps_that_miss_the_target() -> None:
+    tasks = [*COUNTDOWN.draw(ALL, 60, 4), CountdownTask.certified("sum-only", "numbers2", (60, 50), 10)]
+    assert COUNTDOWN.teacher is not None
+    answers = COUNTDOWN.teacher.wrong_answers([Attempt(task, "", np.random.default_rng(n)) for n, task in enumerate(tasks)])
+    assert answers is not None and COUNTDOWN.lab is not None
+    assert answers[-1] is None, "50 and 60 make nothing but 10"
+    for task, answer in zip(tasks[:-1], answers, strict=False):
+        if answer is not None:
+            verdict = COUNTDOWN.judge(task, COUNTDOWN.lab.read(task, answer.learned, True))
+            assert verdict.fault == "wrong_total"
+    assert sum(answer is not None for answer in answers) > 50
