@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, Protocol, Self
+from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -102,6 +102,15 @@ class Config(Protocol):
     def described(self) -> tuple[Cell, ...]: ...
 
     def model_dump_json(self) -> str: ...
+
+
+OneConfig = TypeVar("OneConfig", bound=Config)
+
+
+def evenly(config: OneConfig) -> OneConfig:
+    """The config with as many tasks of each cell, which stays what it is otherwise."""
+    share = 1 / len(config.cells)
+    return config.with_cells({name: own.model_copy(update={"share": share}) for name, own in config.cells.items()})
 
 
 class KnobChange(OfCell):

@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 
 from frozenlab import seeds
-from frozenlab.cells import Config
+from frozenlab.cells import Config, evenly
 from frozenlab.diagnosis.scoring import score
 from frozenlab.diagnosis.store import Answer, Key
 from frozenlab.diagnosis.task import WIDE_OPEN, DiagnosisTask
@@ -22,7 +22,7 @@ from frozenlab.jobs.environment import THREADS
 from frozenlab.policy.evaluation import answer_row, evaluate, frame
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy, Sampling
-from frozenlab.students.making import certified_tasks, evenly, practised_tasks
+from frozenlab.students.making import certified_tasks, practised_tasks
 from frozenlab.students.recipe import UNTRAINED
 from frozenlab.students.store import Student
 from frozenlab.tasks.task import Task

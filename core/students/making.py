@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 
 from frozenlab import seeds
-from frozenlab.cells import Config
+from frozenlab.cells import evenly
 from frozenlab.files import write_parquet, write_text
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.recorder import JobRecorder
@@ -85,12 +85,6 @@ def certified_tasks(recipe: Recipe) -> list[list[Task]]:
         seed = seeds.derive(recipe.seed, "student/certificate", number)
         lists.append(recipe.family.draw(evenly(config), recipe.boards_per_cell * len(config.cells), seed, kept_out))
     return lists
-
-
-def evenly(config: Config) -> Config:
-    """The config with as many tasks of each cell, which stays what it is otherwise."""
-    share = 1 / len(config.cells)
-    return config.with_cells({name: own.model_copy(update={"share": share}) for name, own in config.cells.items()})
 
 
 def practised_tasks(recipe: Recipe, held_out: list[list[Task]]) -> list[Task]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from frozenlab.cells import Settings, in_order
+from frozenlab.cells import Settings, evenly, in_order
 from frozenlab.errors import LabError, one_line
 from frozenlab.tasks.knobs import Knob, Outcome
 from frozenlab.tasks.task import AnswerT, Dialect, Judged, LabDialect, TaskT
@@ -184,7 +184,7 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
 
     def even(self, config: Any) -> Any:
         """The config with every cell as often, and the usual ratios if the family has any: the engineer ``uniform``."""
-        return config.with_cells({name: own.model_copy(update={"share": 1 / len(config.cells)}) for name, own in config.cells.items()})
+        return evenly(config)
 
     def at_random(self, config: Any, rng: np.random.Generator, parts: Sequence[str] = ()) -> Any:
         """The config with shares and ratios at random, and a mix of these parts: the engineer ``random``."""

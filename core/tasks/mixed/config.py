@@ -102,6 +102,6 @@ class MixedConfig(BaseModel):
 
 
 class MixedSuite(PlainSuite):
-    """As many held-out tasks of each cell of each family."""
+    """As many held-out tasks of each cell of each family, drawn as the cell's config says."""
 
     family: Literal["mixed"] = "mixed"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frozenlab import seeds
-from frozenlab.cells import quotas
+from frozenlab.cells import evenly, quotas
 from frozenlab.tasks.family import TaskFamily
 from frozenlab.tasks.mixed import words
 from frozenlab.tasks.mixed.config import MixedConfig, MixedSuite
@@ -57,11 +57,9 @@ class Mixed(TaskFamily[MixedTask, Any]):
         return [drawn[place] for place in order]
 
     def suite(self, spec: MixedSuite, config: MixedConfig, kept_out: Sequence[MixedTask] = ()) -> list[MixedTask]:
-        return [
-            MixedTask(family, task)
-            for family, own in suites_of(spec, config).items()
-            for task in member(family).suite(own, config.parts[family].config, of_family(kept_out, family))
-        ]
+        drawn = self.draw(evenly(config), self.suite_size(spec, config), spec.seed, kept_out)
+        order = list(config.cells)
+        return sorted(drawn, key=lambda task: order.index(task.cell))
 
     def undrawable(self, config: MixedConfig, cell: str) -> str | None:
         family, own = config.part_with(cell)
@@ -97,7 +95,7 @@ class Mixed(TaskFamily[MixedTask, Any]):
         return "every cell" if isinstance(suite, MixedSuite) else member(suite.family).suite_scope(suite)
 
     def suite_size(self, suite: MixedSuite, config: MixedConfig) -> int:
-        return sum(member(family).suite_size(own, config.parts[family].config) for family, own in suites_of(suite, config).items())
+        return suite.boards_per_cell * len(config.cells)
 
     # --- answers ----------------------------------------------------------------------------------------------------------
 
@@ -140,16 +138,6 @@ class Mixed(TaskFamily[MixedTask, Any]):
 
     def mixed(self, new: Any, old: Any, allowed: Collection[str], max_step: float) -> tuple[Any, str]:
         return member_with(old).mixed(new, old, allowed, max_step)
-
-
-def suites_of(spec: MixedSuite, config: MixedConfig) -> dict[str, Any]:
-    """Family -> the suite of its cells."""
-    return {
-        family: member(family).suite_type.model_validate(
-            {**member(family).suite_cells(part.config), "boards_per_cell": spec.boards_per_cell, "seed": spec.seed}
-        )
-        for family, part in config.parts.items()
-    }
 
 
 def rows_of(table: pd.DataFrame, family: str) -> pd.DataFrame:
