@@ -22,6 +22,10 @@ def add_study(parser: argparse.ArgumentParser) -> None:
         "--engineers", metavar="A,B,...",
         help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (study engineers only)",
     )  # fmt: skip
+    parser.add_argument(
+        "--students", metavar="A,B,...",
+        help="policies that the sessions begin with, each with every arm and seed: student:ID, lab-model or checkpoint folders",
+    )  # fmt: skip
     parser.add_argument("--smallest-effect", type=float, metavar="POINTS", help="smallest effect that matters (default: 1 point)")
     parser.add_argument("--prediction", metavar="TEXT", help="the result you expect; the report quotes it first")
     parser.add_argument("--jobs", type=int, help="sessions to run at a time (default: one per processor core, or a cluster full)")
@@ -46,7 +50,8 @@ def run_study(options: argparse.Namespace) -> int:
         require_ray()
     store, run = SessionStore(), RunSettings(jobs=options.jobs, cluster=options.cluster)
     if (studies_folder(store) / options.what).is_dir():
-        if any(value is not None for value in (options.seeds, options.id, options.engineers, options.smallest_effect, options.prediction)):
+        new = (options.seeds, options.id, options.engineers, options.students, options.smallest_effect, options.prediction)
+        if any(value is not None for value in new):
             raise InputError(f"{options.what} exists already: only --jobs, --cluster and --background can be given")
         study = open_study(options.what, store)
         if study.state().status != "done" and not study.state().live:
@@ -89,10 +94,14 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
     if options.seeds is not None and options.seeds < 1:
         raise InputError(f"--seeds is {options.seeds}; use at least 1")
-    written = {"smallest_effect": options.smallest_effect and options.smallest_effect / 100, "prediction": options.prediction}
+    written: dict[str, Any] = {
+        "smallest_effect": options.smallest_effect and options.smallest_effect / 100,
+        "prediction": options.prediction,
+        "students": options.students and tuple(name.strip() for name in options.students.split(",")),
+    }
     written = {name: value for name, value in written.items() if value is not None}
     if written and kind not in STUDIES:
-        raise InputError("--smallest-effect and --prediction are for ready-made studies; a spec file has its own")
+        raise InputError("--smallest-effect, --prediction and --students are for ready-made studies; a spec file has its own")
     if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
         raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it must be above 0 and at most 50 points")
     try:
@@ -155,9 +164,9 @@ def print_study(study: Study, as_json: bool) -> None:
     for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences)):
         print(f"- {sentence}")
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
-        print(f"\nfinal {name} rate by seed, and mean:")
+        print(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
         for arm in rates.arms:
-            print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_seed.values())}   {arm.mean:.1%}")
+            print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_unit.values())}   {arm.mean:.1%}")
 
 
 COMMANDS = (Command("study", "run the same session over a grid of arms and seeds, or resume such a study", add_study, run_study),)

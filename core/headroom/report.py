@@ -27,9 +27,9 @@ from frozenlab.headroom.menu import KEPT, UNIFORM
 from frozenlab.headroom.report_tables import DosePoint, ForksReport, HeadroomReport, Interval, Matrix
 from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.headroom.store import Headroom, Influence
-from frozenlab.headroom.students import student_label
 from frozenlab.headroom.tables import cell_gains, cells_of, dose_gains, menu_names
 from frozenlab.headroom.verdict import checks_of, sentences_of, verdict_of
+from frozenlab.policy.folders import student_label
 
 REPORT = "report/report.json"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
-from frozenlab.policy.folders import STUDENT, policy_folder, weights_file
+from frozenlab.policy.folders import policy_folder, weights_file
 
 
 def check_students(spec: HeadroomSpec) -> None:
@@ -12,8 +12,3 @@ def check_students(spec: HeadroomSpec) -> None:
         folder = policy_folder(student)
         if weights_file(folder) is None:
             raise HeadroomError(f"there is no student {student!r}: {folder} holds no weights")
-
-
-def student_label(name: str) -> str:
-    """A student in figures and tables."""
-    return name.removeprefix(STUDENT).rstrip("/").rpartition("/")[2] or name

@@ -27,6 +27,15 @@ def policy_folder(name: str) -> Path:
     return LAB_MODEL if name == "lab-model" else Path(name)
 
 
+def student_label(name: str) -> str:
+    """What to call a policy in figures and tables: a student by its id, a checkpoint by the name of its folder.
+
+    >>> student_label("student:weak-at-agents-5"), student_label("/checkpoints/mine/")
+    ('weak-at-agents-5', 'mine')
+    """
+    return name.removeprefix(STUDENT).rstrip("/").rpartition("/")[2] or name
+
+
 def on_hub(name: str) -> bool:
     """Whether a model comes from the hub: there is no folder of this name, and it is no student."""
     return not name.startswith(STUDENT) and not policy_folder(name).exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isnan, nan
 
 from frozenlab.studies.effects import Effect
@@ -19,16 +20,18 @@ def sentence(what: str, effect: Effect, measure: str = "valid", margin: float = 
         smaller: p value of the equivalence test for that margin, corrected as ``effect.p_holm`` is.
         alike: both sides trained on identical configs in all seeds.
     """
+    unit = "student" if len(effect.students) > 1 else "seed"
     if alike:
-        return f"{what}: no contrast, the two sides trained on identical configs in {_seeds(effect.n)}."
+        return f"{what}: no contrast, the two sides trained on identical configs in {_every(effect.n, unit)}."
     change = f"{what} changed the final {measure} rate by {points(effect.mean)} points"
     if effect.n == 1:
         return f"{change} (n = 1 seed): one seed cannot show whether it helps."
     if effect.low == effect.high:
-        return f"{change} in each of {effect.n} seeds: it made no difference."
+        return f"{change} in each of {effect.n} {unit}s: it made no difference."
     if isnan(effect.p):
-        return f"{change} in each of {effect.n} seeds: without any spread between them, chance cannot be estimated."
-    estimate = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {effect.n} seeds)"
+        return f"{change} in each of {effect.n} {unit}s: without any spread between them, chance cannot be estimated."
+    n = units_in_words(effect.n, [own.n for own in effect.students])
+    estimate = f"{change} ({points(effect.low)} to {points(effect.high)}, n = {n})"
     clear, small = effect.p_holm < CLEAR, smaller < CLEAR
     corrected = f", {_p(effect.p_holm)} after Holm" if effect.p_holm != effect.p else ""
     if clear:
@@ -45,8 +48,24 @@ def margin_words(margin: float) -> str:
     return f"{100 * margin:g} point{'' if margin == 0.01 else 's'}"
 
 
-def _seeds(n: int) -> str:
-    return "the one seed" if n == 1 else f"all {n} seeds"
+def units_in_words(n: int, seeds_of_students: Sequence[int] = ()) -> str:
+    """The units behind an effect; without students they are seeds.
+
+    >>> units_in_words(5), units_in_words(4, [6, 6, 6, 6]), units_in_words(2, [6, 5]), units_in_words(6, [6])
+    ('5 seeds', '4 students with 6 seeds each', '2 students with 11 seeds in all', '6 seeds of one student')
+    """
+    seeds = f"{n} seed{'' if n == 1 else 's'}"
+    if not seeds_of_students:
+        return seeds
+    if len(seeds_of_students) == 1:
+        return f"{seeds} of one student"
+    few, many = min(seeds_of_students), max(seeds_of_students)
+    each = f"{few} seed{'' if few == 1 else 's'} each" if few == many else f"{sum(seeds_of_students)} seeds in all"
+    return f"{n} students with {each}"
+
+
+def _every(n: int, unit: str) -> str:
+    return f"the one {unit}" if n == 1 else f"all {n} {unit}s"
 
 
 def points(change: float) -> str:

@@ -9,7 +9,9 @@ same boards, as in earlier studies, there are two sources of uncertainty, and ne
 - other boards for these training runs: :func:`board_bootstrap`.
 
 ``outcomes`` is a table with one row per session and columns ``arm`` (str), ``seed`` (int) and ``value`` (float, such as the final valid
-rate in 0..1; NaN counts as no row). ``sections`` maps each arm to the set of sections that are switched on in it.
+rate in 0..1; NaN counts as no row). In a study of several students it also has the column ``student`` (str): then a unit is a student with
+a seed, arms are compared within units, and intervals are over students (:func:`frozenlab.studies.statistics.clustered`). ``sections`` maps
+each arm to the set of sections that are switched on in it.
 """
 
 from __future__ import annotations
@@ -26,14 +28,27 @@ from scipy import stats
 
 from frozenlab import seeds
 from frozenlab.intervals import ComparisonError
-from frozenlab.studies.statistics import CLEAR, holm
+from frozenlab.studies.statistics import CLEAR, Mean, clustered, holm, mean_of
 
 Key = TypeVar("Key", str, tuple[str, str])
 
 
 @dataclass(frozen=True)
+class StudentMean:
+    """A contrast for one student: its mean over seeds with its 95 % t interval; NaN bounds as in :class:`Effect`."""
+
+    student: str
+    mean: float
+    low: float
+    high: float
+    n: int
+    """Number of seeds."""
+
+
+@dataclass(frozen=True)
 class Effect:
-    """A contrast: its mean over seeds, its 95 % t interval (both in units of the outcome) and its two-sided p values."""
+    """A contrast: its mean over seeds, its 95 % t interval (both in units of the outcome) and its two-sided p values. With several
+    students the interval is over students."""
 
     mean: float
     low: float
@@ -42,32 +57,45 @@ class Effect:
     p: float
     """p value of the paired t test against 0; NaN where the bounds are."""
     n: int
-    """Number of seeds."""
+    """Number of seeds; with several students, number of students."""
     p_holm: float
     """``p`` after Holm's correction for all effects computed together; ``p`` itself for a single effect."""
+    students: tuple[StudentMean, ...] = ()
+    """Each student's own mean; empty in a study without students."""
 
 
 def contrast(outcomes: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> Effect:
     """The mean over the arms of ``plus`` minus the mean over those of ``minus``, paired by seed.
 
-    The interval is that of a paired t test (Student 1908) over the seeds' differences, with n - 1 degrees of freedom. Seeds that lack one
+    The interval is that of a paired t test (Student 1908) over the seeds' differences, with n - 1 degrees of freedom. Units that lack one
     of the arms are left out. If all seeds show the same change, either it is 0 (interval 0 to 0, p = 1), or the spread is finer than the
-    boards can show. Then there is no interval, because the t test would call any such change certain.
+    boards can show. Then there is no interval, because the t test would call any such change certain. With several students, the values
+    under test are the students' mean differences.
 
     Raises:
         ComparisonError: a side is empty, an arm has no session, no seed has them all, or a session occurs twice.
     """
-    table = _complete(outcomes[outcomes["value"].notna()], plus, minus).pivot(index="seed", columns="arm", values="value")
+    table = _complete(outcomes[outcomes["value"].notna()], plus, minus).pivot(index=units(outcomes), columns="arm", values="value")
     # Outcomes are counts over boards, so differences below 1e-12 come from the rounding of floats.
     differences = (table[list(plus)].to_numpy().mean(axis=1) - table[list(minus)].to_numpy().mean(axis=1)).round(12)
-    n, mean = len(differences), float(differences.mean())
-    if not differences.any() and n > 1:
-        return Effect(0.0, 0.0, 0.0, 1.0, n, 1.0)
-    if np.ptp(differences) == 0:
-        return Effect(mean, nan, nan, nan, n, nan)
-    test = stats.ttest_1samp(differences, 0.0)
-    low, high = test.confidence_interval(1 - CLEAR)
-    return Effect(mean, float(low), float(high), float(test.pvalue), n, float(test.pvalue))
+    if "student" not in outcomes:
+        return _effect(mean_of(differences))
+    own: dict[str, list[float]] = {}
+    for student, difference in zip(table.index.get_level_values("student"), differences, strict=True):
+        own.setdefault(student, []).append(float(difference))
+    order = [student for student in outcomes["student"].unique() if student in own]
+    means = {student: mean_of(own[student]) for student in order}
+    students = tuple(StudentMean(student, one.mean, one.low, one.high, one.n) for student, one in means.items())
+    return _effect(clustered([own[student] for student in order]), students)
+
+
+def units(rows: pd.DataFrame) -> list[str]:
+    """The columns that name a unit of statistics: a seed, or a student with a seed."""
+    return ["student", "seed"] if "student" in rows else ["seed"]
+
+
+def _effect(found: Mean, students: tuple[StudentMean, ...] = ()) -> Effect:
+    return Effect(found.mean, found.low, found.high, found.p, found.n, found.p, students)
 
 
 def main_effects(outcomes: pd.DataFrame, sections: Mapping[str, frozenset[str]]) -> dict[str, Effect]:
@@ -166,7 +194,9 @@ def board_bootstrap(
         ComparisonError: as :func:`contrast`, or the sessions do not have the same boards.
     """
     rows = _complete(boards, plus, minus)
-    answers = rows.assign(valid=rows["valid"].astype(float)).pivot(index=["cell", "board_id"], columns=["arm", "seed"], values="valid")
+    answers = rows.assign(valid=rows["valid"].astype(float)).pivot(
+        index=["cell", "board_id"], columns=["arm", *units(rows)], values="valid"
+    )
     if answers.isna().to_numpy().any():
         raise ComparisonError(f"not every session has the board {answers.index[answers.isna().any(axis=1)][0][1]}")
     # The contrast is linear in the answers: each board contributes a share over all sessions, and only these shares are resampled.
@@ -182,14 +212,14 @@ def board_bootstrap(
 
 
 def _complete(rows: pd.DataFrame, plus: Collection[str], minus: Collection[str]) -> pd.DataFrame:
-    """The rows of these arms, for the seeds that have all of them. Raises ComparisonError as :func:`contrast` says."""
+    """The rows of these arms, for the units that have all of them. Raises ComparisonError as :func:`contrast` says."""
     if not plus or not minus:
         raise ComparisonError("a contrast needs an arm on either side")
     arms = {*plus, *minus}
     if unknown := arms - set(rows["arm"]):
         raise ComparisonError(f"no session of the arm {_listed(unknown)}")
     rows = rows[rows["arm"].isin(arms)]
-    complete = rows[rows.groupby("seed")["arm"].transform("nunique") == len(arms)]
+    complete = rows[rows.groupby(units(rows))["arm"].transform("nunique") == len(arms)]
     if complete.empty:
         raise ComparisonError(f"no seed has all the arms {_listed(arms)}")
     return complete

@@ -52,19 +52,21 @@ class Visible:
 
 def detectable_effect(spec: StudySpec) -> str:
     """What a study of this spec can detect, as a sentence that is known before it runs."""
-    if len(spec.seeds) < 2:
+    if spec.units < 2:
         return "One seed can detect no effect: it shows no spread to compare a difference with."
     seen = visible(spec)
     if seen is None:
-        return "What it can detect is not known: no study with such a model has been recorded, so nobody has measured the noise."
+        such = "students" if spec.students else "such a model"
+        return f"What it can detect is not known: no study with {such} has been recorded, so nobody has measured the noise."
     if seen.effect <= spec.smallest_effect:
         return seen.sentence
     return f"{seen.sentence} Effects of {margin_words(spec.smallest_effect)}, the smallest that matters here, will mostly go undetected."
 
 
 def visible(spec: StudySpec) -> Visible | None:
-    """What the study's comparisons can detect in the valid rate; None if no recorded study applies, or with a single seed."""
-    if spec.session.language is not None or spec.session.policy != "lab-model" or len(spec.seeds) < 2:
+    """What the study's comparisons can detect in the valid rate; None if no recorded study applies (none has students), or with a single
+    seed."""
+    if spec.session.language is not None or spec.session.policy != "lab-model" or len(spec.seeds) < 2 or spec.students:
         return None
     suite = spec.session.test or spec.session.suite
     boards = suite.boards_per_cell * len(suite.cells)

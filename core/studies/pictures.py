@@ -31,7 +31,7 @@ def reach_of(rows: tuple[CellRow, ...]) -> float:
 
 def range_of(curves: tuple[Curve, ...]) -> tuple[float, float]:
     """The range of the drawn rates, with a margin."""
-    drawn = [rate for curve in curves for point in curve.points for rate in (*point.by_seed.values(), *point.band)]
+    drawn = [rate for curve in curves for point in curve.points for rate in (*point.by_unit.values(), *point.band)]
     room = 0.06 * max(0.02, max(drawn) - min(drawn))
     return min(drawn) - room, max(drawn) + room
 
@@ -120,8 +120,8 @@ def effects_picture(effects: tuple[EffectRow, ...]) -> str:
 
 
 def curves_picture(curves: tuple[Curve, ...]) -> str:
-    """One panel per arm: thin lines are seeds, the band is the 95 % t interval of their mean, the grey line is the mean of the reference
-    arm."""
+    """One panel per arm: thin lines are seeds or students, the band is the 95 % t interval of their mean, the grey line is the mean of the
+    reference arm."""
     low, high = range_of(curves)
     across, stages = in_rows(len(curves), ACROSS), max(1, max(point.trained for curve in curves for point in curve.points))
     width, height, inner = 840 / across, 170, 840 / across - 70
@@ -137,12 +137,12 @@ def curves_picture(curves: tuple[Curve, ...]) -> str:
     for number, curve in enumerate(curves):
         ends = [(point.trained, *point.band) for point in curve.points]
         outline = [at(trained, top) for trained, _, top in ends] + [at(trained, bottom) for trained, bottom, _ in reversed(ends)]
-        seeds = sorted({seed for point in curve.points for seed in point.by_seed})
+        units = list(dict.fromkeys(unit for point in curve.points for unit in point.by_unit))
         drawn = [
             text(6, 20, curve.arm, 12, style=' font-weight="600"'),
             *frame,
             f'<polygon points="{joined(outline)}" fill="rgba({BLUE[0]}, {BLUE[1]}, {BLUE[2]}, 0.18)"/>',
-            *(path([at(one.trained, one.by_seed[seed]) for one in curve.points if seed in one.by_seed], GREY, 0.7) for seed in seeds),
+            *(path([at(one.trained, one.by_unit[unit]) for one in curve.points if unit in one.by_unit], GREY, 0.7) for unit in units),
             path([at(point.trained, point.mean) for point in curves[0].points], GREY, 4),
             path([at(point.trained, point.mean) for point in curve.points], BLUE, 2),
         ]

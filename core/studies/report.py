@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection
 from dataclasses import replace
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from frozenlab.studies.effects import Effect, board_bootstrap, interactions, wit
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.statistics import holm, over_seeds
+from frozenlab.studies.statistics import Mean, clustered, holm, over_seeds
 from frozenlab.studies.store import Configs, Study, StudyError, outcomes
 from frozenlab.studies.tables import (
     MEASURES,
@@ -32,6 +32,7 @@ from frozenlab.studies.tables import (
     EffectRow,
     Measure,
     MeasureReport,
+    OfStudent,
     StudyReport,
     judged,
     none,
@@ -67,8 +68,11 @@ def report_of(study: Study) -> StudyReport:
 
 
 def ledger(study: Study) -> pd.DataFrame:
-    """The tested predictions of all finished cells, with their ``arm``; predictions of one seed form a cluster."""
-    tables = [predictions(session).assign(arm=cell.arm.name, cluster=f"seed {cell.seed}") for cell, session in study.finished()]
+    """The tested predictions of all finished cells, with their ``arm``; predictions of one seed (of one student) form a cluster."""
+    tables = [
+        predictions(session).assign(arm=cell.arm.name, cluster=f"{cell.label} seed {cell.seed}".strip())
+        for cell, session in study.finished()
+    ]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -85,7 +89,7 @@ def measured(
     contrasts = comparisons.effects(table)
     if not contrasts:
         raise ComparisonError(f"only the arm {comparisons.reference} is finished")
-    doses = {key: dose(comparisons.pairs[key], configs, spec) for key in contrasts} if configs else {}
+    doses = {key: dose(comparisons.pairs[key], configs) for key in contrasts} if configs else {}
     contrasts = without_contrast(contrasts, {key for key, how_far in doses.items() if how_far == 0})
     bounds = (lambda plus, minus: (None, None)) if spec.suite_by_seed else (lambda plus, minus: board_bootstrap(answers, plus, minus))
     rows = [
@@ -99,7 +103,9 @@ def measured(
             rows.append(row_of("interaction", f"{a} and {b}", effect, bounds(sorted(alike), sorted({*sections} - alike))))
     effects = judged(rows, spec.smallest_effect)
     by_arm = [(arm.name, table[table["arm"] == arm.name]) for arm in spec.arms]
-    arms = [ArmRates(arm=name, by_seed=by_seed(own), mean=own["value"].mean()) for name, own in by_arm if len(own)]
+    arms = [
+        ArmRates(arm=name, mean=mean_over(own).mean, by_seed=by_seed(own), by_student=by_student(own)) for name, own in by_arm if len(own)
+    ]
     return MeasureReport(
         arms=tuple(arms),
         effects=effects,
@@ -111,11 +117,12 @@ def measured(
     )
 
 
-def dose(pairs: list[tuple[str, str]], configs: Configs, spec: StudySpec) -> float | None:
+def dose(pairs: list[tuple[str, str]], configs: Configs) -> float | None:
     """How far apart the configs were that the two arms of each pair trained on (:attr:`EffectRow.dose`). Exactly 0 only if they
-    were identical in all seeds; None if no seed has both."""
-    both = [(configs[plus, seed], configs[minus, seed]) for plus, minus in pairs for seed in spec.seeds
-            if (plus, seed) in configs and (minus, seed) in configs]  # fmt: skip
+    were identical in all units; None if no unit has both."""
+    units = dict.fromkeys(key[1:] for key in configs)
+    both = [(configs[plus, *unit], configs[minus, *unit]) for plus, minus in pairs for unit in units
+            if (plus, *unit) in configs and (minus, *unit) in configs]  # fmt: skip
     if not both:
         return None
     if all(plus == minus for plus, minus in both):
@@ -142,6 +149,7 @@ def row_of(kind: Kind, name: str, effect: Effect, boards: tuple[float | None, fl
         name=name,
         mean=effect.mean,
         n=effect.n,
+        students=of_students(effect),
         board_low=low,
         board_high=high,
         dose=how_far,
@@ -155,8 +163,29 @@ def bounds_of(effect: Effect) -> dict[str, float | None]:
     return {key: none(getattr(effect, key)) for key in ("low", "high", "p", "p_holm")}
 
 
+def of_students(effect: Effect) -> tuple[OfStudent, ...]:
+    return tuple(OfStudent(student=one.student, mean=one.mean, low=none(one.low), high=none(one.high), n=one.n) for one in effect.students)
+
+
+def mean_over(table: pd.DataFrame) -> Mean:
+    """The mean of outcomes, with its interval over students if there are several, else over seeds."""
+    if "student" not in table:
+        low, high = over_seeds(table["value"].tolist())
+        return Mean(float(table["value"].mean()), low, high, nan, len(table))
+    return clustered([own["value"].tolist() for _, own in table.groupby("student", sort=False)])
+
+
 def by_seed(table: pd.DataFrame) -> dict[int, float]:
-    return dict(zip(table["seed"].astype(int), table["value"], strict=True))
+    """Seed -> value; with students the mean over them."""
+    of_seeds = table.groupby("seed", sort=False)["value"].mean()
+    return {int(str(seed)): float(value) for seed, value in of_seeds.items()}
+
+
+def by_student(table: pd.DataFrame) -> dict[str, dict[int, float]]:
+    """Student -> seed -> value; empty without students."""
+    if "student" not in table:
+        return {}
+    return {str(student): by_seed(own) for student, own in table.groupby("student", sort=False)}
 
 
 def curves(learning: pd.DataFrame, measure: Measure, spec: StudySpec) -> tuple[Curve, ...]:
@@ -168,8 +197,11 @@ def curves(learning: pd.DataFrame, measure: Measure, spec: StudySpec) -> tuple[C
         for trained, table in after.items():
             own = table[table["arm"] == arm.name]
             if len(own):
-                low, high = (None if isnan(bound) else min(max(bound, 0.0), 1.0) for bound in over_seeds(own["value"].tolist()))
-                drawn.append(CurvePoint(trained=trained, by_seed=by_seed(own), mean=own["value"].mean(), low=low, high=high))
+                found = mean_over(own)
+                low, high = (None if isnan(bound) else min(max(bound, 0.0), 1.0) for bound in (found.low, found.high))
+                drawn.append(
+                    CurvePoint(trained=trained, by_seed=by_seed(own), by_student=by_student(own), mean=found.mean, low=low, high=high)
+                )
         if drawn:
             drawn_arms.append(Curve(arm=arm.name, points=tuple(drawn)))
     return tuple(drawn_arms)
@@ -186,7 +218,7 @@ def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Co
     ]
     corrected = holm([effect.p for _, _, effect in contrasts])
     return tuple(
-        CellRow(name=key, cell=cell, mean=effect.mean, n=effect.n, **bounds_of(replace(effect, p_holm=p)))
+        CellRow(name=key, cell=cell, mean=effect.mean, n=effect.n, students=of_students(effect), **bounds_of(replace(effect, p_holm=p)))
         for (key, cell, effect), p in zip(contrasts, corrected, strict=True)
     )
 
@@ -196,14 +228,12 @@ def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None
     ``boards.parquet`` except the learning curves, which are in ``report.json`` only."""
     folder.mkdir(parents=True, exist_ok=True)
     write_parquet(folder / "boards.parquet", boards)
-    arms = [
-        {"measure": measure, "arm": arm.arm, "seed": seed, "rate": rate}
-        for measure in MEASURES
-        for arm in getattr(report, measure).arms
-        for seed, rate in arm.by_seed.items()
-    ]
+    arms = [{"measure": measure, "arm": arm.arm} | row for measure in MEASURES for arm in getattr(report, measure).arms for row in arm.rows]
     effects = [
-        {"measure": measure, "kind": row.kind} | row.model_dump() for measure in MEASURES for row in getattr(report, measure).effects
+        {"measure": measure, "kind": row.kind} | flat
+        for measure in MEASURES
+        for row in getattr(report, measure).effects
+        for flat in row.rows
     ]
     write_text(folder / "arms.csv", pd.DataFrame(arms).to_csv(index=False))
     write_text(folder / "effects.csv", pd.DataFrame(effects).to_csv(index=False))

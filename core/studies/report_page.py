@@ -7,6 +7,7 @@ from html import escape
 from typing import Literal
 
 from frozenlab.loop.ledger import Score
+from frozenlab.policy.folders import student_label
 from frozenlab.studies.effect_words import points
 from frozenlab.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
 from frozenlab.studies.tables import ArmRates, EffectRow, MeasureReport, StudyReport
@@ -19,7 +20,7 @@ td:first-child, th:first-child { text-align: left; } small { color: #5a6b7b; } h
 svg { width: 100%; height: auto; fill: currentColor; }
 """
 CURVES_NOTE = (
-    "Rate on {boards}, mean over the suite's cells, before training and after each stage. Thin lines are seeds, the band is the 95 % t "
+    "Rate on {boards}, mean over the suite's cells, before training and after each stage. Thin lines are {units}, the band is the 95 % t "
     "interval of their mean, the grey line is the mean of {reference}. Arms are compared within seeds: the effects show "
     "the differences, not whether bands overlap."
 )
@@ -37,7 +38,8 @@ def html_page(report: StudyReport) -> str:
     """The HTML page: verdict and sentences, scored predictions, and all pictures and figures of each measure."""
     spec = report.spec
     took = "" if report.seconds is None else f", {report.seconds / 60:.0f} minutes"
-    head = f"{report.finished} of {report.cells} sessions: {len(spec.arms)} arms, seeds {', '.join(map(str, spec.seeds))}{took}"
+    students = f", students {', '.join(map(student_label, spec.students))}" if spec.students else ""
+    head = f"{report.finished} of {report.cells} sessions: {len(spec.arms)} arms{students}, seeds {', '.join(map(str, spec.seeds))}{took}"
     shared = "their base" if spec.session.ask_first else "their first stage"
     parts = [
         f"<h1>{escape(spec.title)}</h1><p><small>{escape(head)}. Each session: {spec.session.stages} stages of "
@@ -65,13 +67,21 @@ def measure_parts(report: StudyReport, measure: Literal["valid", "optimal"]) -> 
     parts = [f"<h2>{measure.capitalize()} plans</h2>", f"<p><strong>{escape(figures.verdict)}</strong> {escape(detectable(figures))}</p>"]
     compared = tuple(row for row in figures.effects if not row.alike)
     parts += [effects_picture(compared)] if compared else []
-    parts += [effects_table(figures.effects), arms_table(figures.arms, report.spec.seeds)]
+    parts += [effects_table(figures.effects)]
+    parts += [students_table(figures.effects)] if report.spec.students else []
+    parts += [arms_table(figures.arms)]
     if figures.curves:
-        note = CURVES_NOTE.format(reference=figures.curves[0].arm, boards=report.results_from)
+        note = curves_note(report, figures)
         parts += ["<h3>Learning</h3>", f"<p><small>{escape(note)}</small></p>", curves_picture(figures.curves)]
     if figures.sizes:
         parts += ["<h3>Map sizes</h3>", f"<p><small>{escape(sizes_note(report, measure))}</small></p>", sizes_picture(figures.sizes)]
     return parts
+
+
+def curves_note(report: StudyReport, figures: MeasureReport) -> str:
+    """What the learning curves show."""
+    units = "students" if len(report.spec.students) > 1 else "seeds"
+    return CURVES_NOTE.format(reference=figures.curves[0].arm, boards=report.results_from, units=units)
 
 
 def detectable(figures: MeasureReport) -> str:
@@ -92,7 +102,8 @@ def sizes_note(report: StudyReport, measure: Literal["valid", "optimal"]) -> str
 
 def effects_table(effects: tuple[EffectRow, ...]) -> str:
     """The table of effects, without the columns that are empty in every row."""
-    heads = ("comparison", "change", "95 % over seeds", "p", "p (Holm)", "p (smaller)", "95 % over boards", "dose")
+    over = "students" if any(len(row.students) > 1 for row in effects) else "seeds"
+    heads = ("comparison", "change", f"95 % over {over}", "p", "p (Holm)", "p (smaller)", "95 % over boards", "dose")
     rows = [
         (
             f"{row.name} ({row.kind})" if row.kind != "arm" else row.name,
@@ -139,9 +150,24 @@ def predictions_table(scored: tuple[Score, ...]) -> str:
     )
 
 
-def arms_table(arms: tuple[ArmRates, ...], seeds: tuple[int, ...]) -> str:
-    heads = ("arm", *(f"seed {seed}" for seed in seeds), "mean")
-    return table(heads, [(arm.arm, *(number(arm.by_seed.get(seed), percent) for seed in seeds), percent(arm.mean)) for arm in arms])
+def students_table(effects: tuple[EffectRow, ...]) -> str:
+    """Each student's own change by every comparison."""
+    rows = [
+        (row.name, own.student, points(own.mean), interval(own.low, own.high), str(own.n))
+        for row in effects
+        if not row.alike
+        for own in row.students
+    ]
+    return table(("comparison", "student", "change", "95 % over seeds", "seeds"), rows)
+
+
+def arms_table(arms: tuple[ArmRates, ...]) -> str:
+    """The final rates of the arms by seed, or by student."""
+    units = list(dict.fromkeys(unit for arm in arms for unit in arm.by_unit))
+    return table(
+        ("arm", *units, "mean"),
+        [(arm.arm, *(number(arm.by_unit.get(unit), percent) for unit in units), percent(arm.mean)) for arm in arms],
+    )
 
 
 def table(heads: Collection[str], rows: Collection[Collection[str]]) -> str:

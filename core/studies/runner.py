@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from typing import Literal, Protocol
 
 from frozenlab.errors import LabError, Stopped
@@ -18,7 +19,8 @@ from frozenlab.loop.forks import fork, sibling
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.studies.report import report_of, save_report
-from frozenlab.studies.store import Cell, Study
+from frozenlab.studies.spec import Cell
+from frozenlab.studies.store import Study
 
 TRIES = 3
 """Starts of a cell's worker by one runner, before the cell is left as it is."""
@@ -137,17 +139,17 @@ class Runner:
         return "failed" if self.standing.get(self.first(cell).id) == "failed" else "waiting"
 
     def first(self, cell: Cell) -> Cell:
-        return Cell(self.study.spec.arms[0], cell.seed)
+        return replace(cell, arm=self.study.spec.arms[0])
 
     def trunk(self, cell: Cell) -> Session | None:
-        """The first arm's session of the same seed, from which the other arms fork before the first proposal."""
+        """The first arm's session of the same student and seed, from which the other arms fork before the first proposal."""
         return self.study.session(self.first(cell))
 
     def start(self, cell: Cell) -> None:
         """Create the cell's session if there is none, and start a worker."""
         session = self.study.session(cell)
         if session is None:
-            spec = self.study.spec.spec_of(cell.arm, cell.seed)
+            spec = self.study.spec.spec_of(cell.arm, cell.seed, cell.student)
             trunk = self.trunk(cell)
             if trunk is None:
                 session = self.study.store.create(spec, cell.id)

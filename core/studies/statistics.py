@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isnan, nan, sqrt
 
 import numpy as np
@@ -14,6 +15,49 @@ CLEAR = 0.05
 """An effect is called clear of chance below this p value. Its interval, of 1 - CLEAR, then excludes 0."""
 POWER = 0.8
 """Statistical power at which a study is said to detect an effect."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean with its 95 % t interval and its two-sided p value against 0."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+    """``low``, ``high`` and ``p`` are NaN if the values show no spread: one value, or several that are the same."""
+    n: int
+    """Number of values that the interval is over."""
+
+
+def mean_of(values: Sequence[float]) -> Mean:
+    """The mean of independent values by a one-sample t test (Student 1908), with n - 1 degrees of freedom.
+
+    Values that are all 0 have the interval 0 to 0 and p = 1. If all have another value, there is no interval, because the t test would call
+    any such value certain.
+    """
+    n, mean = len(values), float(np.mean(values))
+    if not np.any(values) and n > 1:
+        return Mean(0.0, 0.0, 0.0, 1.0, n)
+    if np.ptp(values) == 0:
+        return Mean(mean, nan, nan, nan, n)
+    test = stats.ttest_1samp(values, 0.0)
+    low, high = test.confidence_interval(1 - CLEAR)
+    return Mean(mean, float(low), float(high), float(test.pvalue), n)
+
+
+def clustered(groups: Sequence[Sequence[float]]) -> Mean:
+    """The mean over groups of their means, with an interval over groups: values of one group are not independent of each other.
+
+    Each group counts once, however many values it has. A single group gives the interval over its values, which says nothing about other
+    groups. The t interval of cluster means has its nominal rate from two groups on, if their means are about normal (Donner & Klar
+    2000); sandwich estimators need dozens of groups.
+
+    >>> found = clustered([[1.0, 3.0], [4.0], [6.0, 6.0, 6.0]])
+    >>> found.mean, found.n
+    (4.0, 3)
+    """
+    return mean_of(groups[0] if len(groups) == 1 else [round(float(np.mean(values)), 12) for values in groups])
 
 
 def over_seeds(values: Sequence[float]) -> tuple[float, float]:

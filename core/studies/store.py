@@ -3,13 +3,12 @@
 studies/<id>/
   study.json      the spec, written once
   state.json      of the runner
-  cells/<arm>-s<seed>/   a session folder
+  cells/<arm>-s<seed>/   a session folder; with students <arm>-student<number>-s<seed>
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,23 +21,11 @@ from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
-from frozenlab.studies.spec import Arm, StudyError, StudySpec
+from frozenlab.studies.effects import units
+from frozenlab.studies.spec import Cell, StudyError, StudySpec
 
-Configs = dict[tuple[str, int], tuple[Config, ...]]
-"""(arm, seed) -> the config of each stage."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One arm with one seed."""
-
-    arm: Arm
-    seed: int
-
-    @property
-    def id(self) -> str:
-        """The id of its session within the study."""
-        return f"{self.arm.name}-s{self.seed}"
+Configs = dict[tuple[str, *tuple[str | int, ...]], tuple[Config, ...]]
+"""(arm, seed), or (arm, student, seed) in a study with students -> the config of each stage."""
 
 
 class RunSettings(BaseModel):
@@ -77,9 +64,7 @@ class Study(Job):
 
     @property
     def cells(self) -> list[Cell]:
-        """All cells, seed by seed, so that an unfinished study is a study of fewer seeds. The other arms of a seed fork from its first
-        arm."""
-        return [Cell(arm, seed) for seed in self.spec.seeds for arm in self.spec.arms]
+        return self.spec.cells
 
     @property
     def store(self) -> SessionStore:
@@ -99,7 +84,7 @@ class Study(Job):
     def boards(self) -> pd.DataFrame:
         """The final results of all finished cells, one row per board: ``arm, seed, board_id, cell, config_cell,
         valid, optimal``. ``cell`` is a cell of the suite (on the lake agents and size), ``config_cell`` the one of the config that the
-        board counts for. Boards with the same id are the same within a seed."""
+        board counts for. Boards with the same id are the same within a seed. A study with students has the column ``student`` too."""
         return self._validated(lambda session: [session.spec.stages]).drop(columns="trained")
 
     def learning(self) -> pd.DataFrame:
@@ -117,25 +102,28 @@ class Study(Job):
                     of_suite = session.spec.tasks.suite_columns
                     names = table[list(of_suite)].astype(str).agg("x".join, axis=1)
                     kept = table[["board_id", "config_cell", "valid", "optimal"]]
-                    tables.append(kept.assign(trained=stages, arm=cell.arm.name, seed=cell.seed, cell=names))
-        columns = ["trained", "arm", "seed", "board_id", "cell", "config_cell", "valid", "optimal"]
+                    tables.append(kept.assign(trained=stages, arm=cell.arm.name, student=cell.label, seed=cell.seed, cell=names))
+        students = ["student"] if self.spec.students else []
+        columns = ["trained", "arm", *students, "seed", "board_id", "cell", "config_cell", "valid", "optimal"]
         return pd.concat(tables, ignore_index=True)[columns] if tables else pd.DataFrame(columns=columns)
 
     def configs(self) -> Configs:
         """The configs of all finished cells with a complete record."""
-        configs = {}
+        configs: Configs = {}
         for cell, session in self.finished():
             drawn = [record.config for stage in range(session.spec.stages) if (record := session.environment(stage)) is not None]
             if len(drawn) == session.spec.stages:
-                configs[cell.arm.name, cell.seed] = tuple(drawn)
+                unit = (cell.label, cell.seed) if cell.student else (cell.seed,)
+                configs[cell.arm.name, *unit] = tuple(drawn)
         return configs
 
 
 def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:
-    """One row per finished cell: ``arm, seed, value``. The value is the mean over the suite's cells of the share of boards that are
-    ``measure``."""
-    of_cells = boards.groupby(["arm", "seed", "cell"], sort=False)[measure].mean()
-    return of_cells.groupby(["arm", "seed"], sort=False).mean().rename("value").reset_index()
+    """One row per finished cell: ``arm, seed, value``, with students also ``student``. The value is the mean over the suite's cells of the
+    share of boards that are ``measure``."""
+    session = ["arm", *units(boards)]
+    of_cells = boards.groupby([*session, "cell"], sort=False)[measure].mean()
+    return of_cells.groupby(session, sort=False).mean().rename("value").reset_index()
 
 
 def studies_folder(store: SessionStore) -> Path:

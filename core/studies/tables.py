@@ -12,8 +12,8 @@ from pydantic import BaseModel, field_validator, model_validator
 from frozenlab.cells import OfCell
 from frozenlab.loop.ledger import Changed, Score
 from frozenlab.studies.design import FORMER_KINDS, Kind, design
-from frozenlab.studies.effect_words import margin_words, points, sentence
-from frozenlab.studies.effects import Effect, deviation, smaller_than
+from frozenlab.studies.effect_words import margin_words, points, sentence, units_in_words
+from frozenlab.studies.effects import Effect, StudentMean, deviation, smaller_than
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.statistics import CLEAR, holm, smallest_visible
 
@@ -21,28 +21,80 @@ Measure = Literal["valid", "optimal"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
-class ArmRates(BaseModel):
-    """One arm: its final rate (mean over the suite's cells) for each seed, and their mean."""
+class Rates(BaseModel):
+    """A rate (mean over the suite's cells) for each seed, and the mean of these."""
+
+    by_seed: dict[int, float]
+    """With students, the mean over the students of each seed."""
+    by_student: dict[str, dict[int, float]] = {}
+    """The rate of each student for each seed; empty in a study without students."""
+    mean: float
+    """With students, the mean over students of their means."""
+
+    @property
+    def by_unit(self) -> dict[str, float]:
+        """What the mean is taken over: the rates of seeds, or the mean rates of students."""
+        if self.by_student:
+            return {student: sum(rates.values()) / len(rates) for student, rates in self.by_student.items()}
+        return {f"seed {seed}": rate for seed, rate in self.by_seed.items()}
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per seed, or per student and seed, for tables that are downloaded."""
+        if self.by_student:
+            return [
+                {"student": student, "seed": seed, "rate": rate} for student, own in self.by_student.items() for seed, rate in own.items()
+            ]
+        return [{"seed": seed, "rate": rate} for seed, rate in self.by_seed.items()]
+
+
+class ArmRates(Rates):
+    """The final rates of one arm."""
 
     arm: str
-    by_seed: dict[int, float]
+
+
+class OfStudent(BaseModel):
+    """A difference for one student over seeds, with its 95 % t interval; None if the seeds show no spread."""
+
+    student: str
     mean: float
+    low: float | None
+    high: float | None
+    n: int
+    """Number of seeds."""
 
 
 class Difference(BaseModel):
-    """A difference over the seeds of a study. Bounds and p values are None if the seeds show no spread."""
+    """A difference over the seeds of a study, or over its students if there are several. Bounds and p values are None if these show no
+    spread."""
 
     name: str
     """Name of the section or the arm."""
     mean: float
     low: float | None
     high: float | None
-    """95 % interval over seeds: other training runs on the same boards."""
+    """95 % interval over seeds: other training runs on the same boards. With several students an interval over students."""
     p: float | None
     p_holm: float | None
     """Corrected for all that are computed together: those of a kind, or those on all cells."""
     n: int
-    """Number of seeds."""
+    """Number of seeds; with several students, number of students."""
+    students: tuple[OfStudent, ...] = ()
+    """Each student's own difference; empty in a study without students."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """For tables that are downloaded: the difference, then a row for each student."""
+        row = self.model_dump(exclude={"students"})
+        if not self.students:
+            return [row]
+        return [row | {"student": "all"}, *(dict.fromkeys(row) | {"name": self.name} | own.model_dump() for own in self.students)]
+
+    @property
+    def units(self) -> str:
+        """What it was measured on: ``5 seeds``, ``4 students with 6 seeds each``."""
+        return units_in_words(self.n, [own.n for own in self.students])
 
     @property
     def clear(self) -> bool:
@@ -83,19 +135,22 @@ class EffectRow(Difference):
     def effect(self) -> Effect:
         """The row as an Effect."""
         bounds = {key: nan if value is None else value for key in ("low", "high", "p", "p_holm") for value in [getattr(self, key)]}
-        return Effect(self.mean, n=self.n, **bounds)
+        students = tuple(
+            StudentMean(own.student, own.mean, nan if own.low is None else own.low, nan if own.high is None else own.high, own.n)
+            for own in self.students
+        )
+        return Effect(self.mean, n=self.n, students=students, **bounds)
 
 
-class CurvePoint(BaseModel):
-    """The held-out rate of one arm after some stages (mean over the suite's cells) for each seed, and their mean."""
+class CurvePoint(Rates):
+    """The held-out rates of one arm after some stages."""
 
     trained: int
     """Number of stages trained; 0 is the base."""
-    by_seed: dict[int, float]
-    mean: float
     low: float | None
     high: float | None
-    """95 % t interval over seeds, within 0..1. None if they show no spread, as before any training."""
+    """95 % t interval over seeds (with several students over students), within 0..1. None if they show no spread, as before any
+    training."""
 
     @property
     def band(self) -> tuple[float, float]:
@@ -130,8 +185,7 @@ class MeasureReport(BaseModel):
         """A summary of all comparisons in one to three sentences."""
         rows = [row for row in self.effects if not row.alike]
         clear, small, many = [row for row in rows if row.clear], [row for row in rows if row.smaller], len(rows)
-        seeds = self.effects[0].n
-        n = f"clear of chance (n = {seeds} seed{'s' if seeds > 1 else ''})"
+        n = f"clear of chance (n = {self.effects[0].units})"
         which = ", ".join(f"{row.name} {points(row.mean)} points" for row in clear)
         said = []
         if clear:

@@ -297,7 +297,7 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
         (["guidance"], "a lab model reads no instructions in words"),
         (["guard", "--seeds", "0"], "use at least 1"),
         (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it must be above 0 and at most 50 points"),
-        (["study.json", "--prediction", "none"], "--smallest-effect and --prediction are for ready-made studies"),
+        (["study.json", "--prediction", "none"], "--smallest-effect, --prediction and --students are for ready-made studies"),
         (
             ["nothing", "--seeds", "2"],
             "there is no study 'nothing'; new ones are sections, leave-one-out, one-at-a-time, engineers, guard, guidance",

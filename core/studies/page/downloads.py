@@ -10,7 +10,7 @@ import streamlit as st
 
 from frozenlab.studies.page.views import VIEW_WORDS, of_measure
 from frozenlab.studies.report_page import html_page
-from frozenlab.studies.tables import MEASURES, StudyReport
+from frozenlab.studies.tables import MEASURES, Difference, StudyReport
 from frozenlab.ui.theme import Image
 
 Choice = TypeVar("Choice", bound=str)
@@ -38,15 +38,12 @@ def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
     for measure in MEASURES:
         found, of = of_measure(report, measure), {"measure": measure}
         if view == "arms":
-            moments = [(curve.arm, point.trained, point.by_seed) for curve in found.curves for point in curve.points]
-            moments = moments or [(arm.arm, report.spec.session.stages, arm.by_seed) for arm in found.arms]
-            rows += [
-                of | {"arm": arm, "trained": trained, "seed": seed, "rate": rate}
-                for arm, trained, rates in moments
-                for seed, rate in rates.items()
-            ]
+            moments = [(curve.arm, point.trained, point.rows) for curve in found.curves for point in curve.points]
+            moments = moments or [(arm.arm, report.spec.session.stages, arm.rows) for arm in found.arms]
+            rows += [of | {"arm": arm, "trained": trained} | row for arm, trained, own in moments for row in own]
         else:
-            rows += [of | row.model_dump() for row in (found.effects if view == "effects" else found.sizes)]
+            shown: Sequence[Difference] = found.effects if view == "effects" else found.sizes
+            rows += [of | flat for row in shown for flat in row.rows]
     return pd.DataFrame(rows)
 
 

@@ -14,7 +14,7 @@ from plotly.subplots import make_subplots
 
 from frozenlab.cells import in_order
 from frozenlab.loop.ledger import Changed
-from frozenlab.studies.effect_words import points
+from frozenlab.studies.effect_words import points, units_in_words
 from frozenlab.studies.pictures import (
     between,
     curves_in_words,
@@ -26,7 +26,7 @@ from frozenlab.studies.pictures import (
     shade,
     sizes_in_words,
 )
-from frozenlab.studies.tables import ArmRates, CellRow, Curve, CurvePoint, EffectRow
+from frozenlab.studies.tables import ArmRates, CellRow, Curve, CurvePoint, EffectRow, Rates
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import AFTER_COLOR, ARM_COLORS, BAND_BLUE, BEFORE_COLOR, GRID_COLOR, common_layout
@@ -57,21 +57,21 @@ def named(ink: Ink) -> dict[str, Any]:
 
 
 def arms_figure(arms: tuple[ArmRates, ...], measure: str, ink: Ink) -> Chart:
-    """A line an arm: a circle for each seed, joined by thin lines from arm to arm, and a diamond for the mean."""
+    """A line an arm: a circle for each seed (or student), joined by thin lines from arm to arm, and a diamond for the mean."""
     names = [arm.arm for arm in arms]
-    seeds = sorted({seed for arm in arms for seed in arm.by_seed})
+    units = list(dict.fromkeys(unit for arm in arms for unit in arm.by_unit))
     figure = go.Figure()
-    for seed in seeds:
-        there = [arm for arm in arms if seed in arm.by_seed]
+    for unit in units:
+        there = [arm for arm in arms if unit in arm.by_unit]
         figure.add_trace(
             go.Scatter(
-                x=[arm.by_seed[seed] for arm in there],
+                x=[arm.by_unit[unit] for arm in there],
                 y=[arm.arm for arm in there],
                 mode="lines+markers",
-                name=f"seed {seed}",
+                name=unit,
                 line=dict(width=1, color=BEFORE_COLOR, dash="dot"),
                 marker=dict(size=9, color=BEFORE_COLOR, symbol="circle-open"),
-                hovertemplate=f"%{{y}}, seed {seed}<br><b>%{{x:.1%}}</b> {measure}<extra></extra>",
+                hovertemplate=f"%{{y}}, {unit}<br><b>%{{x:.1%}}</b> {measure}<extra></extra>",
                 showlegend=False,
             )
         )
@@ -90,7 +90,13 @@ def arms_figure(arms: tuple[ArmRates, ...], measure: str, ink: Ink) -> Chart:
     figure.update_xaxes(tickformat=".1~%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1], **named(ink))
     means = "; ".join(f"{arm.arm} {percent(arm.mean)}" for arm in arms)
-    return Chart(figure, f"Final {measure} rate by arm, mean over {len(seeds)} seeds: {means}.")
+    return Chart(figure, f"Final {measure} rate by arm, mean over {number_of(arms[0])}: {means}.")
+
+
+def number_of(rates: Rates) -> str:
+    """The units behind a mean."""
+    counts = [len(own) for own in rates.by_student.values()]
+    return units_in_words(len(rates.by_student) if len(counts) > 1 else len(rates.by_seed), counts)
 
 
 def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Chart:
@@ -117,7 +123,7 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
                 ),
                 marker=dict(size=11, color=color, symbol="circle" if row.clear else "circle-open", line=dict(width=2)),
                 hovertemplate=f"{row.name}<br><b>{points(row.mean)} points</b> {measure}, {points(bounds[0])} to {points(bounds[1])}"
-                f"<br>{row.n} seeds<extra></extra>",
+                f"<br>{row.units}<extra></extra>",
             )
         )
     common_layout(figure, height=row_height(len(effects)) * len(effects) + 60, top=10)
@@ -128,8 +134,8 @@ def effects_figure(effects: tuple[EffectRow, ...], measure: str, ink: Ink) -> Ch
 
 
 def curves_figure(curves: tuple[Curve, ...], measure: str, ink: Ink) -> Chart:
-    """A panel an arm, all of one scale: thin lines are seeds, the band is the 95 % t interval of their mean, and the mean of the first arm
-    stands in each panel in grey."""
+    """A panel an arm, all of one scale: thin lines are seeds (or students), the band is the 95 % t interval of their mean, and the
+    mean of the first arm stands in each panel in grey."""
     across = in_rows(len(curves), MOST_ACROSS)
     down = -(-len(curves) // across)
     figure = make_subplots(
@@ -154,18 +160,18 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
     """One arm's curve before the first arm's."""
     x = [point.trained for point in curve.points]
     lows, highs = map(list, zip(*(point.band for point in curve.points), strict=True))
-    seeds = sorted({seed for point in curve.points for seed in point.by_seed})
+    units = list(dict.fromkeys(unit for point in curve.points for unit in point.by_unit))
     quiet = dict(mode="lines", hoverinfo="skip")
     return [
         go.Scatter(x=x + x[::-1], y=highs + lows[::-1], fill="toself", fillcolor=BAND_BLUE, line=dict(width=0), **quiet),
         *(
             go.Scatter(
-                x=[point.trained for point in curve.points if seed in point.by_seed],
-                y=[point.by_seed[seed] for point in curve.points if seed in point.by_seed],
+                x=[point.trained for point in curve.points if unit in point.by_unit],
+                y=[point.by_unit[unit] for point in curve.points if unit in point.by_unit],
                 line=dict(color=BEFORE_COLOR, width=1),
                 **quiet,
             )
-            for seed in seeds
+            for unit in units
         ),
         go.Scatter(x=[point.trained for point in first.points], y=[point.mean for point in first.points], opacity=0.6,
                    line=dict(color=BEFORE_COLOR, width=6), **quiet),
@@ -187,11 +193,11 @@ def panel(curve: Curve, first: Curve, measure: str, ink: Ink) -> list[go.Scatter
 
 def point_words(point: CurvePoint, curve: Curve, first: Curve, measure: str) -> str:
     """A point on hover: its rate with the interval, and how far it is from the first arm in the seeds that both have."""
-    lines = [f"{curve.arm}, {moment(point.trained)}", f"<b>{percent(point.mean)}</b> {measure}, {len(point.by_seed)} seeds"]
+    lines = [f"{curve.arm}, {moment(point.trained)}", f"<b>{percent(point.mean)}</b> {measure}, {number_of(point)}"]
     if point.low is not None and point.high is not None:
         lines.append(f"95 % t interval {percent(point.low)} to {percent(point.high)}")
-    theirs = next((other.by_seed for other in first.points if other.trained == point.trained), {})
-    both = [rate - theirs[seed] for seed, rate in point.by_seed.items() if seed in theirs]
+    theirs = next((other.by_unit for other in first.points if other.trained == point.trained), {})
+    both = [rate - theirs[unit] for unit, rate in point.by_unit.items() if unit in theirs]
     if curve.arm != first.arm and both:
         lines.append(f"{points(sum(both) / len(both))} points from {first.arm}")
     return "<br>".join(lines)
@@ -210,7 +216,7 @@ def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
             text=[f"<b>{points(row.mean)}</b>" if row.clear else points(row.mean) for row in rows],
             textfont=dict(size=ink.size + 4, color=ink.color),
             hovertext=[
-                f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean)} points</b> {measure}, {row.n} seeds"
+                f"{row.name}, {cell_label(row.cell)}<br><b>{points(row.mean)} points</b> {measure}, {row.units}"
                 f"<br>95 % over seeds: {between(row.low, row.high)}"
                 + ("" if row.p is None or row.p_holm is None else f"<br>p = {row.p:.2g}, after Holm {row.p_holm:.2g}")
                 for row in rows

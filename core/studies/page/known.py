@@ -32,7 +32,7 @@ class ShownStudy:
     @property
     def label(self) -> str:
         kind = "recorded" if self.study is None else self.study.state().status
-        return f"{self.spec.title} · {len(self.spec.arms)} arms × {len(self.spec.seeds)} seeds · {kind}"
+        return f"{self.spec.title} · {self.spec.size_in_words} · {kind}"
 
 
 @st.cache_data(max_entries=50, show_spinner="Counting")

@@ -9,7 +9,7 @@ from frozenlab.loop.ledger import source
 from frozenlab.loop.page.ledger import HELP, scores_table
 from frozenlab.studies.effect_words import margin_words, points
 from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
-from frozenlab.studies.report_page import CURVES_NOTE, dose_points, interval, sizes_note
+from frozenlab.studies.report_page import curves_note, dose_points, interval, sizes_note
 from frozenlab.studies.tables import ArmRates, EffectRow, Measure, MeasureReport, StudyReport
 from frozenlab.ui import markup, theme
 from frozenlab.ui.theme import Image
@@ -30,7 +30,8 @@ def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
     rows = of_measure(report, measure)
     left, right = st.columns([1.25, 1], gap="large")
     with left:
-        st.subheader("Effects", anchor=False, help="Mean change over seeds with its 95 % interval. Filled: clear after Holm's correction.")
+        help_text = "Mean change with its 95 % interval over seeds, or over students. Filled: clear after Holm's correction."
+        st.subheader("Effects", anchor=False, help=help_text)
         if compared := tuple(row for row in rows.effects if not row.alike):
             theme.chart(effects_figure(compared, measure, ink()), "study-effects", image)
     with right:
@@ -39,11 +40,16 @@ def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
             st.subheader("In words", anchor=False)
             st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
     st.dataframe(effects_table(rows.effects), hide_index=True, width="stretch", key="study-table")
+    if report.spec.students:
+        st.subheader("Student by student", anchor=False, help="Each student's own mean change with its 95 % interval over seeds.")
+        st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
     over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
+    units = "students" if len(report.spec.students) > 1 else "seeds"
+    over = f"other students, with {over}" if units == "students" else over
     boards = "" if report.spec.suite_by_seed else ", the one over boards for other boards and the same runs"
     smallest = margin_words(rows.margin)
     st.caption(
-        f"Points are per cent of boards. The interval over seeds is for {over}{boards}. p smaller: that the effect is not smaller than "
+        f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: that the effect is not smaller than "
         f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points a knob."
     )
 
@@ -53,17 +59,20 @@ def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
     if rows.curves:
         st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
         theme.chart(curves_figure(rows.curves, measure, ink()), "study-curves", image)
-        st.caption(CURVES_NOTE.format(reference=rows.curves[0].arm, boards=report.results_from))
+        st.caption(curves_note(report, rows))
     else:
         st.caption("This report is from before learning curves were kept.")
     left, right = st.columns(2, gap="large")
     with left:
         st.subheader(
-            "Where it ended", anchor=False, help=f"Final {measure} rate: circles are seeds, joined from arm to arm, diamonds means."
+            "Where it ended",
+            anchor=False,
+            help=f"Final {measure} rate: circles are seeds or students, joined from arm to arm, diamonds means.",
         )
         theme.chart(arms_figure(rows.arms, measure, ink()), "study-arms", image)
     with right:
-        st.subheader("Seed by seed", anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
+        title = "Student by student" if report.spec.students else "Seed by seed"
+        st.subheader(title, anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
         rates = arms_table(rows.arms)
         tenths = {name: st.column_config.NumberColumn(format="%.1f") for name in rates.columns[1:]}
         st.dataframe(rates, hide_index=True, width="stretch", key="study-rates", column_config=tenths)
@@ -99,7 +108,7 @@ def of_measure(report: StudyReport, measure: Measure) -> MeasureReport:
 
 
 def arms_table(arms: tuple[ArmRates, ...]) -> pd.DataFrame:
-    rates = [{f"seed {seed}": 100 * rate for seed, rate in arm.by_seed.items()} | {"mean": 100 * arm.mean} for arm in arms]
+    rates = [{unit: 100 * rate for unit, rate in arm.by_unit.items()} | {"mean": 100 * arm.mean} for arm in arms]
     return pd.DataFrame([{"arm": arm.arm} | row for arm, row in zip(arms, rates, strict=True)])
 
 
@@ -110,18 +119,30 @@ def effects_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
             "comparison": row.name,
             "kind": row.kind,
             "change, points": "no contrast" if row.alike else points(row.mean),
-            "95 % over seeds": interval(row.low, row.high),
+            f"95 % over {'students' if len(row.students) > 1 else 'seeds'}": interval(row.low, row.high),
             "95 % over boards": interval(row.board_low, row.board_high),
             "p": row.p,
             "p after Holm": row.p_holm,
             "p smaller": row.p_smaller_holm,
             "dose": dose_points(row.dose),
-            "seeds": row.n,
+            "students" if len(row.students) > 1 else "seeds": row.n,
         }
         for row in effects
     ]
     table = pd.DataFrame(rows).round(3)
     return table.drop(columns=[name for name in ("95 % over boards", "dose") if (table[name] == "-").all()])
+
+
+def students_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
+    """Each student's own change by every comparison, in points."""
+    rows = [
+        {"comparison": row.name, "student": own.student, "change, points": points(own.mean), "95 % over seeds": interval(own.low, own.high),
+         "seeds": own.n}
+        for row in effects
+        if not row.alike
+        for own in row.students
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 VIEWS = {"effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}
