@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from frozenlab.lake.board import FROZEN, HOLE, Agent, Board
+from frozenlab.lake.board import FROZEN, Agent, Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.lake.solvers.solver import solve_all
@@ -35,22 +35,18 @@ class Solver(Teacher[Instance]):
         return shown
 
     def wrong_answers(self, attempts: Sequence[Attempt[Instance]]) -> list[Mended | None]:
-        """One-way ice and doors are taken for plain ice. On a board without them, each agent takes its own shortest way and overlooks the
-        others."""
-        return [Mended("", render_plan(overlooking(attempt.task.board, attempt.rng))) for attempt in attempts]
+        """Optimal plans of the boards with nothing on them but plain ice: holes, one-way ice and doors are overlooked."""
+        bare = [bared(attempt.task.board) for attempt in attempts]
+        shown: list[Mended | None] = []
+        for attempt, board, solution in zip(attempts, bare, solve_all(bare), strict=True):
+            plan = solution.plan
+            shown.append(None if plan is None else Mended("", render_plan(vary(board, padded(walk(board, plan)), attempt.rng))))
+        return shown
 
 
-def overlooking(board: Board, rng: np.random.Generator) -> Paths:
-    """The plan of :meth:`Solver.wrong_answers`."""
-    plain = Board.known_good(tuple("".join(HOLE if cell == HOLE else FROZEN for cell in row) for row in board.rows), board.agents)
-    if board.is_furnished:
-        together = solve_all([plain])[0].plan
-        assert together is not None, "a board that can be solved can be solved without its one-way ice and doors"
-        return vary(plain, padded(walk(plain, together)), rng)
-    alone = [Board.known_good(plain.rows, (agent,)) for agent in board.agents]
-    plans = [solution.plan for solution in solve_all(alone)]
-    own = [vary(one, walk(one, plan), rng)[0] for one, plan in zip(alone, plans, strict=True) if plan is not None]
-    return padded(tuple(own))
+def bared(board: Board) -> Board:
+    """The board as plain ice everywhere."""
+    return Board.known_good((FROZEN * board.width,) * board.height, board.agents)
 
 
 class Cut(NamedTuple):
