@@ -78,6 +78,15 @@ class EngineerSpec(BaseModel, ABC):
         """The server that it asks; None: it asks none."""
         return None
 
+    @property
+    def author(self) -> EngineerSpec:
+        """The engineer that writes the proposals: itself, or the one that a control changes."""
+        return self
+
+    def seeded(self, seed: int) -> EngineerSpec:
+        """The same engineer with draws of this seed where its settings hold a seed; only that of a control does."""
+        return self
+
     @classmethod
     def needs_weights(cls, language: LanguageSettings | None) -> bool:
         """Whether it can be asked about a stage only if the stage's checkpoint is there."""

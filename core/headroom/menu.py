@@ -69,24 +69,6 @@ def _moved_cell(own: Any, directions: Mapping[str, int], step: float, family: Fa
     return own.model_copy(update=changes)
 
 
-def between(kept: Config, best: Config, dose: float) -> Config:
-    """The config ``dose`` times as far from ``kept`` as ``best`` is, in the same direction: 0 is ``kept``, 1 is ``best``.
-
-    Ratios stay within their bounds, and shares are scaled to sum to 1. Parts that a cell is mixed of stay those of ``kept``. Both configs
-    have the same cells.
-    """
-    family = family_of(kept.family)
-    shares = {name: max(0.0, own.share + dose * (best.cells[name].share - own.share)) for name, own in kept.cells.items()}
-    cells = {}
-    for name, own in kept.cells.items():
-        changes = {"share": shares[name] / sum(shares.values())}
-        for knob in (family.knobs[ratio] for ratio in family.ratios_of(own)):
-            was, aim = own.settings()[knob.name], best.cells[name].settings()[knob.name]
-            changes[knob.name] = min(max(was + dose * (aim - was), knob.low), knob.high)
-        cells[name] = own.model_copy(update=changes)
-    return kept.with_cells(cells)
-
-
 def same_cells(configs: Sequence[Config]) -> bool:
     """Whether all configs have the same cells."""
     return len({tuple(config.cells) for config in configs}) <= 1

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 from frozenlab.cells import Config
-from frozenlab.headroom.menu import KEPT, between
+from frozenlab.headroom.menu import KEPT
 from frozenlab.headroom.spec import HeadroomSpec
 from frozenlab.headroom.tables import gains_of, menu_names
+from frozenlab.tasks.between import between
 
 Part = Literal["before", "menu", "dose"]
 PARTS: tuple[Part, ...] = ("before", "menu", "dose")

@@ -71,13 +71,14 @@ def fork(
 
 
 def sibling(other: Session, store: SessionStore, session_id: str, spec: SessionSpec) -> Session:
-    """A new session with the same base and boards as ``other``; it shares the measurements of the base. Nothing has been
-    proposed in it yet. Raises SessionError as :meth:`SessionStore.create` does."""
+    """A new session with the same base and held-out boards as ``other``; it shares the measurements of the base. With another seed it
+    trains on other boards. Nothing has been proposed in it yet. Raises SessionError as :meth:`SessionStore.create` does."""
+
+    drawn = () if spec.seed == other.spec.seed else ("environment.json",)
 
     def fill(folder: Path) -> None:
-        shutil.copytree(
-            other.stage_dir(None), folder / "baseline", ignore=shutil.ignore_patterns(".*", *DECIDED), copy_function=link_or_copy
-        )
+        ignored = shutil.ignore_patterns(".*", *DECIDED, *drawn)
+        shutil.copytree(other.stage_dir(None), folder / "baseline", ignore=ignored, copy_function=link_or_copy)
 
     session = store.create(spec, session_id, fill)
     rates = [rate for rate in other.state().rates if rate.stage is None]

@@ -128,10 +128,9 @@ class SessionSpec(BaseModel):
         if self.language is None:
             return self
         training, rows, processes = self.training, self.language.rows, self.language.launcher.processes
-        if isinstance(self.engineer, ModelEngineer) and self.engineer.max_tokens >= self.language.context:
-            raise ValueError(
-                f"a proposal may take {self.engineer.max_tokens} tokens, but prompt and answer together only {self.language.context}"
-            )
+        author = self.engineer.author
+        if isinstance(author, ModelEngineer) and author.max_tokens >= self.language.context:
+            raise ValueError(f"a proposal may take {author.max_tokens} tokens, but prompt and answer together only {self.language.context}")
         if not BY_NAME[training.method].language:
             raise ValueError(f"a language model trains by GRPO; {title_of(training.method)} needs the lab model")
         if self.policy == "lab-model":

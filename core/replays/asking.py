@@ -11,7 +11,7 @@ import torch
 from frozenlab import seeds
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.evidence import describe
-from frozenlab.engineer.protocol import Engineer, EngineerSpec
+from frozenlab.engineer.protocol import Engineer
 from frozenlab.jobs.environment import THREADS
 from frozenlab.loop.session import Session
 from frozenlab.policy.loading import load_policy
@@ -35,17 +35,18 @@ def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]
     torch.set_num_threads(THREADS)
     measured = session.measurements(task.stage)
     asked = []
-    engineers: dict[EngineerSpec, Engineer] = {}
+    engineers: dict[str, Engineer] = {}
     policy: Policy | None = None
     for arm in task.arms:
         spec = spec_of(arm, session)
         if reason := obstacle(session, task.stage, spec.engineer.kind):
             raise ReplayError(f"the arm {arm.name} cannot be asked: {reason}")
-        if policy is None and spec.engineer.needs_weights(spec.language):
+        if policy is None and spec.engineer.author.needs_weights(spec.language):
             policy = load_policy(str(session.stage_dir(task.stage) / "policy"), spec.language)
-        if spec.engineer not in engineers:  # one for all arms that ask it, as a base may be a large model
-            engineers[spec.engineer] = spec.engineer.build(spec.models(policy))
-        asked.append((arm.name, engineers[spec.engineer], describe(measured, spec.sections, spec.layouts), spec.guard))
+        settings = spec.engineer.model_dump_json()
+        if settings not in engineers:  # one for all arms that ask it, as a base may be a large model
+            engineers[settings] = spec.engineer.build(spec.models(policy))
+        asked.append((arm.name, engineers[settings], describe(measured, spec.sections, spec.layouts), spec.guard))
     for sample in range(task.samples):
         draw = seeds.derive(task.seed, "replay/proposal", sample)
         for name, engineer, context, limits in asked:

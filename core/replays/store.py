@@ -57,7 +57,7 @@ class Replay(TaskJob[ReplayTask]):
     def slow(self) -> bool:
         """Language models take their time, here or behind an API."""
         specs = [spec_of(arm, self.session) for arm in self.task.arms]
-        return any(spec.engineer.slow(spec.language) for spec in specs)
+        return any(spec.engineer.author.slow(spec.language) for spec in specs)
 
     @property
     def online(self) -> bool:

@@ -79,7 +79,7 @@ def sections_of(spec: StudySpec) -> dict[str, frozenset[str]]:
 
 def only_sections_differ(spec: StudySpec) -> bool:
     """Whether the arms differ in nothing but sections. Otherwise no difference could be attributed to a section."""
-    others = [{name: value for name, value in arm.changes.items() if name != "sections"} for arm in spec.arms]
+    others = [arm.model_dump(exclude={"name", "sections"}) for arm in spec.arms]
     return all(changes == others[0] for changes in others)
 
 

@@ -27,7 +27,8 @@ TRIES = 3
 POLL = 0.5
 """Seconds between checks of the cells."""
 Standing = Literal["done", "live", "ready", "waiting", "failed"]
-"""State of a cell: its session is done, has a worker, can be started, waits for the session that it forks from, or could not be run."""
+"""State of a cell: its session is done, has a worker, can be started, waits for another session (from which it forks, or whose configs it
+gets), or could not be run."""
 
 
 class Workers(Protocol):
@@ -133,6 +134,9 @@ class Runner:
             return "failed"
         if state is not None or cell.arm == self.study.spec.arms[0]:
             return "ready"
+        source = self.study.spec.source_of(cell)
+        if source is not None and self.standing.get(source.id) != "done":
+            return "failed" if self.standing.get(source.id) == "failed" else "waiting"
         trunk = self.trunk(cell)
         if trunk is not None and trunk.results(None if self.study.spec.session.ask_first else 0) is not None:
             return "ready"
@@ -149,14 +153,16 @@ class Runner:
         """Create the cell's session if there is none, and start a worker."""
         session = self.study.session(cell)
         if session is None:
-            spec = self.study.spec.spec_of(cell.arm, cell.seed, cell.student)
+            source = self.study.spec.source_of(cell)
+            spec = self.study.spec.spec_of(cell.arm, cell.seed, cell.student, self.study.trained_on(source) if source else ())
             trunk = self.trunk(cell)
             if trunk is None:
                 session = self.study.store.create(spec, cell.id)
             elif spec.ask_first:
                 session = sibling(trunk, self.study.store, cell.id, spec)
             else:
-                session = fork(trunk, 0, self.study.store, cell.id, title=spec.title, **cell.arm.changes)
+                changes = {name: getattr(spec, name) for name in ("engineer", "sections", "guard")}
+                session = fork(trunk, 0, self.study.store, cell.id, title=spec.title, **changes)
         self.starts[cell.id] = self.starts.get(cell.id, 0) + 1
         self.workers.start(session)
 

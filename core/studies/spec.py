@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from frozenlab import seeds
+from frozenlab.cells import Config
+from frozenlab.engineer.controls.schedule import ScheduleEngineer
 from frozenlab.engineer.engineers import AnyEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.sections import SectionName
@@ -17,6 +20,7 @@ from frozenlab.loop.forks import CHANGEABLE
 from frozenlab.loop.older import upgraded_arm
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.folders import student_label
+from frozenlab.tasks.families import AnyConfig
 
 PROMPT_TOKENS = 3000
 """Tokens of one request to an engineer behind an API, estimated generously: in the recorded sessions with six and seven map sizes, the
@@ -39,15 +43,30 @@ class Arm(BaseModel):
     sections: tuple[SectionName, ...] | None = None
     engineer: AnyEngineer | None = None
     guard: GuardSettings | None = None
+    configs: dict[str, AnyConfig] | None = None
+    """The config of every stage, in the place of an engineer's: one for each student, named as in the study's ``students``, and one for
+    all others under ``*``. So an oracle gets the best config of each student, and the best constant config is that of ``*`` alone."""
+    yoked: str | None = None
+    """The name of another arm: each session gets, in the place of an engineer's, the configs that this arm's session of another unit
+    trained on: the next student with the same seed, or the next seed if there is one student."""
+    draws: Annotated[int, Field(ge=0, le=1000)] = 0
+    """Which training draws the sessions have. Arms with another number have the same base and boards, but train on other tasks and sample
+    other plans; two arms that differ in nothing else measure the noise (A/A)."""
 
     @model_validator(mode="before")
     @classmethod
     def _read_older(cls, given: Any) -> Any:
         return upgraded_arm(given) if isinstance(given, dict) else given
 
+    @model_validator(mode="after")
+    def _one_author(self) -> Self:
+        if sum(author is not None for author in (self.engineer, self.configs, self.yoked)) > 1:
+            raise ValueError(f'the arm {self.name} can have one of "engineer", "configs" and "yoked"')
+        return self
+
     @property
     def changes(self) -> dict[str, Any]:
-        """The changes by name, as fields of a session's spec."""
+        """The changes by name, as fields of a session's spec; what depends on the student or the unit is left out."""
         return {name: value for name in ("sections", "engineer", "guard") if (value := getattr(self, name)) is not None}
 
 
@@ -117,6 +136,7 @@ class StudySpec(BaseModel):
         if self.session.stages < 2 and not self.session.ask_first:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
         for arm in self.arms:
+            self._check_control(arm)
             if "person" in self.spec_of(arm, self.seeds[0]).engineer.needs:
                 raise ValueError(f"a study runs by itself, so the engineer of the arm {arm.name} cannot be human")
         for arm in self.arms[1:]:  # the others fork from the first
@@ -124,17 +144,53 @@ class StudySpec(BaseModel):
                 raise ValueError(f"the arm {arm.name} changes {unforkable[0]!r}, but arms are forks, and a fork cannot have another one")
         return self
 
-    def spec_of(self, arm: Arm, seed: int, student: str = "") -> SessionSpec:
-        """The session spec of one cell; without a student it begins with the session's own policy.
+    def _check_control(self, arm: Arm) -> None:
+        """Raises ValueError for an arm whose configs or draws are not to be had."""
+        if arm.configs is not None:
+            students = self.students or ("*",)
+            if missing := sorted({*students} - {*arm.configs}) if "*" not in arm.configs else []:
+                raise ValueError(f'the arm {arm.name} has no config for {missing[0]!r}, and none under "*" for all others')
+            if unknown := sorted({*arm.configs} - {*students, "*"}):
+                raise ValueError(f"the arm {arm.name} has a config for {unknown[0]!r}, which is no student of this study")
+        if arm.yoked is not None:
+            if not any(other.name == arm.yoked and other.yoked is None for other in self.arms):
+                raise ValueError(f"the arm {arm.name} is yoked to {arm.yoked!r}, which is no arm with an engineer of its own")
+            if arm == self.arms[0] or self.units < 2:
+                raise ValueError(f"the arm {arm.name} cannot be yoked: that needs an arm before it, and two seeds or students")
+        if arm.draws != self.arms[0].draws and not self.session.ask_first:
+            raise ValueError(f'the arm {arm.name} has other draws than the first arm: that needs "ask_first", else arms share stage 1')
 
-        Raises ValueError (pydantic's ValidationError) for an arm that cannot be run.
+    def spec_of(self, arm: Arm, seed: int, student: str = "", configs: Sequence[Config] = ()) -> SessionSpec:
+        """The session spec of one cell; if no student is named, that of the first one, or of the session's own policy without students.
+
+        Args:
+            configs: those that a yoked arm gets; without any it keeps the initial config, as before the other session is done.
+
+        Raises:
+            ValueError: the arm cannot be run (pydantic's ValidationError is one).
         """
+        student = student or next(iter(self.students), "")
         of_student = f", {student_label(student)}" if student else ""
         title = f"{self.title}, {arm.name}{of_student}, seed {seed}"[:120]
-        policy = {"policy": student} if student else {}
-        return self.session.changed(
-            **arm.changes, **policy, **self.suites_of(seed, student), seed=self.session_seed(seed, student), title=title
-        )
+        own = self.session_seed(seed, student, arm.draws)
+        changes = arm.changes | self.suites_of(seed, student) | ({"policy": student} if student else {})
+        if arm.configs is not None:
+            changes["engineer"] = ScheduleEngineer(configs=(arm.configs.get(student) or arm.configs["*"],))
+        elif arm.yoked is not None:
+            changes["engineer"] = ScheduleEngineer(configs=tuple(configs) or (self.session.initial_config,))
+        elif arm.engineer is not None:
+            changes["engineer"] = arm.engineer.seeded(own)
+        return self.session.changed(**changes, seed=own, title=title)
+
+    def source_of(self, cell: Cell) -> Cell | None:
+        """The cell whose configs a yoked cell gets; None for other cells."""
+        arm = next((arm for arm in self.arms if arm.name == cell.arm.yoked), None)
+        if arm is None:
+            return None
+        if len(self.students) > 1:
+            number = cell.number % len(self.students)
+            return Cell(arm, cell.seed, self.students[number], number + 1)
+        return Cell(arm, self.seeds[(self.seeds.index(cell.seed) + 1) % len(self.seeds)], cell.student, cell.number)
 
     @property
     def cells(self) -> list[Cell]:
@@ -143,10 +199,10 @@ class StudySpec(BaseModel):
         students = list(enumerate(self.students, 1)) or [(0, "")]
         return [Cell(arm, seed, student, number) for seed in self.seeds for number, student in students for arm in self.arms]
 
-    def session_seed(self, seed: int, student: str = "") -> int:
+    def session_seed(self, seed: int, student: str = "", draws: int = 0) -> int:
         """The seed of a cell's session. Students after the first have draws of their own, so that they are independent of each other."""
         number = self.student_number(student)
-        return seeds.derive(seed, "study/session", number) if number else seed
+        return seeds.derive(seed, "study/session", number, draws) if number or draws else seed
 
     def student_number(self, student: str) -> int:
         """The place of a student, from 0 on; 0 without students too."""

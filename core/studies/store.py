@@ -110,12 +110,19 @@ class Study(Job):
     def configs(self) -> Configs:
         """The configs of all finished cells with a complete record."""
         configs: Configs = {}
-        for cell, session in self.finished():
-            drawn = [record.config for stage in range(session.spec.stages) if (record := session.environment(stage)) is not None]
-            if len(drawn) == session.spec.stages:
+        for cell, _ in self.finished():
+            if drawn := self.trained_on(cell):
                 unit = (cell.label, cell.seed) if cell.student else (cell.seed,)
-                configs[cell.arm.name, *unit] = tuple(drawn)
+                configs[cell.arm.name, *unit] = drawn
         return configs
+
+    def trained_on(self, cell: Cell) -> tuple[Config, ...]:
+        """The config of each stage of a finished cell; empty where the record is incomplete."""
+        session = self.session(cell)
+        if session is None:
+            return ()
+        drawn = [record.config for stage in range(session.spec.stages) if (record := session.environment(stage)) is not None]
+        return tuple(drawn) if len(drawn) == session.spec.stages else ()
 
 
 def outcomes(boards: pd.DataFrame, measure: str = "valid") -> pd.DataFrame:

@@ -13,7 +13,7 @@ import pytest
 from frozenlab.cli.common import engineer_names
 from frozenlab.cli.main import COMMANDS, main
 from frozenlab.engineer import hosts
-from frozenlab.engineer.engineers import BY_NAME, UNATTENDED
+from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED
 from frozenlab.engineer.sections import USUAL
 from frozenlab.lake.formats import FORMATS
 from frozenlab.lake.presets import PRESETS as BOARD_PRESETS
@@ -38,8 +38,8 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str], command: str
 @pytest.mark.parametrize(
     ("command", "names"),
     [
-        ("run", (*PRESETS, *METHODS, *SCHEDULES, *BY_NAME)),
-        ("fork", tuple(BY_NAME)),
+        ("run", (*PRESETS, *METHODS, *SCHEDULES, *(engineer.name() for engineer in ENGINEERS))),
+        ("fork", tuple(engineer.name() for engineer in ENGINEERS)),
         ("replay", (*KINDS, *USUAL, *UNATTENDED)),
         ("study", (*STUDIES, *(engineer for engineer in UNATTENDED if engineer != "api"))),
         ("generate", BOARD_PRESETS),
@@ -55,7 +55,7 @@ def test_help_names_every_choice(capsys: pytest.CaptureFixture[str], command: st
 
 
 def test_each_engineer_is_the_file_of_its_name() -> None:
-    assert engineer_names() == sorted(BY_NAME)
+    assert engineer_names() == sorted(engineer.name() for engineer in ENGINEERS)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from frozenlab.headroom.menu import alone, between, menu_of
+from frozenlab.headroom.menu import alone, menu_of
 from frozenlab.headroom.spec import HeadroomSpec, probes_of
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.between import between
 from frozenlab.tasks.lake.family import LAKE
 from tests.headroom.builders import CONFIG, SUITE, tiny_spec
 

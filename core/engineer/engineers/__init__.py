@@ -1,4 +1,5 @@
-"""The engineers, one file each. To add one, write its file, import its class here and give it a place in ENGINEERS."""
+"""The engineers, one file each. To add one, write its file, import its class here and give it a place in ENGINEERS. Controls of
+studies, which replace or change an engineer, are in CONTROLS."""
 
 from __future__ import annotations
 
@@ -6,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Union
 
 from pydantic import BeforeValidator, Field
 
+from frozenlab.engineer.controls.dose import DoseEngineer
+from frozenlab.engineer.controls.placebo import PlaceboEngineer
+from frozenlab.engineer.controls.schedule import ScheduleEngineer
 from frozenlab.engineer.engineers.api import ApiEngineer
 from frozenlab.engineer.engineers.bandit import BanditEngineer
 from frozenlab.engineer.engineers.base import BaseEngineer
@@ -33,8 +37,10 @@ ENGINEERS: tuple[type[EngineerSpec], ...] = (
     HumanEngineer,
 )
 """Every engineer, in the order in which people are shown them."""
-BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in ENGINEERS}
-UNATTENDED: tuple[str, ...] = tuple(name for name, engineer in BY_NAME.items() if "person" not in engineer.needs)
+CONTROLS: tuple[type[EngineerSpec], ...] = (ScheduleEngineer, DoseEngineer, PlaceboEngineer)
+"""Controls, which a study's file gives with their settings."""
+BY_NAME: dict[str, type[EngineerSpec]] = {engineer.name(): engineer for engineer in (*ENGINEERS, *CONTROLS)}
+UNATTENDED: tuple[str, ...] = tuple(engineer.name() for engineer in ENGINEERS if "person" not in engineer.needs)
 """Engineers that answer without a person, so that a study or a replay can ask them."""
 
 
@@ -84,5 +90,9 @@ def _by_name(given: Any) -> Any:
 if TYPE_CHECKING:
     AnyEngineer = EngineerSpec
 else:
-    AnyEngineer = Annotated[Union[ENGINEERS], Field(discriminator="kind"), BeforeValidator(_by_name)]  # noqa: UP007 (a tuple of types)
-"""A field that holds one of ENGINEERS with its settings; its name alone stands for the usual settings."""
+    # Unions of tuples of types, which | cannot write.
+    PlainEngineer = Annotated[Union[ENGINEERS], Field(discriminator="kind"), BeforeValidator(_by_name)]  # noqa: UP007
+    for control in (DoseEngineer, PlaceboEngineer):
+        control.model_rebuild(_types_namespace={"PlainEngineer": PlainEngineer})
+    AnyEngineer = Annotated[Union[(*ENGINEERS, *CONTROLS)], Field(discriminator="kind"), BeforeValidator(_by_name)]
+"""A field that holds one of ENGINEERS or CONTROLS with its settings; its name alone stands for the usual settings."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from frozenlab.engineer.engineers import BY_NAME, engineer_of, titled
+from frozenlab.engineer.engineers import BY_NAME, ENGINEERS, engineer_of, titled
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName, help_of
 from frozenlab.loop.spec import SessionSpec
@@ -40,7 +40,7 @@ class ChosenEngineer(NamedTuple):
 
 def engineer_fields(family: Family) -> ChosenEngineer:
     engineer = st.selectbox(
-        "Who writes the next config", list(BY_NAME), format_func=titled, key="form_engineer",
+        "Who writes the next config", [one.name() for one in ENGINEERS], format_func=titled, key="form_engineer",
         help="Between two stages the engineer reads the evidence and proposes the next environment config.",
     )  # fmt: skip
     server = api_form.fields() if "network" in BY_NAME[engineer].needs else None

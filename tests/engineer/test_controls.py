@@ -1,0 +1,146 @@
+"""Controls: configs chosen before, doses of another engineer, and a placebo."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from frozenlab.engineer.ask import ask
+from frozenlab.engineer.controls.dose import DoseEngineer
+from frozenlab.engineer.controls.placebo import Misled, PlaceboEngineer, exchanged, places_of
+from frozenlab.engineer.controls.schedule import ScheduleEngineer
+from frozenlab.engineer.dialects.lab import render_context
+from frozenlab.engineer.engineers import ENGINEERS, UNATTENDED, AnyEngineer, LearnabilityEngineer, RulesEngineer, UniformEngineer
+from frozenlab.engineer.guard import GuardSettings
+from frozenlab.engineer.protocol import EngineerSpec, Models
+from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
+from frozenlab.engineer.sections import behaviour, failures
+from frozenlab.engineer.voices import LabEngineer
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.tasks.countdown.config import CountdownConfig
+from frozenlab.tasks.families import AnyConfig
+from frozenlab.tasks.mixed.config import MixedConfig, MixedPart
+from tests.engineer.builders import MIXED, context_of, one_cell
+
+OPEN = GuardSettings(max_step=1, min_share=0)
+LAKE = EnvironmentConfig.uniform((4, 6, 8), agents=3, hole_ratio=0.2, wait_ratio=0.3)
+ANY = TypeAdapter(AnyEngineer)
+
+
+def seen(*rates: float) -> Context:
+    """Sampled and held-out results of LAKE's cells."""
+    cells = [one_cell(size) for size in (4, 6, 8)]
+    lines = [behaviour.whole_line(0.5, 0.1, 1.0, 20.0)]
+    for cell, rate in zip(cells, rates, strict=True):
+        lines.append(failures.cell_line(cell, 40, rate, rate / 2, {"vertex_conflict": 1 - rate}, ("b1",)))
+        lines.append(behaviour.cell_line(cell, rate, 0.1, rate / 2))
+    lines.append(failures.case_line(cells[1], "a", "vertex_conflict", 3, "Size 6, two agents meet.", "b1"))
+    return context_of(LAKE, *lines)
+
+
+def answered(engineer: EngineerSpec, context: Context, config: AnyConfig = LAKE) -> ProposalRecord:
+    return ask(engineer.build(Models("lab-model")), context, config, OPEN, seed=1)
+
+
+BOTH = MixedConfig(parts={"lake": MixedPart(share=0.5, config=LAKE), "countdown": MixedPart(share=0.5, config=CountdownConfig())})
+FAMILIES = (LAKE, MIXED, CountdownConfig(), BOTH)
+
+
+@pytest.mark.parametrize("config", FAMILIES, ids=["lake", "teams", "countdown", "mixed"])
+def test_a_schedule_gives_the_config_of_each_stage_and_repeats_the_last(config: AnyConfig) -> None:
+    names = list(config.cells)
+    share = 1 / (len(names) - 1)
+    shares = {name: 0.0 if name == names[0] else share for name in names}
+    second = config.with_cells({name: own.model_copy(update={"share": shares[name]}) for name, own in config.cells.items()})
+    engineer = ANY.validate_json(ScheduleEngineer(configs=(config, second)).model_dump_json())
+    for stage, expected in ((None, config), (0, second), (1, second), (7, second)):
+        context = Context(family=config.family, stage=stage, cells=config.described(), sections={})
+        assert answered(engineer, context, config).config_after == expected
+
+
+@pytest.mark.parametrize("config", FAMILIES, ids=["lake", "teams", "countdown", "mixed"])
+def test_doses_work_for_every_family(config: AnyConfig) -> None:
+    context = Context(family=config.family, stage=0, cells=config.described(), sections={})
+    random = {dose: answered(DoseEngineer(of="random", dose=dose), context, config).config_after for dose in (0, 1, -1)}
+    assert random[0] == config and random[1] == answered(ANY.validate_python("random"), context, config).config_after
+    for name, own in config.cells.items():
+        moved, opposite = (random[dose].cells[name].share - own.share for dose in (1, -1))
+        assert moved * opposite <= 1e-9, "the opposite dose goes the other way, or stays"
+
+
+def test_a_dose_moves_a_multiple_and_drops_the_claims() -> None:
+    context = seen(0.9, 0.5, 0.1)
+    whole, half, double, anti = (answered(DoseEngineer(of="learnability", dose=dose), context) for dose in (1, 0.5, 2, -1))
+    assert whole.config_after == answered(LearnabilityEngineer(), context).config_after and whole.proposal and whole.proposal.claims
+    step = whole.config_after.cells["6"].share - 1 / 3
+    assert half.config_after.cells["6"].share == pytest.approx(1 / 3 + step / 2)
+    assert double.config_after.cells["6"].share == pytest.approx(1 / 3 + 2 * step)
+    assert anti.config_after.cells["6"].share == pytest.approx(1 / 3 - step)
+    assert (
+        anti.proposal is not None and not anti.proposal.claims and anti.proposal.summary.startswith("-1 times what learnability proposes")
+    )
+    assert anti.engineer == "dose"
+
+
+@given(st.lists(st.sampled_from([3, 4, 5, 6, 7, 8]), min_size=1, max_size=6, unique=True), st.integers(0, 2**31 - 1))
+def test_cells_change_places_and_never_all_stay(sizes: list[int], seed: int) -> None:
+    context = Context(stage=0, cells=tuple(one_cell(size) for size in sorted(sizes)), sections={})
+    places = places_of(context, seed)
+    assert sorted(places) == sorted(places.values()) == sorted(context.names)
+    assert (len(sizes) == 1) == all(true == shown for true, shown in places.items())
+    assert places == places_of(context, seed)
+
+
+def test_a_placebo_shows_true_figures_for_wrong_cells() -> None:
+    context = seen(0.9, 0.5, 0.1)
+    shown, places = exchanged(context, 3), places_of(context, 3)
+    for name, cell in context.words.items():
+        true = context.evidence("failures", name)
+        moved = shown.evidence("failures", places[name])
+        assert true is not None and moved is not None and moved.numbers == true.numbers and moved.cell == places[name]
+        assert moved.text.startswith(shown.words[places[name]].capitalize()) and moved.text.split(":")[1] == true.text.split(":")[1], cell
+    assert shown.evidence("behaviour") == context.evidence("behaviour"), "the line on the whole stage stays"
+    assert [line.cell for line in shown.sections["behaviour"]] == [None, "4", "6", "8"], "the order of lines says nothing"
+    case = next(line for line in shown.sections["failures"] if line.id.endswith("a"))
+    assert (case.id, case.cell) == (f"F{places['6']}a", places["6"]) and case.text.endswith("two agents meet.")
+    assert render_context(shown) != render_context(context)
+
+
+def test_a_placebo_leaves_other_sections_as_they_are() -> None:
+    line = Evidence(id="S4", section="statistics", cell="4", text="Size 4: share 0.33.", numbers={"share": 0.33})
+    context = context_of(LAKE, line)
+    assert exchanged(context, 0) == context
+
+
+def test_a_misled_engineer_acts_on_the_wrong_cells_and_says_so() -> None:
+    context, control = seen(0.9, 0.5, 0.1), PlaceboEngineer(of="learnability", seed=3)
+    record = answered(control, context)
+    places = places_of(context, 3)
+    assert max(record.config_after.cells, key=lambda name: record.config_after.cells[name].share) == places["6"]
+    assert record.proposal is not None and record.proposal.summary.startswith("(Failures and behaviour shown in wrong places: ")
+    assert control.seeded(9) == PlaceboEngineer(of="learnability", seed=9) and RulesEngineer().seeded(9) == RulesEngineer()
+
+
+def test_a_control_needs_an_engineer_that_answers_by_itself_and_stands_in_no_list() -> None:
+    with pytest.raises(ValidationError, match="cannot be human"):
+        DoseEngineer(of="human", dose=1)
+    with pytest.raises(ValidationError):
+        ANY.validate_python({"kind": "dose", "of": {"kind": "dose", "of": "rules", "dose": 1}, "dose": 1})
+    assert not {"dose", "placebo", "schedule"} & {*UNATTENDED, *(engineer.name() for engineer in ENGINEERS)}
+    dose = ANY.validate_python({"kind": "dose", "of": "policy", "dose": -1})
+    assert "model" in dose.author.needs and UniformEngineer().author == UniformEngineer()
+    assert ANY.validate_json(dose.model_dump_json()) == dose
+
+
+def test_a_model_is_shown_the_placebo_and_its_answer_is_read_by_it() -> None:
+    context, prompts = seen(0.9, 0.5, 0.1), list[str]()
+
+    def write(prompt: str, grammar: object, seed: int) -> str:
+        prompts.append(prompt)
+        return ""
+
+    misled = Misled(LabEngineer(write), 3)
+    misled.answer(context, 0)
+    assert prompts == [misled.prompt(context)] == [render_context(exchanged(context, 3))]
