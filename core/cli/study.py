@@ -161,6 +161,9 @@ def print_study(study: Study, as_json: bool) -> None:
     if state.error:
         print(f"{state.error}\n")
     print("\n".join(before_results(report)))
+    print(report.standing)
+    for row in report.confirmatory:
+        print(f"* {row.sentence}")
     for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences)):
         print(f"- {sentence}")
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):

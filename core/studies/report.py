@@ -17,10 +17,12 @@ from frozenlab.files import write_parquet, write_text
 from frozenlab.intervals import ComparisonError
 from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
-from frozenlab.studies.effects import Effect, board_bootstrap, interactions, without_contrast
+from frozenlab.studies.effect_words import sentence
+from frozenlab.studies.effects import Effect, board_bootstrap, contrast, interactions, smaller_than, without_contrast
 from frozenlab.studies.noise import detectable_effect
+from frozenlab.studies.registration import is_registered
 from frozenlab.studies.report_page import html_page
-from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.spec import Primary, StudySpec
 from frozenlab.studies.statistics import Mean, clustered, holm, over_seeds
 from frozenlab.studies.store import Configs, Study, StudyError, outcomes
 from frozenlab.studies.tables import (
@@ -33,6 +35,7 @@ from frozenlab.studies.tables import (
     Measure,
     MeasureReport,
     OfStudent,
+    PrimaryRow,
     StudyReport,
     judged,
     none,
@@ -62,6 +65,8 @@ def report_of(study: Study) -> StudyReport:
         optimal=optimal,
         sentences=valid.sentences,
         beforehand=detectable_effect(study.spec),
+        registered=is_registered(study),
+        confirmatory=confirmatory(boards, study.spec, configs) if is_registered(study) else (),
         predictions=tuple(scores(tested, by="arm")),
         changes=changes(tested, by="arm"),
     )
@@ -115,6 +120,28 @@ def measured(
         curves=() if learning is None else curves(learning, measure, spec),
         sizes=sizes(boards, measure, comparisons, [key for key, how_far in doses.items() if how_far == 0]),
     )
+
+
+def confirmatory(boards: pd.DataFrame, spec: StudySpec, configs: Configs | None = None) -> tuple[PrimaryRow, ...]:
+    """The primary comparisons of a study that can be made already, corrected for their number."""
+    found: list[tuple[Primary, Effect, float | None]] = []
+    for primary in spec.primary:
+        how_far = dose([(primary.arm, primary.than)], configs) if configs else None
+        try:
+            effect = contrast(outcomes(boards, primary.outcome), [primary.arm], [primary.than])
+        except ComparisonError:  # an arm of it is not finished
+            continue
+        found.append((primary, replace(effect, low=nan, high=nan, p=nan) if how_far == 0 else effect, how_far))
+    corrected = holm([effect.p for _, effect, _ in found])
+    smaller = [smaller_than(effect, spec.smallest_effect) for _, effect, _ in found]
+    rows = []
+    for (primary, effect, how_far), p_holm, p_smaller, p_smaller_holm in zip(found, corrected, smaller, holm(smaller), strict=True):
+        effect = replace(effect, p_holm=p_holm)
+        words = sentence(primary.name, effect, primary.outcome, spec.smallest_effect, p_smaller_holm, how_far == 0)
+        row = row_of("arm", primary.name, effect, (None, None), how_far).model_dump()
+        row |= {"p_smaller": none(p_smaller), "p_smaller_holm": none(p_smaller_holm), "measure": primary.outcome, "sentence": words}
+        rows.append(PrimaryRow.model_validate(row))
+    return tuple(rows)
 
 
 def dose(pairs: list[tuple[str, str]], configs: Configs) -> float | None:

@@ -46,6 +46,9 @@ def html_page(report: StudyReport) -> str:
         f"{spec.session.training.steps} steps; arms of a seed share {shared} and their boards. Rates are of "
         f"{escape(report.results_from)}.</small></p>",
         *(f"<p>{escape(line)}</p>" for line in before_results(report)),
+        f"<p><em>{escape(report.standing)}</em></p>",
+        *confirmatory_parts(report),
+        "<h2>Exploratory comparisons</h2>" if report.confirmatory else "",
         "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in report.sentences) + "</ul>",
     ]
     if report.predictions:
@@ -58,7 +61,23 @@ def before_results(report: StudyReport) -> list[str]:
     """What a reader has to know first: what the study could detect, what it lacks, what was expected."""
     lines = [report.beforehand] if report.beforehand else []
     lines += [f"This is an earlier study: {'; '.join(report.missing)}."] if report.missing else []
-    return lines + ([f"Written before it ran: {report.spec.prediction}"] if report.spec.prediction else [])
+    return lines + written_before(report)
+
+
+def written_before(report: StudyReport) -> list[str]:
+    """What the study's file says about what it tests."""
+    spec = report.spec
+    when = "Written before it ran" if report.registered or not spec.primary else "Written in its file"
+    texts = {"Hypothesis": spec.hypothesis, when: spec.prediction, "Stopping rule": spec.stopping_rule}
+    return [f"{what}: {text}" for what, text in texts.items() if text]
+
+
+def confirmatory_parts(report: StudyReport) -> list[str]:
+    """The confirmatory comparisons in words and as a table, if there are any."""
+    if not report.confirmatory:
+        return []
+    sentences = "".join(f"<li>{escape(row.sentence)}</li>" for row in report.confirmatory)
+    return ["<h2>Confirmatory comparisons</h2>", f"<ul>{sentences}</ul>", effects_table(report.confirmatory)]
 
 
 def measure_parts(report: StudyReport, measure: Literal["valid", "optimal"]) -> list[str]:

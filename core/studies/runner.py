@@ -18,6 +18,7 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.loop.forks import fork, sibling
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
+from frozenlab.studies.registration import register
 from frozenlab.studies.report import report_of, save_report
 from frozenlab.studies.spec import Cell
 from frozenlab.studies.store import Study
@@ -85,6 +86,7 @@ class Runner:
 
     def run(self) -> None:
         """Run until nothing is left to do. Raises CellsError if a cell did not finish, ClusterError, and Stopped."""
+        register(self.study)
         self.look()
         self.tell()
         room = self.workers.prepare()

@@ -26,6 +26,8 @@ PROMPT_TOKENS = 3000
 """Tokens of one request to an engineer behind an API, estimated generously: in the recorded sessions with six and seven map sizes, the
 prompt and the schema of the answer have 11 000 characters, at about four characters per token."""
 
+Measure = Literal["valid", "optimal"]
+"""The share of valid or of optimal answers, an outcome of a study."""
 LONGEST_ID = 63
 """Characters of a session's id."""
 
@@ -68,6 +70,21 @@ class Arm(BaseModel):
     def changes(self) -> dict[str, Any]:
         """The changes by name, as fields of a session's spec; what depends on the student or the unit is left out."""
         return {name: value for name in ("sections", "engineer", "guard") if (value := getattr(self, name)) is not None}
+
+
+class Primary(BaseModel):
+    """A comparison that a study is run for: one arm less another."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    arm: str
+    than: str
+    """The arm that it is compared with."""
+    outcome: Measure = "valid"
+
+    @property
+    def name(self) -> str:
+        return f"{self.arm} instead of {self.than}"
 
 
 @dataclass(frozen=True)
@@ -113,8 +130,14 @@ class StudySpec(BaseModel):
     spread over seeds says nothing about other boards."""
     smallest_effect: Annotated[float, Field(gt=0, le=0.5)] = 0.01
     """Smallest effect of interest, as a difference of rates. An equivalence test can show that an effect is smaller."""
+    hypothesis: Annotated[str, Field(max_length=4000)] = ""
+    """What the study is to test."""
     prediction: Annotated[str, Field(max_length=4000)] = ""
-    """The expected result and the stopping rule, written before the study begins."""
+    """The expected result, written before the study begins. Earlier files hold the stopping rule here too."""
+    stopping_rule: Annotated[str, Field(max_length=4000)] = ""
+    """When the study ends, and what is done with sessions that failed."""
+    primary: tuple[Primary, ...] = ()
+    """The confirmatory comparisons. All others are exploratory."""
 
     @model_validator(mode="before")
     @classmethod
@@ -135,6 +158,11 @@ class StudySpec(BaseModel):
             raise ValueError(f"the name of the arm is too long: its cell {longest} has more than {LONGEST_ID} characters")
         if self.session.stages < 2 and not self.session.ask_first:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
+        names = {arm.name for arm in self.arms}
+        if unknown := next((arm for one in self.primary for arm in (one.arm, one.than) if arm not in names), None):
+            raise ValueError(f"a primary comparison names the arm {unknown}, which the study does not have")
+        if any(one.arm == one.than for one in self.primary) or len({*self.primary}) < len(self.primary):
+            raise ValueError("each primary comparison is of two different arms, and is named once")
         for arm in self.arms:
             self._check_control(arm)
             if "person" in self.spec_of(arm, self.seeds[0]).engineer.needs:

@@ -3,6 +3,7 @@
 studies/<id>/
   study.json      the spec, written once
   state.json      of the runner
+  registered.sha256   checksum of study.json, from before the first session
   cells/<arm>-s<seed>/   a session folder; with students <arm>-student<number>-s<seed>
 """
 

@@ -14,10 +14,9 @@ from frozenlab.loop.ledger import Changed, Score
 from frozenlab.studies.design import FORMER_KINDS, Kind, design
 from frozenlab.studies.effect_words import margin_words, points, sentence, units_in_words
 from frozenlab.studies.effects import Effect, StudentMean, deviation, smaller_than
-from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.spec import Measure, StudySpec
 from frozenlab.studies.statistics import CLEAR, holm, smallest_visible
 
-Measure = Literal["valid", "optimal"]
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
@@ -142,6 +141,13 @@ class EffectRow(Difference):
         return Effect(self.mean, n=self.n, students=students, **bounds)
 
 
+class PrimaryRow(EffectRow):
+    """A confirmatory comparison. Its p values are corrected for all confirmatory comparisons of the study, of either measure."""
+
+    measure: Measure
+    sentence: str
+
+
 class CurvePoint(Rates):
     """The held-out rates of one arm after some stages."""
 
@@ -216,6 +222,10 @@ class StudyReport(BaseModel):
     """About the valid rate."""
     beforehand: str = ""
     """What the study could detect, as known before it ran; empty in earlier reports."""
+    registered: bool = False
+    """Whether the study's file, as it is now, was there before the first session began."""
+    confirmatory: tuple[PrimaryRow, ...] = ()
+    """The primary comparisons of the study's file, if that was there before the first session began."""
     predictions: tuple[Score, ...] = ()
     """Scored predictions of each arm."""
     changes: tuple[Changed, ...] = ()
@@ -238,6 +248,17 @@ class StudyReport(BaseModel):
                 setattr(self, measure, old.model_copy(update=computed))
             self.sentences = self.valid.sentences
         return self
+
+    @property
+    def standing(self) -> str:
+        """Which of its comparisons are confirmatory, as a sentence."""
+        named = len(self.spec.primary)
+        if not named:
+            return "Exploratory: the study's file named no comparison as confirmatory before it ran."
+        if not self.registered:
+            return "Exploratory: the study's file was changed after its first session began, so its primary comparisons confirm nothing."
+        those = "the one comparison" if named == 1 else f"the {named} comparisons"
+        return f"Confirmatory are {those} that the study's file named before it ran; all others are exploratory."
 
     @property
     def results_from(self) -> str:

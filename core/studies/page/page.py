@@ -14,7 +14,7 @@ from frozenlab.studies.page.form import start_form
 from frozenlab.studies.page.known import ShownStudy, everything
 from frozenlab.studies.page.running import ERROR, go_on, watch
 from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
-from frozenlab.studies.report_page import detectable
+from frozenlab.studies.report_page import detectable, written_before
 from frozenlab.studies.tables import MEASURES, Measure, StudyReport
 from frozenlab.ui import markup, refusals, sessions, theme
 
@@ -82,5 +82,8 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     )
     if report.missing:
         st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
-    if report.spec.prediction:
-        st.caption(f"Written before it ran: {markup.plain(report.spec.prediction)}")
+    for line in written_before(report):
+        st.caption(markup.plain(line))
+    st.caption(report.standing)
+    if report.confirmatory:
+        st.markdown("**Confirmatory**\n" + "\n".join(f"- {markup.plain(row.sentence)}" for row in report.confirmatory))

@@ -1,0 +1,112 @@
+"""What a study's file says before it runs: the confirmatory comparisons, and that only these are called so."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+from scipy import stats
+
+from frozenlab.loop.store import SessionStore
+from frozenlab.studies.effects import contrast
+from frozenlab.studies.presets import engineers_study
+from frozenlab.studies.registration import is_registered, register
+from frozenlab.studies.report import confirmatory, measured
+from frozenlab.studies.report_page import html_page
+from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.statistics import holm
+from frozenlab.studies.store import create_study, outcomes, shipped
+from frozenlab.studies.tables import StudyReport
+
+PRIMARY = ({"arm": "uniform", "than": "rules"}, {"arm": "uniform", "than": "fixed", "outcome": "optimal"})
+
+
+def spec_of(**changes: object) -> StudySpec:
+    spec = engineers_study(4, engineers=("fixed", "rules", "uniform")).model_dump()
+    return StudySpec.model_validate(spec | {"primary": PRIMARY, "hypothesis": "H", "prediction": "P", "stopping_rule": "S"} | changes)
+
+
+def boards_of(spec: StudySpec) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    tables = []
+    for cell in spec.cells:
+        valid = rng.random(100) < 0.5 + 0.2 * (cell.arm.name == "uniform")
+        optimal = valid & (rng.random(100) < 0.5)
+        boards = [f"b{i}" for i in range(100)]
+        of = {"arm": cell.arm.name, "seed": cell.seed, "board_id": boards, "cell": "3x4", "config_cell": "4"}
+        tables.append(pd.DataFrame(of | {"valid": valid, "optimal": optimal}))
+    return pd.concat(tables, ignore_index=True)
+
+
+def report_of(spec: StudySpec, registered: bool) -> StudyReport:
+    boards = boards_of(spec)
+    valid, optimal = measured(boards, "valid", spec), measured(boards, "optimal", spec)
+    found = confirmatory(boards, spec) if registered else ()
+    return StudyReport(
+        id="x", spec=spec, finished=12, cells=12, seconds=None, created=0.0, valid=valid, optimal=optimal, sentences=valid.sentences,
+        beforehand="It can detect this.", registered=registered, confirmatory=found,
+    )  # fmt: skip
+
+
+def test_only_the_named_comparisons_are_confirmatory_and_corrected_together() -> None:
+    spec = spec_of()
+    boards = boards_of(spec)
+    first, second = confirmatory(boards, spec)
+    table = outcomes(boards, "valid").pivot(index="seed", columns="arm", values="value")
+    assert first.name == "uniform instead of rules" and second.measure == "optimal"
+    assert first.p == pytest.approx(stats.ttest_rel(table["uniform"], table["rules"]).pvalue)
+    ps = [contrast(outcomes(boards, one.outcome), [one.arm], [one.than]).p for one in spec.primary]
+    assert [first.p_holm, second.p_holm] == holm(ps) and first.p_smaller_holm is not None
+    assert "uniform instead of fixed changed the final optimal rate" in second.sentence
+    unfinished = boards[boards["arm"] != "fixed"]
+    assert [row.name for row in confirmatory(unfinished, spec)] == ["uniform instead of rules"]
+
+
+def test_the_report_says_in_words_what_is_confirmatory() -> None:
+    named, late, none = report_of(spec_of(), True), report_of(spec_of(), False), report_of(spec_of(primary=()), True)
+    assert named.standing == "Confirmatory are the 2 comparisons that the study's file named before it ran; all others are exploratory."
+    assert "changed after its first session began" in late.standing and none.standing.startswith("Exploratory: the study's file named no")
+    page = html_page(StudyReport.model_validate_json(named.model_dump_json()))
+    parts = ("Hypothesis: H", "Written before it ran: P", "Stopping rule: S", "Confirmatory comparisons", "Exploratory comparisons")
+    assert all(part in page for part in parts) and page.index(parts[3]) < page.index(parts[4])
+    assert "Written in its file: P" in html_page(late) and "Confirmatory comparisons" not in html_page(late)
+
+
+@pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
+def test_recorded_studies_are_exploratory(folder: Path) -> None:
+    report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
+    assert report.standing.startswith("Exploratory") and not report.confirmatory
+
+
+def test_a_file_that_changed_after_the_first_session_confirms_nothing(tmp_path: Path) -> None:
+    study = create_study(spec_of(), SessionStore(tmp_path), "named")
+    assert not is_registered(study)
+    register(study)
+    assert is_registered(study)
+    register(study)
+    path = study.dir / "study.json"
+    changed = json.loads(path.read_text(encoding="utf-8")) | {"primary": []}
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    register(study)
+    assert not is_registered(study), "a checksum is written once"
+    late = create_study(spec_of(), SessionStore(tmp_path), "late")
+    late.store.create(late.spec.spec_of(late.spec.arms[0], 0), late.cells[0].id)
+    register(late)
+    assert not is_registered(late), "a session had begun before"
+
+
+@pytest.mark.parametrize(
+    ("primary", "message"),
+    [
+        ([{"arm": "uniform", "than": "nobody"}], "names the arm nobody"),
+        ([{"arm": "rules", "than": "rules"}], "of two different arms"),
+        ([PRIMARY[0], PRIMARY[0]], "named once"),
+    ],
+)
+def test_primary_comparisons_that_make_no_sense_are_refused(primary: list, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        spec_of(primary=primary)
