@@ -140,7 +140,7 @@ def named_engineers(names: str | None) -> dict[str, Any]:
 def print_study(study: Study, as_json: bool) -> None:
     """Print the results so far."""
     from frozenlab.studies.report import report_of
-    from frozenlab.studies.report_page import before_results, detectable
+    from frozenlab.studies.report_page import before_results, detectable, headroom_note, share_interval
     from frozenlab.studies.store import StudyError
 
     state, done = study.state(), sum(1 for _ in study.finished())
@@ -167,6 +167,10 @@ def print_study(study: Study, as_json: bool) -> None:
     for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences)):
         print(f"- {sentence}")
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
+        if rates.headroom is not None:
+            print(f"\n{name}: {headroom_note(rates.headroom)}")
+            for one in rates.headroom.shares:
+                print(f"  {one.arm:<32} {one.share:.0%} of headroom ({share_interval(one)}, n = {one.n})")
         print(f"\nfinal {name} rate by {'student' if report.spec.students else 'seed'}, and mean:")
         for arm in rates.arms:
             print(f"  {arm.arm:<32} {'  '.join(f'{rate:.1%}' for rate in arm.by_unit.values())}   {arm.mean:.1%}")

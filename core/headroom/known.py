@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from frozenlab.headroom.report import read_report
+from frozenlab.headroom.report_tables import Interval
 from frozenlab.headroom.spec import HeadroomError
 from frozenlab.headroom.store import measurements, shipped
 from frozenlab.loop.spec import SessionSpec
@@ -18,14 +20,16 @@ class Finding(NamedTuple):
     verdict: str
     something: bool
     """Whether headroom or value of information was found, with an interval above zero."""
+    headroom: Interval
 
 
-def measured_before(session: SessionSpec, store: SessionStore) -> Finding | None:
-    """The newest measurement of forks that began with the session's policy and config, one's own before shipped ones; None if there is
-    none."""
+def measured_before(session: SessionSpec, store: SessionStore, students: Collection[str] = ()) -> Finding | None:
+    """The newest measurement of forks that began with the session's config and its policy (or all of ``students``), one's own before
+    shipped ones; None if there is none."""
+    policies = {*students} or {session.policy}
     for measurement in [*measurements(store), *shipped()]:
         spec = measurement.task
-        if spec.forks is None or session.policy not in spec.students or spec.forks.kept != session.initial_config:
+        if spec.forks is None or not policies <= {*spec.students} or spec.forks.kept != session.initial_config:
             continue
         try:
             report = read_report(measurement.dir)
@@ -34,5 +38,5 @@ def measured_before(session: SessionSpec, store: SessionStore) -> Finding | None
         if report is not None and report.forks is not None:
             found = (report.forks.headroom, report.forks.information)
             clear = any(one is not None and one.low is not None and one.low > 0 for one in found)
-            return Finding(report.spec.title, report.verdict, clear)
+            return Finding(report.spec.title, report.verdict, clear, report.forks.headroom)
     return None

@@ -19,6 +19,7 @@ from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
 from frozenlab.studies.effect_words import sentence
 from frozenlab.studies.effects import Effect, board_bootstrap, contrast, interactions, smaller_than, without_contrast
+from frozenlab.studies.headroom_share import shares_of_headroom
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.registration import is_registered
 from frozenlab.studies.report_page import html_page
@@ -118,6 +119,7 @@ def measured(
         visible=seen_by(effects),
         sentences=sentences_of(effects, spec, measure, spec.smallest_effect),
         curves=() if learning is None else curves(learning, measure, spec),
+        headroom=shares_of_headroom(table),
         sizes=sizes(boards, measure, comparisons, [key for key, how_far in doses.items() if how_far == 0]),
     )
 
@@ -251,7 +253,8 @@ def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Co
 
 
 def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None:
-    """Write ``report.json``, ``report.html``, ``arms.csv``, ``effects.csv`` and ``boards.parquet``. Everything can be computed again from
+    """Write ``report.json``, ``report.html``, ``arms.csv``, ``effects.csv``, with shares of headroom ``headroom.csv``, and
+    ``boards.parquet``. Everything can be computed again from
     ``boards.parquet`` except the learning curves, which are in ``report.json`` only."""
     folder.mkdir(parents=True, exist_ok=True)
     write_parquet(folder / "boards.parquet", boards)
@@ -264,5 +267,13 @@ def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None
     ]
     write_text(folder / "arms.csv", pd.DataFrame(arms).to_csv(index=False))
     write_text(folder / "effects.csv", pd.DataFrame(effects).to_csv(index=False))
+    shares = [
+        {"measure": measure} | one.model_dump()
+        for measure in MEASURES
+        if (found := getattr(report, measure).headroom) is not None
+        for one in found.shares
+    ]
+    if shares:
+        write_text(folder / "headroom.csv", pd.DataFrame(shares).to_csv(index=False))
     write_text(folder / "report.html", html_page(report))
     write_text(folder / "report.json", report.model_dump_json(indent=1))

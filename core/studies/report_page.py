@@ -10,7 +10,7 @@ from frozenlab.loop.ledger import Score
 from frozenlab.policy.folders import student_label
 from frozenlab.studies.effect_words import points
 from frozenlab.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
-from frozenlab.studies.tables import ArmRates, EffectRow, MeasureReport, StudyReport
+from frozenlab.studies.tables import ArmRates, EffectRow, HeadroomShares, MeasureReport, ShareOfHeadroom, StudyReport
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #0b1f33; background: #fcfdff; }
@@ -88,6 +88,8 @@ def measure_parts(report: StudyReport, measure: Literal["valid", "optimal"]) -> 
     parts += [effects_picture(compared)] if compared else []
     parts += [effects_table(figures.effects)]
     parts += [students_table(figures.effects)] if report.spec.students else []
+    if figures.headroom is not None:
+        parts += ["<h3>Per cent of headroom</h3>", f"<p>{escape(headroom_note(figures.headroom))}</p>", headroom_table(figures.headroom)]
     parts += [arms_table(figures.arms)]
     if figures.curves:
         note = curves_note(report, figures)
@@ -167,6 +169,23 @@ def predictions_table(scored: tuple[Score, ...]) -> str:
             for one in scored
         ],
     )
+
+
+def headroom_note(found: HeadroomShares) -> str:
+    """What the shares are of, or why there are none."""
+    if found.why:
+        return found.why
+    room = f"{points(found.headroom)} points ({interval(found.low, found.high)})"
+    return f"Headroom, oracle less uniform: {room}. Each arm's gain over uniform as a part of it, with Fieller's 95 % interval."
+
+
+def headroom_table(found: HeadroomShares) -> str:
+    rows = [(one.arm, f"{100 * one.share:.0f} %", share_interval(one), str(one.n)) for one in found.shares]
+    return table(("arm", "per cent of headroom", "95 %", "n"), rows) if rows else ""
+
+
+def share_interval(one: ShareOfHeadroom) -> str:
+    return f"{100 * one.low:.0f} to {100 * one.high:.0f} %".replace("-", "\N{MINUS SIGN}")
 
 
 def students_table(effects: tuple[EffectRow, ...]) -> str:

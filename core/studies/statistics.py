@@ -60,6 +60,22 @@ def clustered(groups: Sequence[Sequence[float]]) -> Mean:
     return mean_of(groups[0] if len(groups) == 1 else [round(float(np.mean(values)), 12) for values in groups])
 
 
+def ratio_of_means(above: Sequence[float], below: Sequence[float]) -> tuple[float, float, float]:
+    """The mean of ``above`` over the mean of ``below``, paired values, with its 95 % interval (Fieller 1954).
+
+    NaN for all three where the interval of the lower mean does not lie above 0: then no bounded interval of the ratio has its rate.
+    """
+    if not mean_of(below).low > 0:
+        return nan, nan, nan
+    y, x, n = float(np.mean(above)), float(np.mean(below)), len(below)
+    (yy, xy), (_, xx) = np.cov(above, below) / n
+    t2 = float(stats.t.isf(CLEAR / 2, n - 1)) ** 2
+    # The ratios r that a t test of y - r x does not reject: a r^2 - 2 b r + c <= 0.
+    a, b, c = x * x - t2 * xx, x * y - t2 * xy, y * y - t2 * yy
+    root = sqrt(max(b * b - a * c, 0.0))
+    return y / x, (b - root) / a, (b + root) / a
+
+
 def over_seeds(values: Sequence[float]) -> tuple[float, float]:
     """The 95 % t interval of a mean over seeds; NaN if they show no spread."""
     if len(values) < 2 or np.ptp(values) < 1e-12:

@@ -173,6 +173,28 @@ class CellRow(OfCell, Difference):
     """One of the study's comparisons (no interaction) on the boards of one cell."""
 
 
+class ShareOfHeadroom(BaseModel):
+    """What an arm gains over uniform, as a part of what the oracle gains over it, with Fieller's 95 % interval."""
+
+    arm: str
+    share: float
+    low: float
+    high: float
+    n: int
+    """Number of seeds; with several students, number of students."""
+
+
+class HeadroomShares(BaseModel):
+    """The headroom of a study with the arms ``uniform`` and ``oracle``, and the other arms' shares of it."""
+
+    headroom: float
+    low: float | None
+    high: float | None
+    shares: tuple[ShareOfHeadroom, ...]
+    why: str = ""
+    """Why no share is defined; empty if shares are."""
+
+
 class MeasureReport(BaseModel):
     """All results of one measure. Older reports have no sentences, curves and sizes."""
 
@@ -185,6 +207,8 @@ class MeasureReport(BaseModel):
     sentences: tuple[str, ...] = ()
     curves: tuple[Curve, ...] = ()
     sizes: tuple[CellRow, ...] = ()
+    headroom: HeadroomShares | None = None
+    """None in a study without the arms ``uniform`` and ``oracle``."""
 
     @property
     def verdict(self) -> str:

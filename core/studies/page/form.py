@@ -97,7 +97,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     )
     st.caption(f"Arms: **{first}**, {', '.join(others)}. Results come from test boards that no engineer sees; each seed has its own.")
     st.info(detectable_effect(spec), icon=":material/visibility:")
-    if known := measured_before(spec.session, sessions.store()):
+    if known := measured_before(spec.session, sessions.store(), spec.students):
         say = st.info if known.something else st.warning
         say(f"Measured before ({markup.plain(known.title)}): {markup.plain(known.verdict)}", icon=":material/landscape:")
     if spec.requests:

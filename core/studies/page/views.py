@@ -5,13 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from frozenlab.headroom.known import Finding, measured_before
 from frozenlab.loop.ledger import source
 from frozenlab.loop.page.ledger import HELP, scores_table
 from frozenlab.studies.effect_words import margin_words, points
 from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
-from frozenlab.studies.report_page import curves_note, dose_points, interval, sizes_note
+from frozenlab.studies.report_page import curves_note, dose_points, headroom_note, interval, share_interval, sizes_note
 from frozenlab.studies.tables import ArmRates, EffectRow, Measure, MeasureReport, StudyReport
-from frozenlab.ui import markup, theme
+from frozenlab.ui import markup, sessions, theme
 from frozenlab.ui.theme import Image
 
 VIEW_WORDS = {"effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "predictions": "Predictions"}
@@ -43,6 +44,7 @@ def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
     if report.spec.students:
         st.subheader("Student by student", anchor=False, help="Each student's own mean change with its 95 % interval over seeds.")
         st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
+    show_headroom(report, rows)
     over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
     units = "students" if len(report.spec.students) > 1 else "seeds"
     over = f"other students, with {over}" if units == "students" else over
@@ -52,6 +54,34 @@ def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
         f"Points are per cent of boards. The interval over {units} is for {over}{boards}. p smaller: that the effect is not smaller than "
         f"{smallest} (equivalence test, after Holm). Dose: how far apart the configs were that the two sides trained on, points a knob."
     )
+
+
+def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
+    """The effects as per cent of headroom: of the study's own, or else of one that was measured for its config and policies."""
+    if (own := rows.headroom) is not None:
+        st.subheader("Per cent of headroom", anchor=False, help="100 % is what the best config of each student gains over uniform.")
+        st.caption(headroom_note(own))
+        if own.shares:
+            shares = [
+                {"arm": one.arm, "per cent of headroom": f"{100 * one.share:.0f} %", "95 %": share_interval(one), "n": one.n}
+                for one in own.shares
+            ]
+            st.dataframe(pd.DataFrame(shares), hide_index=True, width="stretch", key="study-headroom")
+        return
+    measured = measured_before(report.spec.session, sessions.store(), report.spec.students)
+    if measured is not None and rows is report.valid:
+        st.caption(f"{markup.plain(measured.title)}: {of_measured(measured, rows.effects)}")
+
+
+def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
+    """The effects as per cent of a headroom that was measured apart, or why that cannot be said."""
+    room = measured.headroom
+    bounds = interval(room.low, room.high)
+    about = f"the headroom measured for this config is {points(room.value)} points ({bounds}, n = {room.n} {room.unit}s)"
+    if room.low is None or room.low <= 0:
+        return f"{about}, which is not clear of zero, so the effects cannot be given as per cent of it."
+    listed = "; ".join(f"{row.name} {100 * row.mean / room.value:+.0f} %" for row in effects if not row.alike)
+    return f"{about}; of it the effects are {listed}.".replace("-", "\N{MINUS SIGN}")
 
 
 def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
