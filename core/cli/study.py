@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, print_json, read_text, refuse_unknown
+from frozenlab.cli.common import Command, InputError, add_allow_host, listed, print_json, read_text, refuse_unknown
 
 if TYPE_CHECKING:
     from frozenlab.studies.spec import StudySpec
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
+    from frozenlab.loop.presets import PRESETS
     from frozenlab.studies.presets import SEEDS, STUDIES
 
     parser.add_argument("what", help=f"{', '.join(STUDIES)}, a spec (JSON), or the id of a study to resume")
@@ -20,7 +23,12 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, help=f"number of seeds of a ready-made study (default: {seeds})")
     parser.add_argument(
         "--engineers", metavar="A,B,...",
-        help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (study engineers only)",
+        help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (studies engineers and main only)",
+    )  # fmt: skip
+    parser.add_argument("--preset", metavar="NAME", help=f"session that each cell runs: {listed(PRESETS)} (default: study)")
+    parser.add_argument(
+        "--api", type=Path, action="append", metavar="FILE",
+        help="settings of an engineer api, JSON as in a spec's engineer; may be given for several models, an arm each",
     )  # fmt: skip
     parser.add_argument(
         "--students", metavar="A,B,...",
@@ -50,7 +58,16 @@ def run_study(options: argparse.Namespace) -> int:
         require_ray()
     store, run = SessionStore(), RunSettings(jobs=options.jobs, cluster=options.cluster)
     if (studies_folder(store) / options.what).is_dir():
-        new = (options.seeds, options.id, options.engineers, options.students, options.smallest_effect, options.prediction)
+        new = (
+            options.seeds,
+            options.id,
+            options.engineers,
+            options.api,
+            options.preset,
+            options.students,
+            options.smallest_effect,
+            options.prediction,
+        )
         if any(value is not None for value in new):
             raise InputError(f"{options.what} exists already: only --jobs, --cluster and --background can be given")
         study = open_study(options.what, store)
@@ -81,6 +98,7 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     from pydantic import ValidationError
 
     from frozenlab.errors import one_line
+    from frozenlab.loop.presets import PRESETS, preset_spec
     from frozenlab.studies.arms import current_name
     from frozenlab.studies.presets import STUDIES
     from frozenlab.studies.spec import StudySpec
@@ -88,8 +106,12 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     kind = current_name(options.what)
     if kind not in STUDIES and not options.what.endswith(".json"):
         raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(STUDIES)}, or a spec in a JSON file")
-    if options.engineers is not None and options.what != "engineers":
-        raise InputError("--engineers is for the study engineers")
+    if (options.engineers or options.api) and kind not in ("engineers", "main"):
+        raise InputError("--engineers and --api are for the studies engineers and main")
+    if options.preset is not None and kind not in STUDIES:
+        raise InputError("--preset is for ready-made studies; a spec file has its own session")
+    if options.preset is not None and options.preset not in PRESETS:
+        raise InputError(f"there is no preset {options.preset!r}; there are {', '.join(PRESETS)}")
     if options.seeds is not None and kind not in STUDIES:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
     if options.seeds is not None and options.seeds < 1:
@@ -107,7 +129,8 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     try:
         if kind in STUDIES:
             given = {} if options.seeds is None else {"seeds": options.seeds}
-            spec = STUDIES[kind](**given, **named_engineers(options.engineers))
+            session = {} if options.preset is None else {"session": preset_spec(options.preset)}
+            spec = STUDIES[kind](**given, **session, **named_engineers(options.engineers, options.api))
             return StudySpec.model_validate(spec.model_dump() | written)
         return StudySpec.model_validate_json(read_text(options.what))
     except ValidationError as error:
@@ -121,26 +144,30 @@ def named_by_option() -> list[str]:
     return [name for name in UNATTENDED if not BY_NAME[name].required()]
 
 
-def named_engineers(names: str | None) -> dict[str, Any]:
-    """The engineers of ``--engineers``, as an argument of the ready-made study."""
-    from frozenlab.engineer.engineers import UNATTENDED
+def named_engineers(names: str | None, files: Sequence[Path] | None = None) -> dict[str, Any]:
+    """The engineers of ``--engineers`` and those behind an API, as an argument of the ready-made study."""
+    from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer
 
-    if names is None:
+    if names is None and not files:
         return {}
-    chosen, offered = tuple(name.strip() for name in names.split(",")), named_by_option()
+    served = [ApiEngineer.model_validate_json(read_text(file)) for file in files or ()]
+    chosen, offered = tuple(name.strip() for name in (names or "policy").split(",")), named_by_option()
+    if served:
+        chosen = tuple(name for name in chosen if name != "api")  # the files say which
     if unknown := [name for name in chosen if name not in offered]:
         if unknown[0] in UNATTENDED:
             raise InputError(f"--engineers: the engineer {unknown[0]} needs settings: write the study as a spec in a JSON file")
         raise InputError(f"--engineers: there is no engineer {unknown[0]!r} for a study; there are {', '.join(offered)}")
-    if len(set(chosen)) < max(2, len(chosen)):
+    if len(set(chosen)) < max(2 - len(served), len(chosen)):
         raise InputError(f"--engineers is {names}; a study compares two or more, each named once")
-    return {"engineers": chosen}
+    return {"engineers": (*chosen, *served)}
 
 
 def print_study(study: Study, as_json: bool) -> None:
     """Print the results so far."""
+    from frozenlab.studies.main_table import rows_by_arm
     from frozenlab.studies.report import report_of
-    from frozenlab.studies.report_page import before_results, detectable, headroom_note, share_interval
+    from frozenlab.studies.report_page import before_results, detectable, headroom_note, main_heads, main_note, share_interval
     from frozenlab.studies.store import StudyError
 
     state, done = study.state(), sum(1 for _ in study.finished())
@@ -166,6 +193,10 @@ def print_study(study: Study, as_json: bool) -> None:
         print(f"* {row.sentence}")
     for sentence in filter(None, (report.valid.verdict, detectable(report.valid), *report.sentences)):
         print(f"- {sentence}")
+    if report.main is not None:
+        print(f"\n{main_note(report.main)}")
+        for cells in (main_heads(report.main), *rows_by_arm(report.main)):
+            print("  " + "".join(f"{cell:<22}" for cell in cells))
     for name, rates in (("valid", report.valid), ("optimal", report.optimal)):
         if rates.headroom is not None:
             print(f"\n{name}: {headroom_note(rates.headroom)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -44,8 +45,22 @@ def only_one(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
 
 
 def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:
-    """One arm per engineer, named after it."""
-    return tuple(Arm(name=engineer.kind, engineer=engineer) for engineer in engineers)
+    """One arm per engineer, named after it; several behind an API are named after their models."""
+    several = sum(engineer.server is not None for engineer in engineers) > 1
+
+    def name(engineer: EngineerSpec) -> str:
+        return arm_name(engineer.server.model) if several and engineer.server is not None else engineer.kind
+
+    return tuple(Arm(name=name(engineer), engineer=engineer) for engineer in engineers)
+
+
+def arm_name(model: str) -> str:
+    """The name of a model as that of an arm.
+
+    >>> arm_name("Qwen/Qwen3-4B")
+    'qwen-qwen3-4b'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", model.lower()).strip("-")[:50].strip("-") or "api"
 
 
 def guard_arms() -> tuple[Arm, ...]:

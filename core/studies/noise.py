@@ -106,15 +106,22 @@ class Noise:
 
 
 def recorded_noise() -> Iterator[tuple[str, Noise]]:
-    """The noise of each study that comes with the project, with the study's name."""
+    """The noise of each study that comes with the project and has no students, with the study's name."""
     for folder in shipped():
-        yield folder.name, noise_of(folder)
+        if not spec_in(folder).students:
+            yield folder.name, noise_of(folder)
+
+
+@cache
+def spec_in(folder: Path) -> StudySpec:
+    """The spec of a recorded study. Cached as :func:`noise_of` is."""
+    return StudySpec.model_validate(json.loads((folder / "report.json").read_text(encoding="utf-8"))["spec"])
 
 
 @cache
 def noise_of(folder: Path) -> Noise:
     """The noise of one recorded study. Cached, because the Studies page needs it at every run and a recording does not change."""
-    spec = StudySpec.model_validate(json.loads((folder / "report.json").read_text(encoding="utf-8"))["spec"])
+    spec = spec_in(folder)
     boards = pd.read_parquet(folder / "boards.parquet", columns=["arm", "seed", "board_id", "cell", "valid"])
     rates = (
         outcomes(boards).pivot(index="arm", columns="seed", values="value").drop_duplicates()

@@ -12,10 +12,23 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.studies.arms import engineer_arms, guard_arms, guidance_arms, only_one, section_arms, without_one
 from frozenlab.studies.spec import Arm, StudySpec
 
-SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5}
+SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5, "main": 3}
 """Default number of seeds of each ready-made study."""
 PAPER_ENGINEERS: tuple[str, ...] = ("policy", "base", "rules", "uniform", "fixed")
 """The current checkpoint, the model before training, and the baselines."""
+MAIN_ENGINEERS: tuple[str, ...] = ("random", "fixed", "policy")
+"""The arms of the paper's main table: domain randomisation, a fixed environment, and environments that the checkpoint engineers."""
+
+
+def main_study(
+    seeds: int = SEEDS["main"], session: SessionSpec | None = None, engineers: Sequence[str | EngineerSpec] = MAIN_ENGINEERS
+) -> StudySpec:
+    """The study main: the paper's main table. Each final checkpoint is measured on the suite ``paper`` too, which has 3,150 boards.
+
+    Raises EngineerError as :func:`engineer_of` does.
+    """
+    spec = engineers_study(seeds, session, engineers)
+    return StudySpec.model_validate(spec.model_dump() | {"title": "Do engineered environments train better?", "final_suite": "paper"})
 
 
 def sections_study(seeds: int = SEEDS["sections"], session: SessionSpec | None = None) -> StudySpec:
@@ -90,5 +103,6 @@ STUDIES: dict[str, Callable[..., StudySpec]] = {
     "engineers": engineers_study,
     "guard": guard_study,
     "guidance": guidance_study,
+    "main": main_study,
 }
 """Ready-made studies by name. Each function takes the number of seeds and the session of the cells; both have defaults."""

@@ -19,7 +19,10 @@ from frozenlab.loop.ledger import changes, predictions, scores
 from frozenlab.studies.design import Design, Kind, design, sections_of
 from frozenlab.studies.effect_words import sentence
 from frozenlab.studies.effects import Effect, board_bootstrap, contrast, interactions, smaller_than, without_contrast
+from frozenlab.studies.finals import finals_of
 from frozenlab.studies.headroom_share import shares_of_headroom
+from frozenlab.studies.main_picture import main_picture
+from frozenlab.studies.main_table import as_frame, as_latex
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.registration import is_registered
 from frozenlab.studies.report_page import html_page
@@ -66,6 +69,7 @@ def report_of(study: Study) -> StudyReport:
         optimal=optimal,
         sentences=valid.sentences,
         beforehand=detectable_effect(study.spec),
+        main=finals_of(study),
         registered=is_registered(study),
         confirmatory=confirmatory(boards, study.spec, configs) if is_registered(study) else (),
         predictions=tuple(scores(tested, by="arm")),
@@ -201,7 +205,7 @@ def mean_over(table: pd.DataFrame) -> Mean:
     if "student" not in table:
         low, high = over_seeds(table["value"].tolist())
         return Mean(float(table["value"].mean()), low, high, nan, len(table))
-    return clustered([own["value"].tolist() for _, own in table.groupby("student", sort=False)])
+    return clustered([own["value"].round(12).tolist() for _, own in table.groupby("student", sort=False)])
 
 
 def by_seed(table: pd.DataFrame) -> dict[int, float]:
@@ -253,7 +257,8 @@ def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Co
 
 
 def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None:
-    """Write ``report.json``, ``report.html``, ``arms.csv``, ``effects.csv``, with shares of headroom ``headroom.csv``, and
+    """Write ``report.json``, ``report.html``, ``arms.csv``, ``effects.csv``, with shares of headroom ``headroom.csv``, with
+    a main table ``main.csv``, ``main.tex`` and ``main-*.svg``, and
     ``boards.parquet``. Everything can be computed again from
     ``boards.parquet`` except the learning curves, which are in ``report.json`` only."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -275,5 +280,10 @@ def save_report(folder: Path, report: StudyReport, boards: pd.DataFrame) -> None
     ]
     if shares:
         write_text(folder / "headroom.csv", pd.DataFrame(shares).to_csv(index=False))
+    if report.main is not None:
+        write_text(folder / "main.csv", as_frame(report.main).to_csv(index=False))
+        write_text(folder / "main.tex", as_latex(report.main))
+        for measure in MEASURES:
+            write_text(folder / f"main-{measure}.svg", main_picture(report.main, measure))
     write_text(folder / "report.html", html_page(report))
     write_text(folder / "report.json", report.model_dump_json(indent=1))

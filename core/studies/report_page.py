@@ -9,6 +9,8 @@ from typing import Literal
 from frozenlab.loop.ledger import Score
 from frozenlab.policy.folders import student_label
 from frozenlab.studies.effect_words import points
+from frozenlab.studies.main_picture import main_picture
+from frozenlab.studies.main_table import MainTable, rows_by_arm
 from frozenlab.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
 from frozenlab.studies.tables import ArmRates, EffectRow, HeadroomShares, MeasureReport, ShareOfHeadroom, StudyReport
 
@@ -51,6 +53,8 @@ def html_page(report: StudyReport) -> str:
         "<h2>Exploratory comparisons</h2>" if report.confirmatory else "",
         "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in report.sentences) + "</ul>",
     ]
+    if report.main is not None:
+        parts += ["<h2>Main table</h2>", f"<p><small>{escape(main_note(report.main))}</small></p>", main_html(report.main)]
     if report.predictions:
         parts += ["<h2>Predictions</h2>", predictions_table(report.predictions)]
     parts += [*measure_parts(report, "valid"), *measure_parts(report, "optimal")]
@@ -171,6 +175,24 @@ def predictions_table(scored: tuple[Score, ...]) -> str:
     )
 
 
+def main_note(main: MainTable) -> str:
+    """What the main table shows."""
+    n = max(one.n for one in main.rates)
+    return (
+        f"Per cent of boards of the suite {main.suite}, by the last checkpoint of each session: mean over sizes, then over n = {n} seeds "
+        "(or students), \N{PLUS-MINUS SIGN} half the width of the 95 % t interval."
+    )
+
+
+def main_heads(main: MainTable) -> list[str]:
+    return ["arm", *(f"{measure}, {group} {main.columns[0]}" for measure in ("valid", "optimal") for group in main.groups)]
+
+
+def main_html(main: MainTable) -> str:
+    """The main table and its two figures."""
+    return table(main_heads(main), rows_by_arm(main)) + main_picture(main, "valid") + main_picture(main, "optimal")
+
+
 def headroom_note(found: HeadroomShares) -> str:
     """What the shares are of, or why there are none."""
     if found.why:
@@ -180,8 +202,12 @@ def headroom_note(found: HeadroomShares) -> str:
 
 
 def headroom_table(found: HeadroomShares) -> str:
-    rows = [(one.arm, f"{100 * one.share:.0f} %", share_interval(one), str(one.n)) for one in found.shares]
+    rows = [(one.arm, share_words(one), share_interval(one), str(one.n)) for one in found.shares]
     return table(("arm", "per cent of headroom", "95 %", "n"), rows) if rows else ""
+
+
+def share_words(one: ShareOfHeadroom) -> str:
+    return f"{100 * one.share:.0f} %".replace("-", "\N{MINUS SIGN}")
 
 
 def share_interval(one: ShareOfHeadroom) -> str:

@@ -18,6 +18,7 @@ from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.loop.forks import fork, sibling
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
+from frozenlab.studies.finals import measure_finals
 from frozenlab.studies.registration import register
 from frozenlab.studies.report import report_of, save_report
 from frozenlab.studies.spec import Cell
@@ -107,6 +108,8 @@ class Runner:
         failed = [name for name, status in standing.items() if status != "done"]
         if failed:
             raise CellsError(f"{len(failed)} cells are not done: {', '.join(failed)}")
+        if self.study.spec.final_suite:
+            measure_finals(self.study, lambda: self.recorder.tell(1.0))
         save_report(self.study.dir / "report", report_of(self.study), self.study.boards())
 
     def tell(self) -> None:

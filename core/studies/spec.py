@@ -128,6 +128,8 @@ class StudySpec(BaseModel):
     suite_by_seed: bool = False
     """Whether each seed has its own validation and test boards, the same for all its arms. If not, all seeds have the same boards, and the
     spread over seeds says nothing about other boards."""
+    final_suite: Annotated[str, Field(max_length=40, pattern=r"^[a-z0-9.-]*$")] = ""
+    """A named suite, such as ``paper``, on which the last checkpoint of every session is measured when all are done. Empty: none."""
     smallest_effect: Annotated[float, Field(gt=0, le=0.5)] = 0.01
     """Smallest effect of interest, as a difference of rates. An equivalence test can show that an effect is smaller."""
     hypothesis: Annotated[str, Field(max_length=4000)] = ""
@@ -158,6 +160,8 @@ class StudySpec(BaseModel):
             raise ValueError(f"the name of the arm is too long: its cell {longest} has more than {LONGEST_ID} characters")
         if self.session.stages < 2 and not self.session.ask_first:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
+        if self.final_suite and self.final_suite not in self.session.tasks.named_suites():
+            raise ValueError(f"there is no suite {self.final_suite!r} of the family {self.session.tasks.name}")
         names = {arm.name for arm in self.arms}
         if unknown := next((arm for one in self.primary for arm in (one.arm, one.than) if arm not in names), None):
             raise ValueError(f"a primary comparison names the arm {unknown}, which the study does not have")

@@ -4,6 +4,7 @@ studies/<id>/
   study.json      the spec, written once
   state.json      of the runner
   registered.sha256   checksum of study.json, from before the first session
+  final/<cell>/   a result folder of its last checkpoint, in a study with a final suite
   cells/<arm>-s<seed>/   a session folder; with students <arm>-student<number>-s<seed>
 """
 

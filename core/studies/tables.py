@@ -14,6 +14,7 @@ from frozenlab.loop.ledger import Changed, Score
 from frozenlab.studies.design import FORMER_KINDS, Kind, design
 from frozenlab.studies.effect_words import margin_words, points, sentence, units_in_words
 from frozenlab.studies.effects import Effect, StudentMean, deviation, smaller_than
+from frozenlab.studies.main_table import MainTable
 from frozenlab.studies.spec import Measure, StudySpec
 from frozenlab.studies.statistics import CLEAR, holm, smallest_visible
 
@@ -250,6 +251,8 @@ class StudyReport(BaseModel):
     """Whether the study's file, as it is now, was there before the first session began."""
     confirmatory: tuple[PrimaryRow, ...] = ()
     """The primary comparisons of the study's file, if that was there before the first session began."""
+    main: MainTable | None = None
+    """The last checkpoints on the study's final suite; None without one."""
     predictions: tuple[Score, ...] = ()
     """Scored predictions of each arm."""
     changes: tuple[Changed, ...] = ()

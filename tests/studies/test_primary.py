@@ -77,9 +77,10 @@ def test_the_report_says_in_words_what_is_confirmatory() -> None:
 
 
 @pytest.mark.parametrize("folder", shipped(), ids=lambda folder: folder.name)
-def test_recorded_studies_are_exploratory(folder: Path) -> None:
+def test_recorded_studies_confirm_only_what_they_named(folder: Path) -> None:
     report = StudyReport.model_validate_json((folder / "report.json").read_text(encoding="utf-8"))
-    assert report.standing.startswith("Exploratory") and not report.confirmatory
+    assert report.standing.startswith("Exploratory") == (not report.confirmatory)
+    assert {row.name for row in report.confirmatory} <= {one.name for one in report.spec.primary}
 
 
 def test_a_file_that_changed_after_the_first_session_confirms_nothing(tmp_path: Path) -> None:

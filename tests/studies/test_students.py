@@ -14,8 +14,9 @@ from scipy import stats
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import contrast
 from frozenlab.studies.launch import check_students
+from frozenlab.studies.noise import recorded_noise
 from frozenlab.studies.presets import engineers_study
-from frozenlab.studies.report import measured
+from frozenlab.studies.report import measured, save_report
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.spec import StudyError, StudySpec
 from frozenlab.studies.statistics import clustered, mean_of
@@ -129,7 +130,7 @@ def test_one_student_has_the_interval_over_its_seeds() -> None:
     assert contrast(table.drop(columns="student"), ["uniform"], ["rules"]).low == found.low
 
 
-def test_the_report_says_how_many_students_and_seeds(tmp_path: Path) -> None:
+def test_the_report_says_how_many_students_and_seeds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = with_students(3)
     found = measured(imagined(spec, {"lab-model": 0.1, "weak-at-waits": 0.2, "mine": 0.3}), "valid", spec)
     row = found.effects[0]
@@ -145,3 +146,6 @@ def test_the_report_says_how_many_students_and_seeds(tmp_path: Path) -> None:
     page = html_page(StudyReport.model_validate_json(report.model_dump_json()))
     assert "students lab-model, weak-at-waits, mine" in page and "95 % over students" in page
     assert create_study(spec, SessionStore(tmp_path), "students").spec == spec
+    save_report(tmp_path / "recorded", report, imagined(spec, dict.fromkeys(LABELS, 0.1)))
+    monkeypatch.setattr("frozenlab.studies.noise.shipped", lambda: [tmp_path / "recorded"])
+    assert not dict(recorded_noise()), "its noise is not that of the lab model"

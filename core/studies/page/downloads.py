@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args
 import pandas as pd
 import streamlit as st
 
+from frozenlab.studies.main_table import as_frame
 from frozenlab.studies.page.views import VIEW_WORDS, of_measure
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.tables import MEASURES, Difference, StudyReport
@@ -32,6 +33,8 @@ def downloads(report: StudyReport, view: str) -> Image:
 
 def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
     """What a view shows, for both measures, as one table."""
+    if view == "main" and report.main is not None:
+        return as_frame(report.main)
     if view == "predictions":
         return pd.DataFrame([row.model_dump() for row in report.changes])
     rows: list[dict[str, Any]] = []

@@ -27,6 +27,7 @@ KIND_WORDS = {
     "engineers": "engineers · who writes the configs",
     "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
     "guidance": "guidance · an engineer with or without the paper's two lessons in its prompt",
+    "main": "main table · random, fixed and engineered environments, measured on the paper's suite",
 }
 DEFAULT_MARGIN = StudySpec.model_fields["smallest_effect"].default
 BASE = "study"

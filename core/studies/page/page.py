@@ -76,14 +76,13 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
     rates = of_measure(report, measure)
     first = " ".join([report.beforehand, detectable(rates)]).strip()
+    answer, also = rates.verdict, ""
+    if report.confirmatory:
+        answer, also = " ".join(row.sentence for row in report.confirmatory), f'<p class="fl-note">Exploratory: {escape(rates.verdict)}</p>'
     st.html(
-        f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(rates.verdict)}</p>'
+        f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(answer)}</p>{also}'
         f'<p class="fl-note">{escape(facts)} · {escape(report.results_from)}</p>'
     )
     if report.missing:
         st.caption(f"This is an earlier study: {'; '.join(report.missing)}.")
-    for line in written_before(report):
-        st.caption(markup.plain(line))
-    st.caption(report.standing)
-    if report.confirmatory:
-        st.markdown("**Confirmatory**\n" + "\n".join(f"- {markup.plain(row.sentence)}" for row in report.confirmatory))
+    st.caption("  \n".join(markup.plain(line) for line in (*written_before(report), report.standing)))

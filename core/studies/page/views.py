@@ -9,22 +9,52 @@ from frozenlab.headroom.known import Finding, measured_before
 from frozenlab.loop.ledger import source
 from frozenlab.loop.page.ledger import HELP, scores_table
 from frozenlab.studies.effect_words import margin_words, points
-from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
-from frozenlab.studies.report_page import curves_note, dose_points, headroom_note, interval, share_interval, sizes_note
+from frozenlab.studies.main_picture import main_picture
+from frozenlab.studies.main_table import as_latex, rows_by_arm
+from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, main_figure, sizes_figure
+from frozenlab.studies.report_page import (
+    curves_note,
+    dose_points,
+    headroom_note,
+    interval,
+    main_heads,
+    main_note,
+    share_interval,
+    share_words,
+    sizes_note,
+)
 from frozenlab.studies.tables import ArmRates, EffectRow, Measure, MeasureReport, StudyReport
 from frozenlab.ui import markup, sessions, theme
 from frozenlab.ui.theme import Image
 
-VIEW_WORDS = {"effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "predictions": "Predictions"}
+VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "predictions": "Predictions"}
 
 
 def views(report: StudyReport) -> list[str]:
     """The views that the report has data for: older reports have no map sizes, and scripted engineers predict nothing."""
-    return [view for view in VIEW_WORDS if (view != "sizes" or report.valid.sizes) and (view != "predictions" or report.predictions)]
+    has = {"main": report.main is not None, "sizes": bool(report.valid.sizes), "predictions": bool(report.predictions)}
+    return [view for view in VIEW_WORDS if has.get(view, True)]
 
 
 def ink() -> Ink:
     return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 14)
+
+
+def show_main(report: StudyReport, measure: Measure, image: Image) -> None:
+    """The last checkpoints on the study's final suite, as a table and a figure in the paper's shape."""
+    assert report.main is not None  # else the view is not offered
+    st.subheader(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
+    st.dataframe(
+        pd.DataFrame(rows_by_arm(report.main), columns=main_heads(report.main)), hide_index=True, width="stretch", key="study-main"
+    )
+    st.caption(main_note(report.main))
+    theme.chart(main_figure(report.main, measure, ink()), "study-main-figure", image)
+    with st.container(horizontal=True):
+        for label, data, name in (
+            ("LaTeX", as_latex(report.main), "main.tex"),
+            ("SVG", main_picture(report.main, measure), f"main-{measure}.svg"),
+        ):
+            st.download_button(label, data, f"{report.id}-{name}", on_click="ignore", key=f"study-main-{label}", icon=":material/download:")
 
 
 def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
@@ -63,8 +93,7 @@ def show_headroom(report: StudyReport, rows: MeasureReport) -> None:
         st.caption(headroom_note(own))
         if own.shares:
             shares = [
-                {"arm": one.arm, "per cent of headroom": f"{100 * one.share:.0f} %", "95 %": share_interval(one), "n": one.n}
-                for one in own.shares
+                {"arm": one.arm, "per cent of headroom": share_words(one), "95 %": share_interval(one), "n": one.n} for one in own.shares
             ]
             st.dataframe(pd.DataFrame(shares), hide_index=True, width="stretch", key="study-headroom")
         return
@@ -175,4 +204,4 @@ def students_table(effects: tuple[EffectRow, ...]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-VIEWS = {"effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}
+VIEWS = {"main": show_main, "effects": show_effects, "arms": show_arms, "sizes": show_sizes, "predictions": show_predictions}
