@@ -127,6 +127,9 @@ class Runner:
                 state = session.state() if session else None
                 self.standing[cell.id] = self.stands(cell, state, running)
                 self.parts[cell.id] = state.progress if state else 0.0
+        for cell in self.study.cells:  # again, as what a cell waits for may stand after it
+            if self.standing[cell.id] == "waiting":
+                self.standing[cell.id] = self.stands(cell, None, False)
         return self.standing
 
     def stands(self, cell: Cell, state: State | None, running: bool) -> Standing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -10,6 +12,7 @@ from frozenlab.engineer.controls.schedule import ScheduleEngineer
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.design import design
 from frozenlab.studies.presets import engineers_study
@@ -90,6 +93,19 @@ def test_controls_need_the_right_study() -> None:
         study_of(ARMS[:1] + ARMS[2:3], (), (0,))
     with pytest.raises(ValidationError, match="other draws than the first arm"):
         study_of(ARMS[:2], ask_first=False)
+
+
+def test_a_yoked_cell_is_ready_as_soon_as_its_source_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the source stands after it: otherwise the runner would find nothing to do and end."""
+    study = create_study(study_of((ARMS[0], ARMS[2]), (), (0, 1)), SessionStore(tmp_path), "yoked")
+    monkeypatch.setattr(Session, "results", lambda session, stage: True)
+    for done, seed, standing in ((False, 0, "waiting"), (True, 1, "ready")):
+        for cell in study.cells:
+            if cell.arm.name == "random" and (done or cell.seed == seed):
+                session = study.session(cell) or study.store.create(study.spec.spec_of(cell.arm, cell.seed), cell.id)
+                state = session.state().model_copy(update={"status": "done"})
+                (session.dir / "state.json").write_text(state.model_dump_json(), encoding="utf-8")
+        assert Runner(JobRecorder(study)).look()["yoked-s0"] == standing
 
 
 @pytest.fixture(scope="module")
