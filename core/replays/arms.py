@@ -8,7 +8,7 @@ from frozenlab.engineer.engineers import BY_NAME
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import USUAL, SectionName
 from frozenlab.studies.arms import PAPER_SECTIONS, engineer_arms, only_one, section_arms, without_one
-from frozenlab.studies.spec import Arm
+from frozenlab.studies.grid import Arm
 
 
 def one_at_a_time(varied: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:

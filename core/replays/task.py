@@ -15,7 +15,7 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import weights_file
-from frozenlab.studies.spec import Arm
+from frozenlab.studies.grid import Arm
 
 MOST_SAMPLES = 200
 

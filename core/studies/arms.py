@@ -10,7 +10,7 @@ from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.studies.spec import Arm, StudyError
+from frozenlab.studies.grid import Arm, StudyError
 
 PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved")
 """The sections whose usefulness the paper studies."""

@@ -9,8 +9,8 @@ import pandas as pd
 
 from frozenlab.benchmark.results import Result, save_result
 from frozenlab.benchmark.task import Task
+from frozenlab.studies.grid import Cell
 from frozenlab.studies.main_table import MainTable, main_table
-from frozenlab.studies.spec import Cell
 from frozenlab.studies.store import Study
 
 

@@ -9,7 +9,8 @@ from frozenlab.files import write_text
 from frozenlab.jobs.launcher import check_folder, launching, spawn
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import policy_folder, weights_file
-from frozenlab.studies.spec import StudyError, StudySpec
+from frozenlab.studies.grid import StudyError
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study, create_study
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from frozenlab.cells import in_order
+from frozenlab.studies.grid import Measure
 from frozenlab.studies.main_table import MainTable
 from frozenlab.studies.pictures import joined, line, path, percent, svg, text
-from frozenlab.studies.spec import Measure
 
 COLORS = ((36, 132, 198), (224, 102, 43), (74, 151, 95), (150, 98, 178), (138, 157, 179), (201, 162, 39))
 """Middle tones that are readable in both themes, one for each arm in turn."""

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from frozenlab.cells import in_order
 from frozenlab.studies.effects import units
-from frozenlab.studies.spec import Measure
+from frozenlab.studies.grid import Measure
 from frozenlab.studies.statistics import Mean, clustered, mean_of
 
 MEASURES: tuple[Measure, ...] = ("valid", "optimal")

@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from frozenlab.cells import in_order
 from frozenlab.studies.effect_words import points
-from frozenlab.studies.tables import CellRow, Curve, EffectRow
+from frozenlab.studies.rows import CellRow, Curve, EffectRow
 from frozenlab.tasks.labels import cell_label
 
 BLUE, ORANGE, GREY = (36, 132, 198), (224, 102, 43), (138, 157, 179)

@@ -10,7 +10,8 @@ from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.studies.arms import engineer_arms, guard_arms, guidance_arms, only_one, section_arms, without_one
-from frozenlab.studies.spec import Arm, StudySpec
+from frozenlab.studies.grid import Arm
+from frozenlab.studies.spec import StudySpec
 
 SEEDS = {"sections": 3, "leave-one-out": 3, "one-at-a-time": 3, "engineers": 5, "guard": 5, "guidance": 5, "main": 3}
 """Default number of seeds of each ready-made study."""

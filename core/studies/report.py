@@ -20,32 +20,18 @@ from frozenlab.studies.design import Design, Kind, design, sections_of
 from frozenlab.studies.effect_words import sentence
 from frozenlab.studies.effects import Effect, board_bootstrap, contrast, interactions, smaller_than, without_contrast
 from frozenlab.studies.finals import finals_of
+from frozenlab.studies.grid import Measure, Primary
 from frozenlab.studies.headroom_share import shares_of_headroom
 from frozenlab.studies.main_picture import main_picture
 from frozenlab.studies.main_table import as_frame, as_latex
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.registration import is_registered
 from frozenlab.studies.report_page import html_page
-from frozenlab.studies.spec import Primary, StudySpec
+from frozenlab.studies.rows import ArmRates, CellRow, Curve, CurvePoint, EffectRow, OfStudent, PrimaryRow
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.statistics import Mean, clustered, holm, over_seeds
 from frozenlab.studies.store import Configs, Study, StudyError, outcomes
-from frozenlab.studies.tables import (
-    MEASURES,
-    ArmRates,
-    CellRow,
-    Curve,
-    CurvePoint,
-    EffectRow,
-    Measure,
-    MeasureReport,
-    OfStudent,
-    PrimaryRow,
-    StudyReport,
-    judged,
-    none,
-    seen_by,
-    sentences_of,
-)
+from frozenlab.studies.tables import MEASURES, MeasureReport, StudyReport, judged, none, seen_by, sentences_of
 from frozenlab.tasks.families import family_of
 
 

@@ -12,7 +12,8 @@ from frozenlab.studies.effect_words import points
 from frozenlab.studies.main_picture import main_picture
 from frozenlab.studies.main_table import MainTable, rows_by_arm
 from frozenlab.studies.pictures import clear_in_words, curves_picture, effects_picture, percent, sizes_picture
-from frozenlab.studies.tables import ArmRates, EffectRow, HeadroomShares, MeasureReport, ShareOfHeadroom, StudyReport
+from frozenlab.studies.rows import ArmRates, EffectRow
+from frozenlab.studies.tables import HeadroomShares, MeasureReport, ShareOfHeadroom, StudyReport
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #0b1f33; background: #fcfdff; }

@@ -19,9 +19,9 @@ from frozenlab.loop.forks import fork, sibling
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.studies.finals import measure_finals
+from frozenlab.studies.grid import Cell
 from frozenlab.studies.registration import register
 from frozenlab.studies.report import report_of, save_report
-from frozenlab.studies.spec import Cell
 from frozenlab.studies.store import Study
 
 TRIES = 3

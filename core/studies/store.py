@@ -24,7 +24,8 @@ from frozenlab.jobs.job import Job
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import units
-from frozenlab.studies.spec import Cell, StudyError, StudySpec
+from frozenlab.studies.grid import Cell, StudyError
+from frozenlab.studies.spec import StudySpec
 
 Configs = dict[tuple[str, *tuple[str | int, ...]], tuple[Config, ...]]
 """(arm, seed), or (arm, student, seed) in a study with students -> the config of each stage."""

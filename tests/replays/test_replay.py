@@ -28,7 +28,7 @@ from frozenlab.replays.report import compared, proposals, sentences, sign_flips
 from frozenlab.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, write_answers
 from frozenlab.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
 from frozenlab.studies.arms import section_arms
-from frozenlab.studies.spec import Arm
+from frozenlab.studies.grid import Arm
 from tests.builders import build_session
 from tests.running import end_workers, wait_for
 

@@ -29,9 +29,10 @@ from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.settings import LanguageSettings, Launcher
 from frozenlab.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
+from frozenlab.studies.grid import StudyError
 from frozenlab.studies.launch import spawn_with
 from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import StudyError, StudySpec
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study, create_study
 from frozenlab.studies.tables import StudyReport
 from tests.builders import build_session, small_spec

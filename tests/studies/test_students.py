@@ -13,12 +13,13 @@ from scipy import stats
 
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import contrast
+from frozenlab.studies.grid import StudyError
 from frozenlab.studies.launch import check_students
 from frozenlab.studies.noise import recorded_noise
 from frozenlab.studies.presets import engineers_study
 from frozenlab.studies.report import measured, save_report
 from frozenlab.studies.report_page import html_page
-from frozenlab.studies.spec import StudyError, StudySpec
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.statistics import clustered, mean_of
 from frozenlab.studies.store import create_study, outcomes
 from frozenlab.studies.tables import StudyReport

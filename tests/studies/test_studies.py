@@ -22,11 +22,12 @@ from frozenlab.jobs.worker import run_job
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.arms import FORMER_NAMES, only_one, section_arms, without_one
+from frozenlab.studies.grid import Arm
 from frozenlab.studies.launch import spawn_with
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
 from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import PROMPT_TOKENS, Arm, StudySpec
+from frozenlab.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.studies.store import RunSettings, Study, StudyError, create_study, open_study, outcomes, studies
 from tests.loop.test_loop import small_spec
 

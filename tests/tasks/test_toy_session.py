@@ -24,8 +24,9 @@ from frozenlab.replays.arms import arms_of_engineers
 from frozenlab.replays.report import compared, proposals
 from frozenlab.replays.store import Replay, create_replay
 from frozenlab.replays.task import task_for
+from frozenlab.studies.grid import Arm
 from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import Arm, StudySpec
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import Study, create_study
 from frozenlab.tasks import families
 from frozenlab.tasks.lake.family import LAKE

@@ -18,7 +18,7 @@ from frozenlab.replays.arms import KINDS, arms_of_engineers, arms_of_sections, v
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.page.running import start
 from frozenlab.replays.task import MOST_SAMPLES, ReplayError, ReplayTask, askable, obstacle, servers, spec_of, task_for, validated_stages
-from frozenlab.studies.spec import Arm
+from frozenlab.studies.grid import Arm
 from frozenlab.ui import api_form, markup, sessions, theme
 from frozenlab.ui.components.timeline import marks, timeline
 

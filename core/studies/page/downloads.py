@@ -11,7 +11,8 @@ import streamlit as st
 from frozenlab.studies.main_table import as_frame
 from frozenlab.studies.page.views import VIEW_WORDS, of_measure
 from frozenlab.studies.report_page import html_page
-from frozenlab.studies.tables import MEASURES, Difference, StudyReport
+from frozenlab.studies.rows import Difference
+from frozenlab.studies.tables import MEASURES, StudyReport
 from frozenlab.ui.theme import Image
 
 Choice = TypeVar("Choice", bound=str)

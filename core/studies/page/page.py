@@ -9,13 +9,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.diagnosis.page.section import diagnosis_section
+from frozenlab.studies.grid import Measure
 from frozenlab.studies.page.downloads import chosen, downloads
 from frozenlab.studies.page.form import start_form
 from frozenlab.studies.page.known import ShownStudy, everything
 from frozenlab.studies.page.running import ERROR, go_on, watch
 from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
 from frozenlab.studies.report_page import detectable, written_before
-from frozenlab.studies.tables import MEASURES, Measure, StudyReport
+from frozenlab.studies.tables import MEASURES, StudyReport
 from frozenlab.ui import markup, refusals, sessions, theme
 
 

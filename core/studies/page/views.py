@@ -9,9 +9,11 @@ from frozenlab.headroom.known import Finding, measured_before
 from frozenlab.loop.ledger import source
 from frozenlab.loop.page.ledger import HELP, scores_table
 from frozenlab.studies.effect_words import margin_words, points
+from frozenlab.studies.grid import Measure
 from frozenlab.studies.main_picture import main_picture
 from frozenlab.studies.main_table import as_latex, rows_by_arm
-from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, main_figure, sizes_figure
+from frozenlab.studies.page.figures import Ink, arms_figure, changes_figure, curves_figure, effects_figure, sizes_figure
+from frozenlab.studies.page.main_figure import main_figure
 from frozenlab.studies.report_page import (
     curves_note,
     dose_points,
@@ -23,7 +25,8 @@ from frozenlab.studies.report_page import (
     share_words,
     sizes_note,
 )
-from frozenlab.studies.tables import ArmRates, EffectRow, Measure, MeasureReport, StudyReport
+from frozenlab.studies.rows import ArmRates, EffectRow
+from frozenlab.studies.tables import MeasureReport, StudyReport
 from frozenlab.ui import markup, sessions, theme
 from frozenlab.ui.theme import Image
 

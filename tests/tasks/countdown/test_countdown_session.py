@@ -19,8 +19,9 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.studies.grid import Arm
 from frozenlab.studies.runner import Runner
-from frozenlab.studies.spec import Arm, StudySpec
+from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import create_study
 from frozenlab.tasks.countdown.config import CountdownConfig, CountdownSuite
 from frozenlab.training.settings import TrainingSettings
