@@ -70,7 +70,7 @@ def test_without_a_clear_headroom_no_share_is_defined() -> None:
 
 def test_a_headroom_that_was_measured_is_found_for_its_config_and_all_students(tmp_path: object) -> None:
     store = SessionStore(tmp_path)  # type: ignore[arg-type]
-    measured = next(one for one in shipped() if one.task.forks is not None)
+    measured = next(one for one in shipped() if (one.dir / "report").exists() and one.task.forks is not None)
     forks = measured.task.forks
     assert forks is not None
     session = preset_spec("study").changed(policy=measured.task.students[0], initial_config=forks.kept, suite=forks.suite, test=None)
