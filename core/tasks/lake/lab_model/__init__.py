@@ -1,1 +1,1 @@
-"""What made the shipped lab model: the warm start, its auxiliary targets, and teaching it from measured outcomes."""
+"""What made the shipped lab model: the warm start, its courses, and its auxiliary targets."""
