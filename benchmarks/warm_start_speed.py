@@ -10,28 +10,25 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
 from benchmarks.timing import cpu_seconds
 from frozenlab import seeds
-from frozenlab.lake.board import Board
-from frozenlab.lake.draw.hashes import NOTHING
-from frozenlab.lake.rules import Paths
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.tasks.lake.lab_model.auxiliary import insight
+from frozenlab.tasks.lake.lab_model.courses import TEAMS, SolvedBoards, boards
 from frozenlab.tasks.lake.lab_model.guises import guise, plan_example
-from frozenlab.tasks.lake.lab_model.warm_start import WarmStartSettings, solved_boards, train
+from frozenlab.tasks.lake.lab_model.warm_start import WarmStartSettings, train
 
 
-def boards_a_second(settings: WarmStartSettings, solved: Sequence[tuple[Board, Paths]]) -> float:
+def boards_a_second(settings: WarmStartSettings, course: SolvedBoards) -> float:
     """Boards shown per CPU second after the first third of a run."""
     marks: list[tuple[int, float]] = []
     policy = LabPolicy(build_network(), build_tokenizer())
-    train(policy, solved, [], settings, lambda progress: marks.append((progress.presentations, time.process_time())), report_every=5)
+    train(policy, {course: 1.0}, settings, lambda progress: marks.append((progress.presentations, time.process_time())), report_every=5)
     (shown, began), (all_shown, ended) = marks[len(marks) // 3], marks[-1]
     return (all_shown - shown) / (ended - began)
 
@@ -42,21 +39,21 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    solved = solved_boards(2000, 3, NOTHING)
-    shipped = WarmStartSettings(presentations=options.presentations, demonstration_share=0.0)
+    course = boards("scatter", TEAMS, 2000, 3)
+    shipped = WarmStartSettings(presentations=options.presentations)
     variants = {
         "as shipped": shipped,
         "not compiled": replace(shipped, compiled=False),
         "batches of 8,192 tokens": replace(shipped, batch_tokens=8192),
     }
-    speeds = {name: boards_a_second(settings, solved) for name, settings in variants.items()}
+    speeds = {name: boards_a_second(settings, course) for name, settings in variants.items()}
     print(f"{options.threads} threads, {options.presentations} boards, sizes 3..10, 2..5 agents\n")
     print("| variant | boards/s | ratio to as shipped |\n|---|---|---|")
     for name, speed in speeds.items():
         print(f"| {name} | {speed:.0f} | {speed / speeds['as shipped']:.2f} |")
     rng = seeds.rng(0, "warm-start-speed/guises")
-    drawing = cpu_seconds(lambda: [plan_example(*guise(board, paths, rng)) for board, paths in solved[:1000]])
-    seeing = cpu_seconds(lambda: [insight(board, paths) for board, paths in solved[:1000]])
+    drawing = cpu_seconds(lambda: [plan_example(*guise(board, paths, rng)) for board, paths in course.solved[:1000]])
+    seeing = cpu_seconds(lambda: [insight(board, paths) for board, paths in course.solved[:1000]])
     share = speeds["as shipped"] / 1000
     print(f"\nOf the time of a board: {drawing * share:.0%} making the example, {seeing * share:.0%} its auxiliary targets.")
 

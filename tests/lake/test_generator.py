@@ -122,6 +122,20 @@ def test_the_bulk_stream_covers_the_cells_and_does_not_depend_on_its_length() ->
     assert next(random_instances((3, 5), (2, 4), (0.1, 0.5), 10**9, seed=0)).board == some[0]
 
 
+@pytest.mark.parametrize(("layout", "furniture"), [("scatter", ""), ("corridor", ""), ("oneway", ARROWS), ("doors", DOORS[:3])])
+def test_the_bulk_stream_draws_boards_of_a_layout_with_their_natural_mix_of_waits(layout: Layout, furniture: str) -> None:
+    instances = list(random_instances((6,), (3,), (0.4,), 500, seed=0, layout=layout))
+    letters = {letter for i in instances for row in i.board.rows for letter in row}
+    assert letters == {"F", "H", *furniture}
+    assert sum(not {*"".join(i.board.rows)} <= {"F", "H"} for i in instances) >= 450 * bool(furniture)
+    cell = CellConfig(agents=3, size=6, share=1, hole_ratio=0.4, layouts={layout: 1.0})
+    expected = natural_wait_rate(EnvironmentConfig.of([cell]), "6")  # of corridors nearly twice that of scatter
+    assert expected is not None and abs(sum(bool(i.solution.needs_wait) for i in instances) / 500 - expected) < 0.06
+    known = canonical_hashes([i.board for i in instances])
+    others = [i.board for i in random_instances((6,), (3,), (0.4,), 50, seed=0, layout=layout, exclude=known)]
+    assert not np.isin(canonical_hashes(others), known).any()
+
+
 def test_a_cell_that_cannot_be_filled_is_named() -> None:
     crowded = EnvironmentConfig.uniform((3,), agents=3, hole_ratio=0.5)
     with pytest.raises(

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict
 
 from frozenlab.cells import quotas
 from frozenlab.lake.config import EnvironmentConfig, Placement
+from frozenlab.lake.config_cell import Layout
 from frozenlab.lake.draw.feasible import infeasible
 from frozenlab.lake.draw.hashes import NOTHING
 from frozenlab.lake.draw.stratum import Stratum, holes_of
@@ -97,10 +98,11 @@ def random_instances(
     n: int,
     seed: int,
     *,
+    layout: Layout = "scatter",
     placement: Placement = "uniform",
     exclude: NDArray[np.uint64] = NOTHING,
 ) -> Iterator[Instance]:
-    """Streams ``n`` solved scatter boards with their natural mix of WAITs, evenly over all (size, agents, hole ratio) that can exist.
+    """Streams ``n`` solved boards of a layout with their natural mix of WAITs, evenly over all (size, agents, hole ratio) that can exist.
 
     The first m boards are the same for every ``n`` >= m, and any stretch of a few thousand has every cell in it.
 
@@ -110,9 +112,9 @@ def random_instances(
     streams = [
         Stream(stratum, stratum.key("any", seed), exclude)
         for stratum in (
-            Stratum(size, num_agents, holes_of(size, ratio), placement=placement)
+            Stratum(size, num_agents, holes_of(size, ratio), layout, placement)
             for size, num_agents, ratio in product(sizes, teams, hole_ratios)
-            if infeasible(EnvironmentConfig.uniform((size,), num_agents, ratio), str(size), natural=True) is None
+            if infeasible(EnvironmentConfig.uniform((size,), num_agents, ratio), str(size), layout, natural=True) is None
         )
     ]
     if not streams:

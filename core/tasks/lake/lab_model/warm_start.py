@@ -1,6 +1,6 @@
-"""The warm start: train the lab model from scratch on solver plans and on an engineer's proposals (supervised, before any RL).
+"""The warm start: train the lab model on courses, such as solver plans and an engineer's proposals (supervised, before any RL).
 
-    python -m frozenlab.tasks.lake.lab_model.warm_start --out assets/lab-model
+    python -m frozenlab.tasks.lake.lab_model.warm_start --out assets/lab-model --course scatter=0.92 --course proposals=0.08
 
 The model card in ``assets/lab-model`` gives the settings of the shipped weights.
 """
@@ -8,40 +8,31 @@ The model card in ``assets/lab-model`` gives the settings of the shipped weights
 from __future__ import annotations
 
 import argparse
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from transformers import AttentionInterface, AttentionMaskInterface
 from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
 from transformers.modeling_outputs import BaseModelOutputWithPast
 
 from frozenlab import seeds
-from frozenlab.lake.board import Board
-from frozenlab.lake.config import PAPER_SIZES
-from frozenlab.lake.draw.generator import random_instances
-from frozenlab.lake.rules import Paths, walk
-from frozenlab.lake.suites import held_out
 from frozenlab.policy.lab.model import build_network, build_tokenizer, grown
 from frozenlab.policy.lab.policy import LabPolicy
-from frozenlab.tasks.lake.dialects.vocabulary import ENGINEER, ID_OF, PLAN
-from frozenlab.tasks.lake.lab_model.auxiliary import IGNORED, Insight, InsightHead, insight, nothing_to_see
-from frozenlab.tasks.lake.lab_model.guises import guise, plan_example
-from frozenlab.tasks.lake.lab_model.proposals import demonstrations
-from frozenlab.tasks.lake.teacher import padded
-from frozenlab.training.examples import Example, to_example
+from frozenlab.tasks.lake.dialects.vocabulary import WORDS
+from frozenlab.tasks.lake.lab_model.auxiliary import IGNORED, InsightHead
+from frozenlab.tasks.lake.lab_model.courses import COURSES, Course, Lesson
+from frozenlab.training.examples import Example
 from frozenlab.training.optimizers import MuonAndAdamW, fast_bfloat16
 
-TEAM_WEIGHTS = {2: 0.3, 3: 0.3, 4: 0.25, 5: 0.15}
-"""Agents -> share of the solved boards."""
-HOLE_RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5)
-DEFAULT_BOARDS, DEFAULT_PROPOSALS = 120_000, 40_000
+DEFAULT_LESSONS = 120_000
 POOL = 4096
 """Examples that are drawn at once, sorted by length and cut into batches, to reduce padding."""
 
@@ -52,8 +43,6 @@ class WarmStartSettings:
 
     presentations: int = 340_000
     """Total number of examples shown. A solved board counts each time it is shown, each time in another variant."""
-    demonstration_share: float = 0.08
-    """Share of examples that are an engineer's proposals."""
     batch_tokens: int = 2048
     """Tokens in one batch, padding included."""
     batch_rows: int = 256
@@ -73,45 +62,34 @@ class WarmStartSettings:
 
 
 @dataclass(frozen=True)
-class Lesson:
-    """One presentation: an example, and the auxiliary targets of each word of its completion."""
-
-    example: Example
-    insight: Insight
-
-
-@dataclass(frozen=True)
 class Progress:
     """Progress of the warm start, reported every hundred optimizer steps."""
 
     step: int
     presentations: int
     seconds: float
-    plan_loss: float
-    """Mean cross-entropy of the plans' tokens since the last report, in nats; NaN if none was shown."""
-    proposal_loss: float
-    """The same for the proposals."""
+    losses: Mapping[str, float]
+    """First word of a prompt, which says its kind (``<plan>``, ``<countdown>``, ``<engineer>``) -> mean cross-entropy of the words that
+    were learnt after it since the last report, in nats."""
 
 
 def train(
     policy: LabPolicy,
-    solved: Sequence[tuple[Board, Paths]],
-    proposals: Sequence[Example],
+    courses: Mapping[Course, float],
     settings: WarmStartSettings,
     report: Callable[[Progress], None],
     report_every: int = 100,
 ) -> None:
-    """Train ``policy`` in place on the completions (not the prompts). ``solved`` are square boards with plans of equal length for all
-    agents."""
+    """Train ``policy`` in place on the completions (not the prompts) of courses, by their shares of what is shown."""
     model, rng = policy.model.train(), seeds.rng(settings.seed, "warm-start/lessons")
     model.set_attn_implementation(FLOAT32_ATTENTION)
     trunk = torch.compile(model.model, dynamic=True) if settings.compiled else model.model
     head = InsightHead(model.config.hidden_size, settings.seed)
     optimizer = MuonAndAdamW(model, settings.learning_rate, weight_decay=settings.weight_decay, others=head.parameters())
     started, shown, step = time.monotonic(), 0, 0
-    losses: dict[int, list[torch.Tensor]] = {ID_OF[PLAN]: [], ID_OF[ENGINEER]: []}
+    losses = defaultdict[int, list[torch.Tensor]](list)
     while shown < settings.presentations:
-        pool = draw(solved, proposals, min(POOL, settings.presentations - shown), settings.demonstration_share, rng)
+        pool = draw(courses, min(POOL, settings.presentations - shown), rng)
         for batch in batches(pool, settings, rng):
             rate = learning_rate(shown / settings.presentations, settings)
             with torch.autocast("cpu", torch.bfloat16, enabled=settings.bfloat16):
@@ -126,28 +104,21 @@ def train(
             optimizer.step()
             optimizer.zero_grad()
             shown, step = shown + len(batch), step + 1
-            tasks = torch.tensor([lesson.example.prompt[0] for lesson in batch for _ in lesson.example.completion])
-            for task, of_task in losses.items():
-                of_task.append(each.detach()[tasks == task])
+            kinds = torch.tensor([lesson.example.prompt[0] for lesson in batch for _ in lesson.example.completion])
+            for kind in kinds.unique().tolist():
+                losses[kind].append(each.detach()[kinds == kind])
             if step % report_every == 0:
-                report(Progress(step, shown, time.monotonic() - started, *(float(torch.cat(part).mean()) for part in losses.values())))
-                losses = {task: [] for task in losses}
+                means = {WORDS[kind]: float(torch.cat(parts).mean()) for kind, parts in sorted(losses.items())}
+                report(Progress(step, shown, time.monotonic() - started, means))
+                losses.clear()
     model.set_attn_implementation("sdpa")
     model.eval()
 
 
-def draw(
-    solved: Sequence[tuple[Board, Paths]], proposals: Sequence[Example], n: int, share: float, rng: np.random.Generator
-) -> list[Lesson]:
-    """``n`` examples: proposals at the given share, otherwise solved boards, each in a new variant."""
-    n_proposals = int(rng.binomial(n, share)) if proposals else 0
-    shown = [proposals[i] for i in rng.integers(len(proposals), size=n_proposals)] if proposals else []
-    lessons = [Lesson(example, nothing_to_see(len(example.completion))) for example in shown]
-    for i in rng.integers(len(solved), size=n - n_proposals):
-        board, paths = solved[i]
-        board, paths = guise(board, paths, rng)
-        lessons.append(Lesson(plan_example(board, paths), insight(board, paths)))
-    return lessons
+def draw(courses: Mapping[Course, float], n: int, rng: np.random.Generator) -> list[Lesson]:
+    """``n`` lessons of courses, course by course; each course comes as often as its share says, but for chance."""
+    counts = rng.multinomial(n, np.array(list(courses.values())) / sum(courses.values()))
+    return [course.lesson(rng) for course, count in zip(courses, counts, strict=True) for _ in range(count)]
 
 
 def batches(pool: list[Lesson], settings: WarmStartSettings, rng: np.random.Generator) -> Iterator[list[Lesson]]:
@@ -200,28 +171,32 @@ AttentionInterface.register(FLOAT32_ATTENTION, causal_float32)
 AttentionMaskInterface.register(FLOAT32_ATTENTION, ALL_MASK_ATTENTION_FUNCTIONS["sdpa"])
 
 
-def solved_boards(n: int, seed: int, exclude: NDArray[np.uint64]) -> list[tuple[Board, Paths]]:
-    """About ``n`` boards of sizes 3..10 with optimal plans, without those that have a canonical hash in ``exclude``."""
-    solved = []
-    for team, weight in TEAM_WEIGHTS.items():
-        for instance in random_instances(PAPER_SIZES, [team], HOLE_RATIOS, round(n * weight), seed, exclude=exclude):
-            assert instance.solution.plan is not None
-            solved.append((instance.board, padded(walk(instance.board, instance.solution.plan))))
-    return solved
+def share_of_course(said: str) -> tuple[str, float]:
+    """``NAME=SHARE`` as name and share. Raises ArgumentTypeError if there is no such course, or its share is no number above 0, up to 1."""
+    name, _, share = said.partition("=")
+    if name not in COURSES:
+        raise argparse.ArgumentTypeError(f"there is no course {name[:40]!r}; there are {', '.join(COURSES)}")
+    try:
+        part = float(share)
+    except ValueError:
+        part = 0.0
+    if not 0 < part <= 1:
+        raise argparse.ArgumentTypeError(f"the share of {name} is {share[:40]!r}; it must be a number above 0, up to 1")
+    return name, part
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The command line; see ``--help``."""
     defaults = WarmStartSettings()
-    parser = argparse.ArgumentParser(description="Train the lab model from scratch on solver plans and engineer demonstrations.")
+    parser = argparse.ArgumentParser(description="Train the lab model on courses, from scratch or from a checkpoint.")
     parser.add_argument("--out", type=Path, required=True, help="checkpoint folder to write")
-    parser.add_argument("--boards", type=int, default=DEFAULT_BOARDS, help="solved boards to learn from")
-    parser.add_argument("--proposals", type=int, default=DEFAULT_PROPOSALS, help="engineer demonstrations to learn from")
+    parser.add_argument(
+        "--course", type=share_of_course, action="append", required=True, dest="courses", metavar="NAME=SHARE",
+        help=f"a course and its share of the examples; say it for each course to learn; there are {', '.join(COURSES)}",
+    )  # fmt: skip
+    parser.add_argument("--lessons", type=int, default=DEFAULT_LESSONS, help="different lessons to draw, by the shares")
     parser.add_argument("--presentations", type=int, default=defaults.presentations, help="examples shown in all")
     parser.add_argument("--learning-rate", type=float, default=defaults.learning_rate, help="the peak")
-    share = defaults.demonstration_share
-    parser.add_argument("--demonstration-share", type=float, default=share, help="part of the examples that are engineer demonstrations")
-    parser.add_argument("--mixed-share", type=float, default=0.0, help="part of the engineer demonstrations that mix teams")
     parser.add_argument("--seed", type=int, default=defaults.seed, help="seed of the untrained weights, the boards and their order")
     parser.add_argument(
         "--continue-from", type=Path, help="checkpoint folder to continue from, with a fresh optimizer (default: from scratch)"
@@ -229,31 +204,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--save-every", type=int, default=500, help="optimizer steps between intermediate checkpoints in OUT/step-N")
     options = parser.parse_args(arguments)
+    shares = dict[str, float](options.courses)
+    if len(shares) < len(options.courses):
+        parser.error("a course is there twice: give each of them one share")
+    if not math.isclose(sum(shares.values()), 1):
+        parser.error(f"the shares of the courses add up to {sum(shares.values()):g}; they must add up to 1")
 
     torch.set_num_threads(options.threads)
-    settings = WarmStartSettings(
-        presentations=options.presentations,
-        demonstration_share=options.demonstration_share,
-        learning_rate=options.learning_rate,
-        seed=options.seed,
-    )
+    settings = WarmStartSettings(presentations=options.presentations, learning_rate=options.learning_rate, seed=options.seed)
     source = options.continue_from
     network = grown(LabPolicy.load(source).model, options.seed) if source else build_network(options.seed)
     policy = LabPolicy(network, build_tokenizer())
-    solved = solved_boards(options.boards, seeds.derive(options.seed, "warm-start/boards"), held_out())
-    proposals = [to_example(*pair) for pair in demonstrations(options.proposals, options.seed, options.mixed_share)]
-    print(f"{policy.model.num_parameters()} parameters, {len(solved)} boards, {len(proposals)} proposals, {settings}", flush=True)
+    courses = {COURSES[name](math.ceil(options.lessons * share), options.seed): share for name, share in shares.items()}
+    print(f"{policy.model.num_parameters()} parameters, {shares}, {settings}", flush=True)
 
     def report(progress: Progress) -> None:
+        losses = "  ".join(f"{kind} {loss:.4f}" for kind, loss in progress.losses.items())
         print(
             f"step {progress.step}  shown {progress.presentations}  {progress.presentations / progress.seconds:.0f}/s  "
-            f"{progress.seconds / 60:.1f} min  plan loss {progress.plan_loss:.4f}  proposal loss {progress.proposal_loss:.4f}",
+            f"{progress.seconds / 60:.1f} min  losses: {losses}",
             flush=True,
         )
         if progress.step % options.save_every == 0:
             policy.save(options.out / f"step-{progress.step}")
 
-    train(policy, solved, proposals, settings, report)
+    train(policy, courses, settings, report)
     policy.save(options.out)
 
 

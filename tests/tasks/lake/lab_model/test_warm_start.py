@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, random_instances
-from frozenlab.lake.draw.hashes import NOTHING, canonical_hash, canonical_hashes
+from frozenlab.lake.draw.hashes import canonical_hash
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, judge_paths, walk
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
 from frozenlab.tasks.lake.dialects.vocabulary import END, WORDS
+from frozenlab.tasks.lake.lab_model.courses import SolvedBoards, Texts
 from frozenlab.tasks.lake.lab_model.guises import disguise, guise, plan_example
 from frozenlab.tasks.lake.lab_model.warm_start import (
     Progress,
@@ -30,14 +31,14 @@ from frozenlab.tasks.lake.lab_model.warm_start import (
     draw,
     learning_rate,
     main,
-    solved_boards,
+    share_of_course,
     train,
 )
 from frozenlab.tasks.lake.teacher import padded, vary
 from frozenlab.training.examples import Example, to_example
 
 torch.set_num_threads(1)  # as small a network is slower on several, all the more beside other tests
-QUICK = WarmStartSettings(presentations=640, batch_tokens=1024, batch_rows=32, demonstration_share=0.5, compiled=False)
+QUICK = WarmStartSettings(presentations=640, batch_tokens=1024, batch_rows=32, compiled=False)
 PROPOSAL = to_example("<engineer> k2 sizes size3 <rationale>", "size3 keep <config> share3 100% hole3 20%")
 
 
@@ -54,6 +55,7 @@ def some_boards(n: int = 40) -> list[tuple[Board, Paths]]:
 
 
 BOARDS = some_boards()
+PLANS, PROPOSALS = SolvedBoards(BOARDS), Texts([PROPOSAL])
 
 
 @given(st.sampled_from(BOARDS), st.integers(0, 2**32))
@@ -88,20 +90,10 @@ def test_an_example_is_prompt_and_plan_as_the_dialect_writes_them() -> None:
     assert completion[-1] == END and len(completion) % BOARDS[0][0].num_agents == 1
 
 
-def test_solved_boards_leave_out_what_is_held_out_and_weigh_teams() -> None:
-    solved = solved_boards(200, 5, NOTHING)
-    assert {team: sum(board.num_agents == team for board, _ in solved) for team in (2, 3, 4, 5)} == {2: 60, 3: 60, 4: 50, 5: 30}
-    assert {board.size for board, _ in solved} == set(range(3, 11))
-    for board, paths in solved:
-        assert judge_paths(board, paths).valid and len({len(path) for path in paths}) == 1
-    held_out = canonical_hashes([board for board, _ in solved])
-    others = canonical_hashes([board for board, _ in solved_boards(200, 5, held_out)])
-    assert not np.isin(others, held_out).any()
-
-
-def test_a_pool_mixes_both_tasks_and_batches_hold_each_example_once() -> None:
+def test_a_pool_mixes_courses_by_their_shares_and_batches_hold_each_example_once() -> None:
     rng = np.random.default_rng(0)
-    pool = draw(BOARDS, [PROPOSAL], 600, 0.25, rng)
+    pool = draw({PLANS: 0.75, PROPOSALS: 0.25}, 600, rng)
+    assert len(pool) == 600
     assert 0.15 < sum(lesson.example is PROPOSAL for lesson in pool) / len(pool) < 0.35
     cut = list(batches(pool, QUICK, rng))
     assert sorted(map(id, pool)) == sorted(id(lesson) for batch in cut for lesson in batch)
@@ -132,12 +124,12 @@ def test_only_the_completion_is_learnt_whatever_the_padding(bfloat16: bool) -> N
 
 
 @pytest.mark.parametrize("bfloat16", [True, False])
-def test_twenty_steps_lower_the_loss_of_both_tasks_and_leave_a_usable_policy(bfloat16: bool) -> None:
+def test_twenty_steps_lower_the_loss_of_both_courses_and_leave_a_usable_policy(bfloat16: bool) -> None:
     policy, reports = tiny_policy(), list[Progress]()
-    train(policy, BOARDS, [PROPOSAL], replace(QUICK, bfloat16=bfloat16), reports.append, report_every=10)
+    train(policy, {PLANS: 0.5, PROPOSALS: 0.5}, replace(QUICK, bfloat16=bfloat16), reports.append, report_every=10)
     assert len(reports) == 2 and reports[-1].presentations <= QUICK.presentations
-    assert reports[-1].plan_loss < reports[0].plan_loss - 0.3
-    assert reports[-1].proposal_loss < reports[0].proposal_loss - 0.3
+    assert reports[0].losses.keys() == reports[-1].losses.keys() == {"<plan>", "<engineer>"}
+    assert all(reports[-1].losses[kind] < before - 0.3 for kind, before in reports[0].losses.items())
     assert not policy.model.training and policy.model.config._attn_implementation == "sdpa"
     board = BOARDS[0][0]
     assert policy.tokenizer(render_board(board))
@@ -148,12 +140,38 @@ def test_training_is_the_same_for_the_same_seed() -> None:
     weights = []
     for _ in range(2):
         policy = tiny_policy()
-        train(policy, BOARDS, [], WarmStartSettings(presentations=64, batch_rows=16, compiled=False), lambda progress: None)
+        train(policy, {PLANS: 1.0}, WarmStartSettings(presentations=64, batch_rows=16, compiled=False), lambda progress: None)
         weights.append(policy.model.lm_head.weight.detach().clone())
     assert torch.equal(*weights)
 
 
-def test_the_command_line_names_what_it_needs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_course_is_read_with_its_share() -> None:
+    assert share_of_course("doors=0.25") == ("doors", 0.25)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ([], "--out, --course"),
+        (["--course", "chess=1"], "there is no course 'chess'; there are scatter, "),
+        (["--course", "doors"], "the share of doors is ''; it must be a number above 0, up to 1"),
+        (["--course", "doors=half"], "the share of doors is 'half'"),
+        (["--course", "doors=nan"], "the share of doors is 'nan'"),
+        (["--course", "doors=0"], "the share of doors is '0'"),
+        (["--course", "doors=1.5"], "the share of doors is '1.5'"),
+        (["--course", "doors=0.5", "--course", "doors=0.5"], "a course is there twice"),
+        (["--course", "doors=0.5", "--course", "countdown=0.4"], "add up to 0.9; they must add up to 1"),
+    ],
+)
+def test_the_command_line_says_what_is_wrong(arguments: list[str], error: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     with pytest.raises(SystemExit):
-        main([])
-    assert "--out" in capsys.readouterr().err
+        main([*arguments, "--out", str(tmp_path)] if arguments else [])
+    assert error in capsys.readouterr().err
+
+
+@pytest.mark.training
+def test_the_command_line_trains_on_its_courses(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    few = ["--lessons", "20", "--presentations", "8", "--threads", "1"]
+    main(["--out", str(tmp_path), "--course", "doors=0.5", "--course", "countdown=0.5", *few])
+    assert "{'doors': 0.5, 'countdown': 0.5}" in capsys.readouterr().out
+    assert LabPolicy.load(tmp_path).model.num_parameters() > 0
