@@ -169,8 +169,10 @@ def test_the_command_line_says_what_is_wrong(arguments: list[str], error: str, c
     assert error in capsys.readouterr().err
 
 
-@pytest.mark.training
-def test_the_command_line_trains_on_its_courses(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_line_trains_on_its_courses(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(torch, "compile", lambda network, dynamic: network)  # it takes most of a minute
     few = ["--lessons", "20", "--presentations", "8", "--threads", "1"]
     main(["--out", str(tmp_path), "--course", "doors=0.5", "--course", "countdown=0.5", *few])
     assert "{'doors': 0.5, 'countdown': 0.5}" in capsys.readouterr().out
