@@ -101,8 +101,14 @@ class Claim(OfCell):
     """Ids of the evidence lines it cites."""
     now: float | None = None
     """Valid rate (0..1) of this cell as the engineer read it."""
+    usual: float | None = None
+    """Valid rate (0..1) that it takes to be usual on such a cell."""
+    cause: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")] | None = None
+    """The fault that it blames."""
     expected: float | None = None
     """Valid rate (0..1) that it expects on this cell after the next stage."""
+    spread: float | None = None
+    """How far off (0..1) it takes ``expected`` to be."""
     text: str = ""
     """The claim as an English sentence."""
 

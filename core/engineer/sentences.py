@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from frozenlab.engineer.schema import Claim
 from frozenlab.tasks import families
@@ -18,6 +19,15 @@ def setting_words(name: str) -> str:
     return f"part of {name} boards" if part else name.replace("_", " ")
 
 
+def fault_label(name: str) -> str:
+    """What charts call a fault.
+
+    >>> fault_label("hole")
+    'walks into a hole'
+    """
+    return next((family.outcomes[name].label for family in families.FAMILIES if name in family.outcomes), name.replace("_", " "))
+
+
 def claim_on(
     cell: str,
     words: str,
@@ -26,24 +36,25 @@ def claim_on(
     after: Mapping[str, float],
     *,
     evidence: Sequence[str] = (),
-    now: float | None = None,
-    expected: float | None = None,
+    **said: Any,
 ) -> Claim:
     """The claim that a knob of a cell goes from its setting ``before`` (None: not known) to that ``after``, with its sentence.
 
     Args:
         words: what the cell is called.
         knob: None: the cell is kept as it is.
+        said: further fields of the claim, as ``now`` and ``expected``.
     """
     was, is_now = (None if knob is None or settings is None else settings[knob] for settings in (before, after))
-    claim = Claim(cell=cell, knob=knob, before=was, after=is_now, evidence=tuple(evidence), now=now, expected=expected)
+    claim = Claim(cell=cell, knob=knob, before=was, after=is_now, evidence=tuple(evidence), **said)
     return claim.model_copy(update={"text": claim_sentence(claim, words)})
 
 
 def claim_sentence(claim: Claim, cell: str) -> str:
     """A claim on the ``cell``, which is given in words.
 
-    ``Size 6: raise the hole ratio from 0.20 to 0.30, because it is 85 % valid; expect 89 % [F6 S6].``
+    ``Size 6: raise the hole ratio from 0.20 to 0.30, because it is 85% valid; expect 89% [F6 S6].``
+    ``Size 6: raise the share from 0.20 to 0.60, because it is 10% valid (usually 80%; fault: walks into a hole); expect 45% ± 10 points.``
     """
     if claim.knob is None:
         what = "keep its ratios"
@@ -54,19 +65,23 @@ def claim_sentence(claim: Claim, cell: str) -> str:
     else:
         verb = "raise" if claim.after is not None and claim.after > claim.before else "lower"
         what = f"{verb} the {setting_words(claim.knob)} from {claim.before:.2f} to {claim.after:.2f}"
-    now = "" if claim.now is None else f", because it is {claim.now:.0%} valid"
-    hope = "" if claim.expected is None else f"; expect {claim.expected:.0%}"
+    usual = [] if claim.usual is None else [f"usually {claim.usual:.0%}"]
+    cause = [] if claim.cause is None else [f"fault: {fault_label(claim.cause)}"]
+    aside = f" ({'; '.join([*usual, *cause])})" if usual or cause else ""
+    now = "" if claim.now is None else f", because it is {claim.now:.0%} valid{aside}"
+    spread = "" if claim.spread is None else f" ± {100 * claim.spread:.0f} points"
+    hope = "" if claim.expected is None else f"; expect {claim.expected:.0%}{spread}"
     cited = f" [{' '.join(claim.evidence)}]" if claim.evidence else ""
     return f"{capitalised(cell)}: {what}{now}{hope}{cited}."
 
 
 def summary_sentence(claims: Sequence[Claim], preserved: Sequence[str], words: Mapping[str, str]) -> str:
-    """One sentence over all cells: which get harder, easier, new ratios, or stay. ``words`` is what each cell is called."""
-    groups: dict[str, list[str]] = {"harder": [], "easier": [], "new ratios": [], "unchanged": []}
+    """One sentence over all cells, each called by its ``words``: which come more or less often, get harder, easier or new ratios, or stay."""
+    groups: dict[str, list[str]] = {"more often": [], "less often": [], "harder": [], "easier": [], "new ratios": [], "unchanged": []}
     for claim in claims:
         if claim.knob == "share":
-            continue
-        if claim.knob is None or claim.after is None or claim.after == claim.before:
+            group = "more often" if claim.after is not None and claim.before is not None and claim.after > claim.before else "less often"
+        elif claim.knob is None or claim.after is None or claim.after == claim.before:
             group = "unchanged"
         elif claim.before is None:
             group = "new ratios"

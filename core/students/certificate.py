@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+SPILT = 0.1
+"""The most that a weakness may cost the cells that are meant to stay as they are."""
+
+
 class Rate(NamedTuple):
     """A rate with its 95 % interval (Wilson)."""
 
@@ -135,21 +139,32 @@ def rates(cells: Sequence[Cell], before: pd.DataFrame, after: pd.DataFrame) -> t
 
 
 def refusal(weak: Sequence[CellRates], mastered: Sequence[CellRates]) -> str:
-    """Why a weakness is not real; empty if it is. It is real if the interval of every weak cell lies below that of every practised cell.
+    """Why a weakness is not real; empty if it is. It is real if practice did less for every weak cell than for the practised cells
+    together, interval apart from interval, and did not cost the practised cells more than SPILT.
 
-    >>> def cell(name, k): return CellRates(
-    ...     cell=name, words=name, n=60, valid_before=0, valid_after=k, optimal_before=0, optimal_after=0, gained=k, lost=0)
-    >>> refusal([cell("3", 10)], [cell("4", 50)])
+    Changes are compared, not rates, because some cells are harder than others from the start.
+
+    >>> def cell(name, gained, lost): return CellRates(
+    ...     cell=name, words=name, n=60, valid_before=30, valid_after=30 + gained - lost, optimal_before=0, optimal_after=0,
+    ...     gained=gained, lost=lost)
+    >>> refusal([cell("3", 0, 25)], [cell("4", 2, 3)])
     ''
-    >>> refusal([cell("3", 10), cell("5", 45)], [cell("4", 50)])
-    '5 is at 75 % (63 to 84, n = 60), which does not lie below 4 at 83 % (72 to 91, n = 60)'
+    >>> refusal([cell("3", 0, 25), cell("5", 1, 3)], [cell("4", 2, 3)])
+    '5 changed by -3 points (-10 to +3), which does not lie below the -2 points (-9 to +6) of the practised cells'
     """
     if not weak or not mastered:
         return "no weak cell or no practised cell could be measured"
-    strongest, frailest = max(weak, key=lambda cell: cell.after.high), min(mastered, key=lambda cell: cell.after.low)
-    if strongest.after.high < frailest.after.low:
-        return ""
-    return f"{strongest.words} is at {strongest.after.words}, which does not lie below {frailest.words} at {frailest.after.words}"
+    least = max(weak, key=lambda cell: change([cell])[2])
+    if change([least])[2] >= change(mastered)[1]:
+        return f"{least.words} changed by {changed([least])}, which does not lie below the {changed(mastered)} of the practised cells"
+    if change(mastered)[0] < -SPILT:
+        return f"practice cost the practised cells too, by {changed(mastered)}"
+    return ""
+
+
+def changed(cells: Sequence[CellRates]) -> str:
+    mean, low, high = (100 * number for number in change(cells))
+    return f"{mean:+.0f} points ({low:+.0f} to {high:+.0f})"
 
 
 def pooled(cells: Sequence[CellRates]) -> tuple[Rate, Rate]:
@@ -173,16 +188,16 @@ def change(cells: Sequence[CellRates]) -> tuple[float, float, float]:
 
 
 def spill_over(weak: Sequence[CellRates]) -> str:
-    """Whether practice of other cells changed the weak ones, in a sentence."""
+    """Whether practice changed the weak cells, in a sentence."""
     if not weak:
         return ""
-    mean, low, high = (100 * number for number in change(weak))
-    amount = f"by {mean:+.0f} points ({low:+.0f} to {high:+.0f})"
+    _, low, high = change(weak)
+    amount = f"by {changed(weak)}"
     if low > 0:
-        return f"Practice of the other cells helped the weak ones too, {amount}."
+        return f"Practice raised the rates of the weak cells too, {amount}."
     if high < 0:
-        return f"Practice of the other cells cost the weak ones, {amount}."
-    return f"Practice of the other cells did not clearly change the weak ones, {amount}."
+        return f"Practice lowered the rates of the weak cells, {amount}."
+    return f"Practice did not clearly change the weak cells, {amount}."
 
 
 def _ability(verb: str, cells: Sequence[CellRates]) -> str:

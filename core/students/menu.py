@@ -1,4 +1,4 @@
-"""The ready-made students of a config: for each axis one that practised everything else, and apprentices of a corner."""
+"""The ready-made students of a config: for each axis one misled about it and one that never practised it, and apprentices of a corner."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from frozenlab.tasks.families import family_named_in
 
 CONFIG = ASSETS / "students" / "config.json"
 """The config of the usual students."""
-STRENGTHS = {"Never practised": 0.0, "Hardly practised": 0.1}
-"""Title of a student -> how often it practises each cell of its axis, compared with any other cell."""
+MISLED: Mapping[str, Any] = {"presentations": 3000}
+"""What differs in the recipe of a student that was misled: with more practice its weakness is too deep for a session to mend, with less it
+spills over."""
+MISLED_SHARE = 0.1
+"""How much of that practice is of each cell with wrong answers."""
 APPRENTICES = 3
 APPRENTICE: Mapping[str, Any] = {"base": UNTRAINED, "boards": 20_000, "presentations": 40_000}
 """What differs in the recipe of an apprentice, who has to learn everything."""
@@ -57,19 +60,34 @@ def recipes(config: Config, seed: int = 0, **fields: Any) -> list[Recipe]:
     """
     if len(config.cells) < 2:
         raise StudentError("a student needs a config with at least two cells: one to practise, one to be weak at")
-    found = [
-        Recipe(title=f"{title} {axis}", config=practised(config, weak, factor), weak=weak, seed=seed, **fields)
-        for title, factor in STRENGTHS.items()
-        for axis, weak in axes(config)
-    ]
+    found = [misled(config, axis, seed, **fields) for axis in axes(config)]
+    for axis, weak in axes(config):
+        found.append(Recipe(title=titled(f"Never practised {axis}", seed), config=practised(config, weak), weak=weak, seed=seed, **fields))
     return found + [apprentice(config, axis, seed, **fields) for axis in corners(config)]
 
 
-def practised(config: Config, weak: Sequence[str], factor: float = 0.0) -> Config:
-    """The config with every cell as often, but the weak ones ``factor`` times as often."""
-    weights = {name: factor if name in weak else 1.0 for name in config.cells}
-    total = sum(weights.values())
-    return config.with_cells({name: own.model_copy(update={"share": weights[name] / total}) for name, own in config.cells.items()})
+def titled(title: str, seed: int) -> str:
+    """Students of another seed have other names.
+
+    >>> titled("Misled about agents 4", 0), titled("Misled about agents 4", 2)
+    ('Misled about agents 4', 'Misled about agents 4, seed 2')
+    """
+    return f"{title}, seed {seed}" if seed else title
+
+
+def practised(config: Config, weak: Sequence[str], share: float = 0.0) -> Config:
+    """The config with the weak cells at ``share`` each, and every other cell as often as the next."""
+    other = (1 - share * len(weak)) / (len(config.cells) - len(weak))
+    shares = {name: share if name in weak else other for name in config.cells}
+    return config.with_cells({name: own.model_copy(update={"share": shares[name]}) for name, own in config.cells.items()})
+
+
+def misled(config: Config, axis: Axis, seed: int, **fields: Any) -> Recipe:
+    """One that learnt wrong answers to the tasks of an axis, beside right ones to all others."""
+    name, weak = axis
+    share = min(MISLED_SHARE, 0.5 / len(weak))
+    title = titled(f"Misled about {name}", seed)
+    return Recipe(title=title, config=practised(config, weak, share), weak=weak, misled=weak, seed=seed, **{**MISLED, **fields})
 
 
 def corners(config: Config) -> list[Axis]:
@@ -82,8 +100,8 @@ def corners(config: Config) -> list[Axis]:
 def apprentice(config: Config, corner: Axis, seed: int, **fields: Any) -> Recipe:
     """One that knows nothing but a corner."""
     axis, known = corner
-    weak = tuple(name for name in config.cells if name not in known)
-    return Recipe(title=f"Apprentice of {axis}", config=practised(config, weak), weak=weak, seed=seed, **{**APPRENTICE, **fields})
+    weak, title = tuple(name for name in config.cells if name not in known), titled(f"Apprentice of {axis}", seed)
+    return Recipe(title=title, config=practised(config, weak), weak=weak, seed=seed, **{**APPRENTICE, **fields})
 
 
 def read_config(path: Path) -> Config:

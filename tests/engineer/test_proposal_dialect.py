@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from frozenlab.cells import Config
 from frozenlab.engineer.dialects.lab import ProposalError, ProposalGrammar, parse_proposal, render_context, render_proposal
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import CellConfig
-from frozenlab.tasks.lake.dialects.vocabulary import CONFIG, DIRECTIONS, WORDS, percent_value, percent_word
-from frozenlab.tasks.lake.lab_model.proposals import demonstrations, draw_context, even_config
+from frozenlab.policy.lab.model import MAX_POSITIONS
+from frozenlab.tasks.lake.dialects.vocabulary import WORDS, percent_value, percent_word
+from frozenlab.tasks.lake.lab_model import tutor
+from frozenlab.tasks.lake.lab_model.proposals import demonstrations, draw_context
 from tests.engineer.builders import MIXED, context_of, mixed_cell
 
 seeds = st.integers(0, 2**31 - 1)
 
 
-def drawn_context(seed: int, mixed: float) -> Context:
-    return draw_context(np.random.default_rng(seed), mixed)
+def drawn(seed: int) -> tuple[Context, Config]:
+    return draw_context(np.random.default_rng(seed))
 
 
-contexts = st.builds(drawn_context, seeds, st.sampled_from([0.0, 1.0]))
-"""Of one team and of several."""
+drawn_contexts = st.builds(drawn, seeds)
+"""Of one team, of several, and of any kinds of tasks; each with its config."""
 
 
 def random_walk(context: Context, seed: int) -> str:
@@ -38,37 +39,59 @@ def random_walk(context: Context, seed: int) -> str:
     return " ".join(words)
 
 
-@given(contexts, seeds)
-def test_whatever_the_grammar_allows_parses(context: Context, walk_seed: int) -> None:
-    proposal = parse_proposal(context, even_config(context), random_walk(context, walk_seed))
+@given(drawn_contexts, seeds)
+def test_whatever_the_grammar_allows_parses(context_and_config: tuple[Context, Config], walk_seed: int) -> None:
+    context, config = context_and_config
+    proposal = parse_proposal(context, config, random_walk(context, walk_seed))
     assert tuple(proposal.config.cells) == context.names
     assert {claim.cell for claim in proposal.claims} == set(context.names)
-    seen = {line.id for lines in context.sections.values() for line in lines}
-    assert all(set(claim.evidence) <= seen for claim in proposal.claims), "a claim cites evidence that was not shown"
+    assert all(set(claim.evidence) <= {line.id for line in context.lines} for claim in proposal.claims), "cites what was not shown"
 
 
-@given(contexts)
-def test_the_teachers_proposal_survives_the_dialect_up_to_rounding(context: Context) -> None:
-    taught = rules.propose(context, even_config(context))
-    read = parse_proposal(context, even_config(context), render_proposal(context, taught))
+@given(drawn_contexts)
+def test_the_teachers_proposal_survives_the_dialect_up_to_rounding(context_and_config: tuple[Context, Config]) -> None:
+    context, config = context_and_config
+    taught = tutor.propose(context, config)
+    read = parse_proposal(context, config, render_proposal(context, taught))
     for name, cell in taught.config.cells.items():
-        assert read.config.cells[name].hole_ratio == pytest.approx(cell.hole_ratio, abs=0.0126)
-        assert read.config.cells[name].wait_ratio == pytest.approx(cell.wait_ratio, abs=0.0126)
-        assert read.config.cells[name].share == pytest.approx(cell.share, abs=0.11)  # up to twelve shares, each 0.0125 off
+        assert read.config.cells[name].share == pytest.approx(
+            cell.share, abs=0.16
+        )  # up to eleven shares, each 0.0125 off or 0.025 at least
+        was, now = (own.cells[name].settings() for own in (config, read.config))
+        assert {knob: now[knob] for knob in now if knob != "share"} == {knob: was[knob] for knob in was if knob != "share"}
+    told = {claim.cell: claim for claim in read.claims}
+    for claim in taught.claims:
+        assert told[claim.cell].now == (None if claim.now is None else pytest.approx(claim.now, abs=0.0126))
+        assert (told[claim.cell].cause, told[claim.cell].spread) == (claim.cause, claim.spread)
 
 
-@given(contexts)
-def test_every_word_is_in_the_vocabulary(context: Context) -> None:
-    text = render_context(context) + " " + render_proposal(context, rules.propose(context, even_config(context)))
-    assert set(text.split()) <= set(WORDS)
+@given(drawn_contexts)
+def test_rules_can_be_said_in_the_dialect_too(context_and_config: tuple[Context, Config]) -> None:
+    context, config = context_and_config
+    taught = rules.propose(context, config)
+    read = parse_proposal(context, config, render_proposal(context, taught))
+    for name, cell in taught.config.cells.items():
+        for knob in context.tasks.ratios_of(cell):
+            turned = any(claim.cell == name and claim.knob == knob for claim in taught.claims)
+            wanted = cell.settings()[knob] if turned else config.cells[name].settings()[knob]
+            assert read.config.cells[name].settings()[knob] == pytest.approx(wanted, abs=0.0126)
+
+
+@given(drawn_contexts)
+def test_every_word_is_in_the_vocabulary_and_all_of_them_fit(context_and_config: tuple[Context, Config]) -> None:
+    context, config = context_and_config
+    words = f"{render_context(context)} {render_proposal(context, tutor.propose(context, config))}".split()
+    assert set(words) <= set(WORDS) and len(words) < MAX_POSITIONS
 
 
 def test_values_written_as_the_old_ones_round_stay_exactly_as_they_are() -> None:
     before = EnvironmentConfig.uniform((3, 4, 5), hole_ratio=0.21, wait_ratio=0.19)
     context = context_of(before)
-    kept = " ".join(f"size{n} valid{n} unknown hole_ratio keep wait_ratio keep expect unknown" for n in (3, 4, 5))
-    config = " ".join(f"share{n} 32.5% hole{n} 20% wait{n} 20%" for n in (3, 4, 5))
-    assert parse_proposal(context, before, f"{kept} <config> {config}").config == before
+    read = " ".join(f"#{n} valid#{n} unknown usually unknown because unknown" for n in (1, 2, 3))
+    config = " ".join(f"share#{n} 32.5% hole#{n} 20% wait#{n} keep expect unknown spread unknown" for n in (1, 2, 3))
+    proposal = parse_proposal(context, before, f"{read} <config> {config}")
+    assert proposal.config == before
+    assert [claim.knob for claim in proposal.claims] == [None, None, None]
 
 
 def test_what_the_dialect_has_no_words_for_stays() -> None:
@@ -80,27 +103,23 @@ def test_what_the_dialect_has_no_words_for_stays() -> None:
     assert after.with_layouts_of(before) == after
 
 
-def test_a_config_that_contradicts_its_rationale_is_told() -> None:
-    context = context_of(EnvironmentConfig.uniform((4,)))
-    text = "size4 valid4 40% hole_ratio up wait_ratio keep expect 50% <config> share4 100% hole4 10% wait4 20%"
-    claim = parse_proposal(context, EnvironmentConfig.uniform((4,)), text).claims[0]
-    assert claim.text == "Size 4: lower the hole ratio from 0.20 to 0.10, because it is 40% valid; expect 50%. Yet it said up."
+ONE = EnvironmentConfig.uniform((4,))
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "the proposal ends after word 0, expected size4"),
-        ("size5", "word 1 is 'size5', expected size4"),
-        ("size4 F valid4", "word 2 is 'F', expected valid4"),
-        ("size4 valid4 41%", "word 3 is '41%', expected one of 0%, 2.5%, 5%, ..., unknown"),
-        ("size4 valid4 40% hole_ratio keep wait_ratio keep expect 50%", "the proposal ends after word 9, expected <config>"),
+        ("", "the proposal ends after word 0, expected #1"),
+        ("#2", "word 1 is '#2', expected #1"),
+        ("#1 F valid#1", "word 2 is 'F', expected valid#1"),
+        ("#1 valid#1 41%", "word 3 is '41%', expected one of 0%, 2.5%, 5%, ..., unknown"),
+        ("#1 valid#1 40% usually 50% because hole", "word 7 is 'hole', expected unknown"),
+        ("#1 valid#1 40% usually 50% because unknown", "the proposal ends after word 7, expected <config>"),
     ],
 )
 def test_broken_completions_are_named(text: str, reason: str) -> None:
-    context = context_of(EnvironmentConfig.uniform((4,)))
     with pytest.raises(ProposalError) as error:
-        parse_proposal(context, EnvironmentConfig.uniform((4,)), text)
+        parse_proposal(context_of(ONE), ONE, text)
     assert str(error.value) == reason
 
 
@@ -114,27 +133,6 @@ def test_percent_words_are_within_half_a_step(rate: float) -> None:
     assert abs(percent_value(percent_word(rate)) - rate) <= 0.0125 + 1e-12
 
 
-PROMPT = """\
-<engineer> k4 sizes size3 size5
-<behaviour> reward 52.5% entropy 50% length t33 sampled3 65% delta - 2.5% optimal 40% sampled5 20% delta + 0% optimal 17.5%
-<failures> valid3 67.5% optimal 47.5% out_of_bounds 2.5% hole 2.5% vertex_conflict 10% edge_conflict 17.5% case size3 edge_conflict t2
-valid5 22.5% optimal 17.5% parse_error 5% missing_agent 5% hole 12.5% vertex_conflict 52.5% edge_conflict 2.5% goal_not_reached 2.5%
-<statistics> share3 35% hole3 30% wait3 70% drawn 70% makespan t6 share5 65% hole5 10% wait5 90% drawn 90% makespan t6
-<preserved> preserved3 67.5%
-<history> history3 hole_ratio + 10% delta + 12.5% history5 hole_ratio - 10% delta + 2.5% <rationale>"""
-ANSWER = """\
-size3 B F S P H valid3 67.5% hole_ratio keep wait_ratio keep expect 72.5% size5 B F S H valid5 22.5% hole_ratio keep wait_ratio keep
-expect 27.5% <config> share3 60% hole3 30% wait3 70% share5 40% hole5 10% wait5 90%"""
-
-
-def test_with_one_team_prompts_and_answers_are_those_that_the_shipped_lab_model_learnt() -> None:
-    context = drawn_context(335, mixed=0.0)
-    assert render_context(context).split() == PROMPT.split()
-    assert render_proposal(context, rules.propose(context, even_config(context))).split() == ANSWER.split()
-    learnt = "\n".join(f"{prompt}\n{answer}" for prompt, answer in demonstrations(100, seed=1))
-    assert hashlib.sha256(learnt.encode()).hexdigest() == "1aa5f73ee3aa390ab41530d3c83a8d8d7c7e9382afd7981e0d5e79567a2a8d35"
-
-
 def mixed_context() -> Context:
     faults = {"hole": 0.3, "vertex_conflict": 0.1}
     return context_of(
@@ -142,49 +140,38 @@ def mixed_context() -> Context:
         behaviour.whole_line(0.5, 0.1, 0.1, 20),
         behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4),
         failures.cell_line(mixed_cell("2@4"), 40, 0.6, 0.5, faults),
-        failures.cell_line(mixed_cell("3@4"), 40, 0.9, 0.5, faults),
+        failures.cell_line(mixed_cell("3@4"), 40, 0.9, 0.5, {"hole": 0.1}),
         failures.case_line(mixed_cell("3@4"), "a", "hole", 2, "", ""),
     )
 
 
-def test_with_several_teams_the_team_stands_before_all_that_is_said_of_a_cell() -> None:
+def test_a_context_names_cells_by_their_place() -> None:
     assert render_context(mixed_context()) == (
-        "<engineer> k2 sizes size4 k3 sizes size4 size6 "
-        "<behaviour> reward 50% entropy 10% length t20 k3 sampled6 50% delta + 10% optimal 40% "
-        "<failures> k2 valid4 60% optimal 50% hole 30% vertex_conflict 10% k3 valid4 90% optimal 50% hole 30% vertex_conflict 10% "
-        "k3 case size4 hole t2 <rationale>"
+        "<engineer> #1 k2 size4 #2 k3 size4 #3 k3 size6 "
+        "<behaviour> reward 50% entropy 10% length t20 sampled#3 50% delta + 10% optimal 40% "
+        "<failures> valid#1 60% optimal 50% hole 30% vertex_conflict 10% valid#2 90% optimal 50% hole 10% case #2 hole t2 <rationale>"
     )
 
 
-def test_a_proposal_for_several_teams_is_read_cell_by_cell() -> None:
+def test_a_proposal_is_read_cell_by_cell() -> None:
     text = (
-        "k2 size4 F valid4 60% hole_ratio keep wait_ratio keep expect 67.5% "
-        "k3 size4 F valid4 90% hole_ratio up wait_ratio keep expect 92.5% "
-        "k3 size6 B valid6 50% hole_ratio keep wait_ratio up expect 57.5% "
-        "<config> k2 share4 25% hole4 20% wait4 20% k3 share4 25% hole4 20% wait4 30% k3 share6 50% hole6 30% wait6 50%"
+        "#1 F valid#1 60% usually 90% because hole #2 F valid#2 90% usually 85% because hole "
+        "#3 B valid#3 50% usually 80% because unknown "
+        "<config> share#1 60% hole#1 keep wait#1 keep expect 77.5% spread 10% "
+        "share#2 15% hole#2 keep wait#2 40% expect 90% spread 10% share#3 25% hole#3 30% wait#3 40% expect unknown spread unknown"
     )
     proposal = parse_proposal(mixed_context(), MIXED, text)
-    assert {name: (cell.share, cell.hole_ratio, cell.wait_ratio) for name, cell in proposal.config.cells.items()} == {
-        "2@4": (0.25, 0.2, 0.2), "3@4": (0.25, 0.2, 0.3), "3@6": (0.5, 0.3, 0.5),
+    assert {name: (round(cell.share, 3), cell.hole_ratio, cell.wait_ratio) for name, cell in proposal.config.cells.items()} == {
+        "2@4": (0.6, 0.2, 0.2), "3@4": (0.15, 0.1, 0.4), "3@6": (0.25, 0.3, 0.4),
     }  # fmt: skip
     assert [(claim.cell, claim.knob, claim.evidence) for claim in proposal.claims] == [
-        ("2@4", None, ("F2@4",)), ("3@4", "hole_ratio", ("F3@4",)), ("3@6", "wait_ratio", ("B3@6",)),
+        ("2@4", "share", ("F2@4",)), ("3@4", "share", ("F3@4",)), ("3@4", "wait_ratio", ("F3@4",)), ("3@6", None, ("B3@6",)),
     ]  # fmt: skip
-    assert proposal.claims[1].text == (
-        "Size 4 with 3 agents: raise the hole ratio from 0.10 to 0.20, because it is 90% valid; expect 92% [F3@4]."
+    assert proposal.claims[0].text == (
+        "Size 4 with 2 agents: raise the share from 0.50 to 0.60, because it is 60% valid (usually 90%; fault: walks into a hole); "
+        "expect 78% ± 10 points [F2@4]."
     )
-    assert proposal.summary == "Harder: size 4 with 3 agents, 6 with 3 agents; unchanged: size 4 with 2 agents."
-    with pytest.raises(ProposalError, match="word 12 is 'size4', expected k3"):
-        parse_proposal(mixed_context(), MIXED, text.replace("k3 size4", "size4"))
-
-
-def rationale(text: str) -> list[str]:
-    """The words before the config but for the directions, which are told from what the config does."""
-    return [word for word in text.partition(CONFIG)[0].split() if word not in DIRECTIONS]
-
-
-@given(contexts)
-def test_what_was_read_is_written_in_the_same_words(context: Context) -> None:
-    before = even_config(context)
-    text = render_proposal(context, rules.propose(context, before))
-    assert rationale(render_proposal(context, parse_proposal(context, before, text))) == rationale(text)
+    assert proposal.summary == (
+        "More often: size 4 with 2 agents; less often: size 4 with 3 agents; harder: size 4 with 3 agents; unchanged: size 6 with 3 agents."
+    )
+    assert render_proposal(mixed_context(), proposal) == text.replace("hole#3 30% wait#3 40%", "hole#3 keep wait#3 keep")

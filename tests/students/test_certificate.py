@@ -42,10 +42,19 @@ def test_the_change_is_that_of_pairs() -> None:
     assert change(rates(CELLS, before, after)) == pytest.approx((mean, low, high))
 
 
-def test_a_weakness_is_real_only_if_every_interval_lies_apart() -> None:
-    assert refusal([rated("weak", 10)], [rated("a", 50), rated("b", 40)]) == ""
-    assert "weak is at 50 %" in refusal([rated("weak", 30)], [rated("a", 55), rated("b", 35)]), "b is hardly better"
-    assert "lies" not in refusal([], [rated("a", 55)])
+def turned(name: str, gained: int, lost: int) -> CellRates:
+    return rated(name, 30 + gained - lost).model_copy(update={"valid_before": 30, "gained": gained, "lost": lost})
+
+
+def test_a_weakness_is_real_only_if_every_weak_cell_fell_behind_the_others() -> None:
+    assert refusal([turned("weak", 0, 20)], [turned("a", 3, 3), turned("b", 2, 5)]) == ""
+    assert refusal([rated("never-learnt", 0)], [rated("a", 50), rated("b", 40)]) == "", "an apprentice's practised cells rise"
+    assert "fell-little changed by -3 points" in refusal([turned("weak", 0, 20), turned("fell-little", 1, 3)], [turned("a", 3, 3)])
+    assert "measured" in refusal([], [turned("a", 3, 3)])
+
+
+def test_a_weakness_that_spills_over_is_refused() -> None:
+    assert "cost the practised cells too, by -25 points" in refusal([turned("weak", 0, 30)], [turned("a", 0, 15), turned("b", 0, 15)])
 
 
 def test_the_certificate_says_what_the_student_can_do() -> None:
@@ -57,6 +66,6 @@ def test_the_certificate_says_what_the_student_can_do() -> None:
     can, weak, spilled, verdict = certificate.sentences
     assert "It solves a: 90 % (80 to 95, n = 60) valid, 0 % before practice" in can
     assert "It is weak at b: 10 %" in weak
-    assert "helped the weak ones too, by +10 points" in spilled
+    assert "raised the rates of the weak cells too, by +10 points" in spilled
     assert verdict == "The weakness is as planned."
     assert Certificate.model_validate_json(certificate.model_dump_json()) == certificate

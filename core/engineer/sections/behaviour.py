@@ -36,11 +36,11 @@ class Behaviour(Section):
             _, last = thirds(stage.metrics)
             yield cell_line(cell, sampled[0], sampled[1], float(last[f"optimal_{cell.name}"].mean()))
 
-    def words(self, line: Evidence, size: int | None) -> list[str]:
+    def words(self, line: Evidence, place: str) -> list[str]:
         n = line.numbers
         if line.cell is None:
             return ["reward", v.percent_word(n["reward"]), "entropy", v.percent_word(n["entropy"]), "length", v.time_word(n["length"])]
-        return [f"sampled{size}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
+        return [f"sampled{place}", v.percent_word(n["valid"]), "delta", *signed(n["delta"]), "optimal", v.percent_word(n["optimal"])]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
         return last_samples(tables, line.cell)

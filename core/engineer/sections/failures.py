@@ -34,14 +34,14 @@ class Failures(Section):
         yield cell_line(cell, len(rows), *rates, faults, tuple(failed["board_id"]))
         yield from worked_cases(cell, failed, stage.family)
 
-    def words(self, line: Evidence, size: int | None) -> list[str]:
+    def words(self, line: Evidence, place: str) -> list[str]:
         n = line.numbers
         if "step" in n:  # a worked case
-            fault = next(name for name in (*v.FAULT_WORDS, *v.MECHANIC_FAULT_WORDS) if name in n)
-            return ["case", f"size{size}", fault, v.time_word(n["step"])]
-        faults = [fault for fault in (*v.FAULT_WORDS, *v.MECHANIC_FAULT_WORDS) if n.get(fault, 0) >= v.PERCENT_STEP / 200]
+            fault = next(name for name in v.EVERY_FAULT if name in n)
+            return ["case", place, fault, v.time_word(n["step"])]
+        faults = [fault for fault in v.EVERY_FAULT if n.get(fault, 0) >= v.PERCENT_STEP / 200]
         seen = [word for fault in faults for word in (fault, v.percent_word(n[fault]))]
-        return [f"valid{size}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
+        return [f"valid{place}", v.percent_word(n["valid"]), "optimal", v.percent_word(n["optimal"]), *seen]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
         rows = tables.held_out(line.cell)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from frozenlab.cells import Cell
-from frozenlab.engineer.dialects.words import signed
+from frozenlab.engineer.dialects.words import RATIO_WORDS, signed
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell, won_or_lost
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised, setting_words
-from frozenlab.tasks.lake.dialects import vocabulary as v
 
 
 class History(Section):
@@ -32,10 +31,10 @@ class History(Section):
         expected = next((claim.expected for claim in claims if claim.cell == cell.name), None)
         yield cell_line(cell, last.stage, changes, float(before["valid"].mean()), float(after["valid"].mean()), expected)
 
-    def words(self, line: Evidence, size: int | None) -> list[str]:
+    def words(self, line: Evidence, place: str) -> list[str]:
         n = line.numbers
-        words = [f"history{size}"]
-        for knob in v.KNOB_WORDS:
+        words = [f"history{place}"]
+        for knob in RATIO_WORDS:
             if n.get(f"{knob}_change"):
                 words += [knob, *signed(n[f"{knob}_change"])]
         return [*words, "delta", *signed(n["gain"])]

@@ -42,8 +42,8 @@ class Preserved(Section):
         if gain >= WORKS and luck(before, after) <= LUCK and TEACHES[0] <= sampled[0] <= TEACHES[1]:
             yield cell_line(cell, float(after["valid"].mean()), gain)
 
-    def words(self, line: Evidence, size: int | None) -> list[str]:
-        return [f"preserved{size}", v.percent_word(line.numbers["valid"])]
+    def words(self, line: Evidence, place: str) -> list[str]:
+        return [f"preserved{place}", v.percent_word(line.numbers["valid"])]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
         return won_or_lost(tables, line.cell)

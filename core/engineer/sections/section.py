@@ -52,8 +52,8 @@ class Section(ABC):
     def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
         """Its lines about one cell. A cell that the suite has no boards for has no held-out line."""
 
-    def words(self, line: Evidence, size: int | None) -> list[str]:
-        """A line in the lab dialect, ``size`` being that of its cell; only for sections in that dialect."""
+    def words(self, line: Evidence, place: str) -> list[str]:
+        """A line in the lab dialect; only for sections in that dialect. ``place`` is the word for its cell, empty if it speaks of none."""
         raise NotImplementedError(f"the lab dialect has no words for the section {self.name}")
 
     @abstractmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frozenlab.cells import Cell
-from frozenlab.engineer.dialects.words import KNOB_WORDS
+from frozenlab.engineer.dialects.words import RATIO_WORDS
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
@@ -22,10 +22,15 @@ class Statistics(Section):
         if drawn := stage.realised.get(cell.name):
             yield cell_line(cell, *stage.family.statistics(cell, stage.config.cells[cell.name], drawn))
 
-    def words(self, line: Evidence, size: int | None) -> list[str]:
+    def words(self, line: Evidence, place: str) -> list[str]:
         n = line.numbers
-        words = [word for knob, name in KNOB_WORDS.items() for word in (f"{name}{size}", v.percent_word(n[knob]))]
-        return [*words, "drawn", v.percent_word(n["drawn_wait_ratio"]), "makespan", v.time_word(n["makespan"])]
+        words = [f"share{place}", v.percent_word(n["share"])]
+        for knob in RATIO_WORDS:
+            if knob in n:
+                words += [f"{RATIO_WORDS[knob]}{place}", v.percent_word(n[knob])]
+        drawn = next(n[name] for name in ("drawn_wait_ratio", "drawn_times_ratio") if name in n)
+        steps = next(n[name] for name in ("makespan", "optimal_steps") if name in n)
+        return [*words, "drawn", v.percent_word(drawn), "makespan", v.time_word(steps)]
 
     def boards(self, line: Evidence, tables: StageTables) -> Behind:
         rows = tables.samples(line.cell).drop_duplicates("board_id")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from frozenlab.tasks.lake.dialects.lab import too_many_cells
 from frozenlab.tasks.mixed.config import MixedConfig
 from frozenlab.tasks.mixed.members import MEMBERS, member
 from frozenlab.tasks.task import Dialect, LabDialect, Task
@@ -59,7 +60,8 @@ class MixedLab(LabDialect[MixedTask, Any]):
         return lab_of(task.family).limit(task.task)
 
     def obstacles(self, config: MixedConfig, engineer: bool) -> list[str]:
-        return [obstacle for family, part in config.parts.items() for obstacle in lab_of(family).obstacles(part.config, engineer)]
+        found = [obstacle for family, part in config.parts.items() for obstacle in lab_of(family).obstacles(part.config, engineer=False)]
+        return found + (too_many_cells(config) if engineer else [])
 
 
 class MixedTeacher(Teacher[MixedTask]):

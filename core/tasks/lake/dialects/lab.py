@@ -11,6 +11,7 @@ repeats its cell. The starts are not repeated.
 
 from __future__ import annotations
 
+from frozenlab.cells import Config
 from frozenlab.errors import LabError
 from frozenlab.lake import exits
 from frozenlab.lake.board import Board
@@ -96,6 +97,14 @@ def longest_distance(board: Board) -> int:
     return max(board.distances_to_goal(i).get(agent.start, 0) for i, agent in enumerate(board.agents))
 
 
+def too_many_cells(config: Config) -> list[str]:
+    """Why the lab model cannot read a config as an engineer, if it cannot."""
+    if len(config.cells) <= MAX_CELLS:
+        return []
+    many = f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}."
+    return [f"{many} Take fewer cells, or another engineer."]
+
+
 class BoardsInLabWords(LabDialect[Instance, Answer]):
     """The lab dialect as a task family offers it."""
 
@@ -114,9 +123,4 @@ class BoardsInLabWords(LabDialect[Instance, Answer]):
             for size in config.sizes
             if size > MAX_SIDE
         ]
-        if engineer and len(config.cells) > MAX_CELLS:
-            many = f"The lab model as engineer reads up to {MAX_CELLS} cells; the config has {len(config.cells)}."
-            found.append(f"{many} Take fewer sizes or teams, or another engineer.")
-        if engineer and config.keeps_layouts_apart:
-            found.append("The lab model as engineer has no words for layouts: leave cells of one layout out, or take another engineer.")
-        return found
+        return found + (too_many_cells(config) if engineer else [])

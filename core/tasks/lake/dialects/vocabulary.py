@@ -39,9 +39,9 @@ FAULT_WORDS = (
 KNOB_WORDS = ("hole_ratio", "wait_ratio")
 DIRECTIONS = ("up", "down", "set", "keep")
 LABELS = ("sizes", "optimal", "reward", "entropy", "length", "delta", "drawn", "makespan", "case", "expect", "unknown")
-SIZED = ("share", "hole", "wait", "valid", "sampled", "preserved", "history")
-SIZED_WORDS = tuple(f"{name}{n}" for n in range(3, MAX_SIDE + 1) for name in SIZED)
-"""A figure and its map size in one word (``hole6``), so that looking a figure up is finding the one earlier place of the same word."""
+FIGURES = ("share", "hole", "wait", "valid", "sampled", "preserved", "history")
+SIZED_WORDS = tuple(f"{name}{n}" for n in range(3, MAX_SIDE + 1) for name in FIGURES)
+"""Words of engineers of before, whose cells were map sizes. Checkpoints of before know no others."""
 
 ARROWS = ("^", "v", "<", ">")
 """One-way ice, by the only way out; the cells with such an arrow follow."""
@@ -55,14 +55,25 @@ NUMBERS = tuple(f"n{n}" for n in range(MAX_NUMBER + 1))
 TIMES_SIGN, EQUALS = "*", "="
 COUNTDOWN_FAULT_WORDS = ("not_on_list", "used_twice", "wrong_step", "wrong_total")
 
+PLACES = tuple(f"#{n}" for n in range(1, MAX_CELLS + 1))
+"""The cells of an engineer's config, by their place in it."""
+PLACED_WORDS = tuple(f"{name}{place}" for place in PLACES for name in (*FIGURES, "times"))
+"""A figure and its cell in one word (``hole#2``), so that looking a figure up is finding the one earlier place of the same word."""
+LAYOUTS = ("scatter", "open", "rooms", "bottleneck", "corridor", "maze", "warehouse", "oneway", "doors")
+COUNTS = tuple(f"numbers{n}" for n in range(2, 6))
+TIMES_RATIO = "times_ratio"
+USUALLY, BECAUSE, SPREAD = "usually", "because", "spread"
+
 WORDS: tuple[str, ...] = (
     PAD, END, PLAN, ENGINEER, HOLES, MOVES, RATIONALE, CONFIG,
     *HEIGHTS, *WIDTHS, *TEAMS, *AGENTS, *CELLS, *SIZES, *PERCENTS, *TIMES, *SIGNS, *SECTION_TAGS, *EVIDENCE_LETTERS,
     *FAULT_WORDS, *KNOB_WORDS, *DIRECTIONS, *LABELS, *SIZED_WORDS,
     *ARROWS, *DOORS, *MECHANIC_FAULT_WORDS, COUNTDOWN, TARGET, *NUMBERS, TIMES_SIGN, EQUALS, *COUNTDOWN_FAULT_WORDS,
+    *PLACES, *PLACED_WORDS, *LAYOUTS, *COUNTS, TIMES_RATIO, USUALLY, BECAUSE, SPREAD,
 )  # fmt: skip
 """Every token, by id."""
 ID_OF = {word: number for number, word in enumerate(WORDS)}
+EVERY_FAULT = (*FAULT_WORDS, *MECHANIC_FAULT_WORDS, *COUNTDOWN_FAULT_WORDS)
 
 
 def cell_word(cell: tuple[int, int]) -> str:

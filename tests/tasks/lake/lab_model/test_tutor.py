@@ -1,0 +1,82 @@
+"""The tutor: boards go to what has fallen below its usual rate, and the claims say so."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from frozenlab.cells import evenly
+from frozenlab.engineer.schema import Context, Evidence
+from frozenlab.engineer.sections import behaviour, failures
+from frozenlab.students.menu import usual_config
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from frozenlab.tasks.lake.lab_model.tutor import REACH, fall, filled, propose
+from frozenlab.tasks.lake.lab_model.usual_rates import kinds, usual_rate
+
+CONFIG = evenly(usual_config())
+USUAL = {cell.name: usual_rate(cell) or 0.0 for cell in CONFIG.described()}
+
+
+def shown(rates: dict[str, float], section: str = "failures") -> Context:
+    """What the tutor sees of a model with these valid rates."""
+    lines: list[Evidence] = []
+    for cell in CONFIG.described():
+        rate = rates[cell.name]
+        line = failures.cell_line(cell, 40, rate, rate, {"truncated": 1 - rate}) if section == "failures" else None
+        lines.append(line or behaviour.cell_line(cell, rate, 0.0, rate))
+    return Context(family=CONFIG.family, stage=None, cells=CONFIG.described(), sections={section: tuple(lines)})
+
+
+@pytest.mark.parametrize("weak", CONFIG.cells)
+@pytest.mark.parametrize("section", ["failures", "behaviour"])
+def test_what_has_fallen_gets_the_boards(weak: str, section: str) -> None:
+    proposal = propose(shown(USUAL | {weak: USUAL[weak] / 4}, section), CONFIG)
+    shares = {name: own.share for name, own in proposal.config.cells.items()}
+    assert max(shares, key=shares.__getitem__) == weak and shares[weak] > 0.6 and sum(shares.values()) == pytest.approx(1)
+    claim = next(claim for claim in proposal.claims if claim.cell == weak)
+    assert (claim.now, claim.usual) == (pytest.approx(USUAL[weak] / 4), USUAL[weak])
+    assert claim.cause == ("truncated" if section == "failures" else None)
+    assert claim.expected is not None and claim.now is not None and claim.now < claim.expected <= USUAL[weak]
+
+
+def test_where_nothing_is_shown_every_cell_gets_as_much() -> None:
+    context = Context(family=CONFIG.family, stage=None, cells=CONFIG.described(), sections={})
+    shares = [own.share for own in propose(context, CONFIG).config.cells.values()]
+    assert shares == pytest.approx([1 / len(CONFIG.cells)] * len(shares))
+
+
+def test_a_rate_a_little_below_the_usual_one_may_be_chance() -> None:
+    assert fall(0.75, 0.8) == 0 and fall(0.9, 0.8) == 0 and fall(None, 0.8) == 0 and fall(0.3, None) == 0
+    assert fall(0.5, 0.8) == pytest.approx(0.3)
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=2, max_size=3))
+def test_no_other_shares_win_more(rooms: list[float]) -> None:
+    def won(shares: tuple[float, ...]) -> float:
+        return sum(room * (1 - np.exp(-share / REACH)) for room, share in zip(rooms, shares, strict=True))
+
+    best = filled(rooms)
+    assert sum(best) == pytest.approx(1) and min(best) >= 0
+    grid = np.linspace(0, 1, 21)
+    others = [(*first, 1 - sum(first)) for first in product(grid, repeat=len(rooms) - 1) if sum(first) <= 1]
+    assert won(tuple(best)) >= max(map(won, others)) - 1e-9
+
+
+def test_most_kinds_that_the_engineer_can_name_have_a_usual_rate() -> None:
+    found = [usual_rate(config.described()[0]) for config in kinds()]
+    assert len(found) > 200 and all(rate is not None and 0 <= rate <= 1 for rate in found)
+
+
+def test_contexts_hold_what_sessions_show() -> None:
+    rng = np.random.default_rng(0)
+    contexts = [draw_context(rng)[0] for _ in range(300)]
+    assert {context.family for context in contexts} == {"lake", "mixed"}
+    assert {frozenset(context.sections) for context in contexts} >= {frozenset(), frozenset({"statistics", "failures"})}
+    for context in contexts:
+        own = {*context.tasks.faults, "valid", "optimal", "n", "step"}
+        for line in context.sections.get("failures", ()):
+            assert set(line.numbers) <= own
