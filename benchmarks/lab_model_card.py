@@ -16,7 +16,6 @@ import torch
 
 from frozenlab import seeds
 from frozenlab.engineer.dialects.lab import ProposalGrammar, render_context, render_proposal
-from frozenlab.engineer.engineers import rules
 from frozenlab.intervals import rates, wilson
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.suites import SUITES, build_suite
@@ -25,7 +24,8 @@ from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.dialects.vocabulary import CONFIG
-from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
+from frozenlab.tasks.lake.lab_model import tutor
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 SAMPLED_SEED = 1
 CONTEXTS = 500
@@ -72,9 +72,9 @@ def print_imitation(policy: LabPolicy) -> None:
     whole = 0
     hits: dict[str, list[bool]] = {"rationale": [], "config": []}
     for _ in range(CONTEXTS):
-        context = draw_context(noise)
+        context, config = draw_context(noise)
         grammar = ProposalGrammar(context)
-        shown = render_proposal(context, rules.propose(context, even_config(context))).split()
+        shown = render_proposal(context, tutor.propose(context, config)).split()
         written = policy.complete_constrained(render_context(context), grammar).split()
         whole += written == shown
         config_at = shown.index(CONFIG)

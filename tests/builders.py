@@ -22,6 +22,7 @@ from frozenlab.files import append_line, write_parquet, write_text
 from frozenlab.jobs.state import Status
 from frozenlab.lake.board import MOVES
 from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.config_cell import CellConfig
 from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import Paths, walk
@@ -36,7 +37,6 @@ from frozenlab.policy.policy import Completion
 from frozenlab.tasks.lake.benchmark.report import LakeReport
 from frozenlab.tasks.lake.dialects.lab import parse_plan, render_plan
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.tasks.lake.lab_model.proposals import even_config
 from frozenlab.training.methods import BY_NAME
 from frozenlab.training.settings import TrainingSettings
 
@@ -220,7 +220,9 @@ class _Told:
         return render_context(context)
 
     def answer(self, context: Context, seed: int, failed: Attempt | None = None) -> Written:
-        text = render_proposal(context, propose(context, even_config(context)))
+        share = 1 / len(context.cells)
+        even = EnvironmentConfig.of(CellConfig.model_validate(cell.place | {"share": share}) for cell in context.cells)
+        text = render_proposal(context, propose(context, even))
         return Written(text, tokens=len(text.split()))
 
     def read(self, context: Context, config: EnvironmentConfig, raw: str, seed: int) -> Proposal:

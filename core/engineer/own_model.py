@@ -36,7 +36,7 @@ class ModelEngineer(EngineerSpec):
     def expectations(self, language: LanguageSettings | None) -> str:
         if language is not None:
             return "The language model names each number itself."
-        return "The lab model writes its own: the rate that it reads, plus what the cell's boards should win back of a fall below the usual rate."
+        return "The lab model writes its own: the rate that it reads, plus what the boards should win back of a fall below the usual rate."
 
     def in_lab_dialect(self, model: LabPolicy) -> Engineer:
         from frozenlab.engineer.voices import LabEngineer

@@ -76,7 +76,7 @@ def claim_sentence(claim: Claim, cell: str) -> str:
 
 
 def summary_sentence(claims: Sequence[Claim], preserved: Sequence[str], words: Mapping[str, str]) -> str:
-    """One sentence over all cells, each called by its ``words``: which come more or less often, get harder, easier or new ratios, or stay."""
+    """One sentence over all cells, called by their ``words``: which come more or less often, get harder, easier or new ratios, or stay."""
     groups: dict[str, list[str]] = {"more often": [], "less often": [], "harder": [], "easier": [], "new ratios": [], "unchanged": []}
     for claim in claims:
         if claim.knob == "share":

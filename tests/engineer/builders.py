@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from frozenlab.cells import Cell
 from frozenlab.engineer.schema import Context, Evidence
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import BoardKind, CellConfig
+from frozenlab.tasks.lake.lab_model.proposals import draw_context
 
 MIXED = EnvironmentConfig.of(
     [
@@ -34,3 +37,12 @@ def context_of(config: EnvironmentConfig, *lines: Evidence) -> Context:
     for line in lines:
         sections[line.section] = (*sections.get(line.section, ()), line)
     return Context(stage=0, cells=config.described(), sections=sections)
+
+
+def of_sizes(seed: int) -> tuple[Context, EnvironmentConfig]:
+    """A drawn context with all sections of a config of one team's map sizes, and that config."""
+    rng = np.random.default_rng(seed)
+    while True:
+        context, config = draw_context(rng)
+        if isinstance(config, EnvironmentConfig) and all(name.isdigit() for name in context.names) and len(context.sections) == 5:
+            return context, config

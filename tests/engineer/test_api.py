@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
-import numpy as np
 import pytest
 
 from frozenlab.engineer.ask import ask
@@ -17,11 +16,10 @@ from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import ProposalRecord
-from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
+from tests.engineer.builders import of_sizes
 
-CONTEXT = draw_context(np.random.default_rng(4))
-CONFIG = even_config(CONTEXT)
+CONTEXT, CONFIG = of_sizes(4)
 GOOD = json.dumps(example(CONTEXT) | {"rationale": "Step by step."})
 KEY = "sk-not-to-be-written-anywhere"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,8 +10,7 @@ from frozenlab.engineer.engineers.bandit import EXPLORED, BanditEngineer
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour
 from frozenlab.lake.config import EnvironmentConfig
-from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
-from tests.engineer.builders import context_of
+from tests.engineer.builders import context_of, of_sizes
 
 SIZES = (3, 5, 7)
 CONFIG = EnvironmentConfig.uniform(SIZES, agents=2, hole_ratio=0.2, wait_ratio=0.1)
@@ -39,8 +37,7 @@ def test_where_nothing_moves_or_nothing_is_seen_all_count_the_same(seen: Context
 
 @given(st.integers(0, 10_000))
 def test_shares_sum_to_one_and_ratios_stay(seed: int) -> None:
-    seen = draw_context(np.random.default_rng(seed))
-    config = even_config(seen)
+    seen, config = of_sizes(seed)
     after = BanditEngineer().propose(seen, config, 0).config
     assert sum(cell.share for cell in after.cells.values()) == pytest.approx(1)
     assert min(cell.share for cell in after.cells.values()) >= EXPLORED / len(seen.cells) - 1e-12

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from frozenlab.cells import diff
@@ -20,11 +19,9 @@ from frozenlab.engineer.voices import LabEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS
 from frozenlab.tasks.lake.evidence import statistics as of_cell
-from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
-from tests.engineer.builders import MIXED, context_of, mixed_cell, one_cell
+from tests.engineer.builders import MIXED, context_of, mixed_cell, of_sizes, one_cell
 
-CONTEXT = draw_context(np.random.default_rng(4))
-CONFIG = even_config(CONTEXT)
+CONTEXT, CONFIG = of_sizes(4)
 SCRIPTED = [engineer() for engineer in ENGINEERS if issubclass(engineer, Scripted) and "person" not in engineer.needs]
 GOOD = render_proposal(CONTEXT, propose(CONTEXT, CONFIG))
 
@@ -62,7 +59,7 @@ def test_two_broken_answers_keep_the_config_and_say_why() -> None:
     assert record.config_after == CONFIG
     assert record.changes == ()
     assert record.kept_because is not None
-    assert record.kept_because.startswith("no answer could be used after 2 attempts: word 1 is 'size99', expected size")
+    assert record.kept_because.startswith("no answer could be used after 2 attempts: word 1 is 'size99', expected #1")
 
 
 def test_a_model_that_finds_no_end_keeps_the_config_too() -> None:

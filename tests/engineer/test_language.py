@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,11 +14,9 @@ from frozenlab.engineer.dialects.plain import answer_schema, example, parse_answ
 from frozenlab.engineer.sections import USUAL, behaviour
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
-from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
-from tests.engineer.builders import MIXED, context_of, mixed_cell
+from tests.engineer.builders import MIXED, context_of, mixed_cell, of_sizes
 
-CONTEXT = draw_context(np.random.default_rng(4))
-CONFIG = even_config(CONTEXT)
+CONTEXT, CONFIG = of_sizes(4)
 
 
 def answer(**changes: Any) -> str:

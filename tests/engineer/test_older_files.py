@@ -10,11 +10,10 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from frozenlab.cells import KnobChange
-from frozenlab.engineer.dialects.lab import render_context
 from frozenlab.engineer.schema import Claim, Context, Evidence, ProposalRecord, Repair
 from frozenlab.lake.config import EnvironmentConfig
 
-STAGE = Path(__file__).parents[2] / "sessions" / "example-quick" / "stages" / "00"
+STAGE = Path(__file__).parents[2] / "sessions" / "example-long" / "stages" / "00"
 CONFIG = {"agents": 3, "sizes": {"4": {"share": 0.5, "hole_ratio": 0.2, "wait_ratio": 0.3}, "10": {"share": 0.5}}}
 LINE = {"id": "F10", "section": "failures", "size": 10, "text": "Size 10: 50% valid.", "numbers": {"valid": 0.5}, "boards": ["b1"]}
 WHOLE = {"id": "B", "section": "behaviour", "size": None, "text": "Training.", "numbers": {}, "boards": []}
@@ -64,9 +63,9 @@ def test_a_recorded_stage() -> None:
     context = Context.model_validate_json((STAGE / "context.json").read_text(encoding="utf-8"))
     record = ProposalRecord.model_validate_json((STAGE / "proposal.json").read_text(encoding="utf-8"))
     assert json.loads((STAGE / "context.json").read_text(encoding="utf-8"))["schema_version"] == 1
-    assert context.names == ("3", "4", "5", "6", "7", "8") == tuple(record.config_after.cells)
-    assert {cell.place["agents"] for cell in context.cells} == {3} and record.config_after.teams == (3,)
-    assert render_context(context) == context.prompt, "the words that the lab model was given"
+    assert context.names == ("4", "5", "6", "7", "8", "9", "10") == tuple(record.config_after.cells)
+    assert {cell.place["agents"] for cell in context.cells} == {4} and record.config_after.teams == (4,)
+    assert context.prompt is not None and context.prompt.startswith("<engineer> k4 sizes"), "the words that the lab model was given"
     assert record.proposal is not None and {claim.cell for claim in record.proposal.claims} == set(context.names)
     ids = {line.id for line in context.lines}
     assert all(set(claim.evidence) <= ids for claim in record.proposal.claims)

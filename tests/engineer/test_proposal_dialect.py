@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.cells import Config
-from frozenlab.engineer.dialects.lab import ProposalError, ProposalGrammar, parse_proposal, render_context, render_proposal
+from frozenlab.engineer.dialects.lab import (
+    ProposalError,
+    ProposalGrammar,
+    parse_proposal,
+    render_context,
+    render_proposal,
+    words_of_sections,
+)
 from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context
 from frozenlab.engineer.sections import behaviour, failures
@@ -175,3 +182,13 @@ def test_a_proposal_is_read_cell_by_cell() -> None:
         "More often: size 4 with 2 agents; less often: size 4 with 3 agents; harder: size 4 with 3 agents; unchanged: size 6 with 3 agents."
     )
     assert render_proposal(mixed_context(), proposal) == text.replace("hole#3 30% wait#3 40%", "hole#3 keep wait#3 keep")
+
+
+@given(drawn_contexts)
+def test_the_words_of_a_prompt_are_counted_by_section(context_and_config: tuple[Context, Config]) -> None:
+    context, _ = context_and_config
+    counts = words_of_sections(render_context(context))
+    assert set(counts) == set(context.sections)
+    head = render_context(context.model_copy(update={"sections": {}})).split()
+    assert sum(counts.values()) == len(render_context(context).split()) - len(head)
+    assert words_of_sections("You design the environment") == {}

@@ -9,7 +9,6 @@ from frozenlab.engineer.engineers import rules
 from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.tasks.lake.evidence import statistics as of_cell
-from frozenlab.tasks.lake.lab_model.proposals import even_config
 from tests.engineer.builders import context_of, one_cell
 
 FEW_FAULTS = {"hole": 0.05}
@@ -20,7 +19,8 @@ def context(*evidence: Evidence, sizes: tuple[int, ...] = (5,)) -> Context:
 
 
 def proposed(seen: Context) -> Proposal:
-    return rules.propose(seen, even_config(seen))
+    sizes = [int(name) for name in seen.names]
+    return rules.propose(seen, EnvironmentConfig.uniform(sizes))
 
 
 def failures(valid: float, faults: dict[str, float]) -> Evidence:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 
 from frozenlab.engineer.dialects.lab import READABLE, render_context
@@ -14,7 +13,7 @@ from frozenlab.engineer.sections import BY_NAME, NAMES, SECTIONS, Section, help_
 from frozenlab.loop.presets import preset_spec
 from frozenlab.policy.folders import LAB_MODEL
 from frozenlab.tasks.lake.dialects import vocabulary as v
-from frozenlab.tasks.lake.lab_model.proposals import draw_context
+from tests.engineer.builders import of_sizes
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.name)
@@ -33,7 +32,7 @@ def test_the_words_of_the_lab_model_are_those_of_the_shipped_checkpoint() -> Non
 
 
 def test_a_section_without_words_is_left_out_of_the_lab_models_prompt_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    context = draw_context(np.random.default_rng(4))
+    context, _ = of_sizes(4)
     line = Evidence(id="Z", section="failures", cell=None, text="Something new.")
     both = context.model_copy(update={"sections": context.sections | {"failures": (line,)}})
     monkeypatch.setattr("frozenlab.engineer.dialects.lab.READABLE", tuple(s for s in READABLE if s.name != "failures"))

@@ -64,7 +64,7 @@ def test_other_boards_need_a_wait_as_often_as_the_measured_ones() -> None:
 
 def test_the_lab_dialect_has_no_words_for_it_and_keeps_it() -> None:
     context = Context(stage=0, cells=CONFIG.described(), sections={})
-    kept = " ".join(f"size{n} valid{n} unknown hole_ratio up wait_ratio keep expect unknown" for n in CONFIG.sizes)
-    config = " ".join(f"share{n} 50% hole{n} 30% wait{n} 50%" for n in CONFIG.sizes)
+    kept = " ".join(f"#{n} valid#{n} unknown usually unknown because unknown" for n in (1, 2))
+    config = " ".join(f"share#{n} 50% hole#{n} 30% wait#{n} keep expect unknown spread unknown" for n in (1, 2))
     after = parse_proposal(context, CONFIG, f"{kept} <config> {config}").config
     assert after.cells["8"].hole_ratio == 0.3 and after.with_layouts_of(CONFIG) == after

@@ -49,11 +49,10 @@ def test_the_lab_model_trains_on_several_teams_and_engineers_them(tmp_path: Path
     check(session)
     context, record = session.context(0), session.proposal(0)
     assert context is not None and record is not None and record.proposal is not None
-    assert context.prompt == render_context(context) and context.prompt.startswith(
-        "<engineer> k2 sizes size4 size5 k3 sizes size4 size5 k4"
-    )
+    assert context.prompt == render_context(context)
+    assert context.prompt.startswith("<engineer> #1 k2 size4 #2 k2 size5 #3 k3 size4")
     assert {claim.cell for claim in record.proposal.claims} == set(CELLS)
-    assert "k3 size4" in record.attempts[-1].raw and "k3 share4" in record.attempts[-1].raw
+    assert "usually" in record.attempts[-1].raw and "share#3" in record.attempts[-1].raw
     assert "with 3 agents" in " ".join(claim.text for claim in record.proposal.claims)
     tested = predictions(session)
     assert set(tested["cell"]) <= set(CELLS) and (tested["n"] == 4).all()

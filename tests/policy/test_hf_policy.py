@@ -6,7 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -18,7 +17,7 @@ from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError, Sampling
 from frozenlab.policy.settings import LanguageSettings, Lora
 from frozenlab.tasks.lake.family import LAKE
-from frozenlab.tasks.lake.lab_model.proposals import draw_context, even_config
+from tests.engineer.builders import of_sizes
 from tests.tiny_models import boards, build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
@@ -97,8 +96,7 @@ def test_a_model_without_chat_template_reads_bare_text(tiny_model: Path) -> None
 
 def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
     for seed in range(8):
-        context = draw_context(np.random.default_rng(seed))
-        config = even_config(context)
+        context, config = of_sizes(seed)
         asked = conversation(render_request(context), None), answer_schema(context)
         text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, temperature=0.7, seed=seed)
         assert tokens < 3000 and prompt_tokens > 500

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from frozenlab.cells import Cell, Config, Settings
 from frozenlab.engineer.dialects.words import RATIO_WORDS, kind_words, ratios_of
@@ -55,6 +56,15 @@ def render_context(context: Context) -> str:
 def place_of(context: Context, line: Evidence) -> str:
     """The word for the cell that a line speaks of; empty if it speaks of none."""
     return "" if line.cell is None else v.PLACES[context.names.index(line.cell)]
+
+
+def words_of_sections(prompt: str) -> dict[str, int]:
+    """How many words of a prompt each section takes, its tag included; none if the prompt is in another language."""
+    words, names = prompt.split(), {section.tag: section.name for section in READABLE}
+    if words[:1] != [v.ENGINEER]:
+        return {}
+    starts = [place for place, word in enumerate(words) if word in names or word == v.RATIONALE]
+    return {names[words[start]]: end - start for start, end in pairwise(starts)}
 
 
 # --- the grammar of a proposal --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from frozenlab.engineer.dialects.lab import READABLE, line_words, render_context
+from frozenlab.engineer.dialects.lab import words_of_sections
 from frozenlab.engineer.measurements import Behind, StageTables
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import BY_NAME
@@ -89,11 +89,7 @@ def section_tokens(context: Context, record: ProposalRecord | None) -> dict[str,
     models their part of the tokens that the server or the tokenizer counted, by letters."""
     if context.prompt is None:
         return {}
-    if context.tasks.lab is not None and context.prompt == render_context(context):
-        shown = [section for section in READABLE if section.name in context.sections]
-        counts = {
-            section.name: 1 + sum(len(line_words(context, section, line)) for line in context.sections[section.name]) for section in shown
-        }
+    if counts := words_of_sections(context.prompt):
         words = {name: f"{count} token{'s' if count != 1 else ''}" for name, count in counts.items()}
         return dict.fromkeys(context.sections, "the lab model has no words for it") | words
     read = record.attempts[0].prompt_tokens if record is not None and record.attempts else None
