@@ -63,13 +63,15 @@ LAYOUTS = ("scatter", "open", "rooms", "bottleneck", "corridor", "maze", "wareho
 COUNTS = tuple(f"numbers{n}" for n in range(2, 6))
 TIMES_RATIO = "times_ratio"
 USUALLY, BECAUSE, SPREAD = "usually", "because", "spread"
+SELF = "<self>"
+"""Opens the question how likely the model is to solve the task that follows; the answer is a percent word."""
 
 WORDS: tuple[str, ...] = (
     PAD, END, PLAN, ENGINEER, HOLES, MOVES, RATIONALE, CONFIG,
     *HEIGHTS, *WIDTHS, *TEAMS, *AGENTS, *CELLS, *SIZES, *PERCENTS, *TIMES, *SIGNS, *SECTION_TAGS, *EVIDENCE_LETTERS,
     *FAULT_WORDS, *KNOB_WORDS, *DIRECTIONS, *LABELS, *SIZED_WORDS,
     *ARROWS, *DOORS, *MECHANIC_FAULT_WORDS, COUNTDOWN, TARGET, *NUMBERS, TIMES_SIGN, EQUALS, *COUNTDOWN_FAULT_WORDS,
-    *PLACES, *PLACED_WORDS, *LAYOUTS, *COUNTS, TIMES_RATIO, USUALLY, BECAUSE, SPREAD,
+    *PLACES, *PLACED_WORDS, *LAYOUTS, *COUNTS, TIMES_RATIO, USUALLY, BECAUSE, SPREAD, SELF,
 )  # fmt: skip
 """Every token, by id."""
 ID_OF = {word: number for number, word in enumerate(WORDS)}
