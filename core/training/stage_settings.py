@@ -40,6 +40,8 @@ class StageSettings(BaseModel):
     completion may have (dr_grpo)."""
     scale_rewards: Literal["group", "batch", "none"] = "group"
     """GRPO: by the spread of which rewards the advantages of a group are divided."""
+    self_assessment: Annotated[float, Field(ge=0, le=10, exclude_if=lambda weight: weight == 0)] = 0.0
+    """GRPO of a lab model: weight of a second lesson, how often its own plans for each board of a step are valid. 0: it is not taught."""
 
     def scheduled(self, schedule: Schedule) -> Self:
         """The same with another schedule, and its usual warm-up unless these settings name one."""

@@ -12,6 +12,7 @@ It is simpler than GRPO as published, and as strict as on-policy gets:
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
+from frozenlab.policy.lab import self_assessment
 from frozenlab.tasks.lake.dialects.vocabulary import MAX_AGENTS, MAX_TIME
 from frozenlab.training.runs.packing import IGNORED, Text, pack
 from frozenlab.training.stage_run import StageRun
@@ -31,8 +33,20 @@ LONGEST_PLAN = MAX_TIME * MAX_AGENTS + 1
 class GRPORun(StageRun):
     """A stage in which the plans of one board are compared with each other."""
 
+    solved: Mapping[int, float] = {}
+    """Number of each board of the step -> the part of its plans that is valid."""
+
     def trainer(self, folder: Path) -> GRPOTrainer:
-        return self.attach(PackedGRPOTrainer(**self.task(folder), rollout_func=self.rollout))
+        trainer = PackedGRPOTrainer(**self.task(folder), rollout_func=self.rollout)
+        if self.settings.self_assessment:
+            trainer.second_loss = self.self_assessment_loss
+        return self.attach(trainer)
+
+    def self_assessment_loss(self) -> torch.Tensor:
+        """What the policy should have said about each board of the step, were it asked how likely it is to solve it."""
+        policy = self.policy
+        asked = [policy.tokenizer(policy.known(self_assessment.question(self.prompts[i])))["input_ids"] for i in self.solved]
+        return self.settings.self_assessment * self_assessment.loss(policy.model, asked, list(self.solved.values()))
 
     def task(self, folder: Path) -> dict[str, Any]:
         """What the stage asks of any GRPO trainer, however it samples and scores."""
@@ -74,6 +88,8 @@ class GRPORun(StageRun):
         """The reward of each completion; keeps the step's figures and the first boards' completions on the way."""
         group = self.settings.completions_per_board
         judged = self.judge([self.stage.tasks[i] for i in index[::group]], completion_ids, group)
+        valid = judged["valid"].to_numpy(dtype=float).reshape(-1, group).mean(axis=1)
+        self.solved = dict(zip(index[::group], valid.tolist(), strict=True))
         self.figures |= group_figures(self.everywhere(judged)["reward"].to_numpy().reshape(-1, group))
         return judged["reward"].tolist()
 
@@ -91,6 +107,8 @@ class PackedGRPOTrainer(GRPOTrainer):
     """Maximum tokens per packed sequence. Beyond this, masked attention costs more than reading the prompt again."""
     BATCH = 1024
     """Tokens that pass the network together: what they leave on a CPU stays in its cache. Twice or four times as many took longer."""
+    second_loss: Callable[[], torch.Tensor] | None = None
+    """Added to the loss of a step."""
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
         """TRL's loss of all completions, from those that have an advantage; the entropy it logs is theirs."""
@@ -103,7 +121,8 @@ class PackedGRPOTrainer(GRPOTrainer):
         chosen = {key: value[teaching] if torch.is_tensor(value) and value.shape[:1] == (n,) else value for key, value in inputs.items()}
         loss = super()._compute_loss(model, chosen)
         # DAPO divides by the tokens of the whole step, the others by the completions they are given.
-        return loss if self.loss_type == "dapo" else loss * len(teaching) / n
+        whole = loss if self.loss_type == "dapo" else loss * len(teaching) / n
+        return whole if self.second_loss is None else whole + self.second_loss()
 
     def _get_per_token_logps_and_entropies(
         self, model: Any, input_ids: torch.Tensor, attention_mask: torch.Tensor, logits_to_keep: int, *args: Any, **kwargs: Any
