@@ -1,6 +1,7 @@
 """Records again what ships and comes from the lab model: sessions, a fork of one, replays, and results on suites.
 
     make record         about three hours on two cores; run again, it goes on where it was stopped
+    python -m benchmarks.record --quick FOLDER      without the long sessions: minutes
 
 All of it is made in FOLDER (default: ``.cache/record``), with this checkout's code and weights. Only when everything is there does it
 replace what shipped before. Do this once after new weights of the lab model, not after each change: git keeps every recording
@@ -51,6 +52,8 @@ RECORDINGS = {
         Recording("example-quick-kept", "quick", ("fork", "example-quick:1", "--keep", "5", "--title", "Quick session, size 5 kept"), ()),
     )
 }
+QUICK = "quick"
+"""The root of the sessions that take minutes."""
 REPLAYS = ("engineers", "sections")
 """What varies in the replays of stage 2 of the quick session."""
 RESULTS = {"lab-model": ("lab-model", "paper"), "lab-model-train-shape": ("lab-model", "train-shape")} | {
@@ -110,9 +113,9 @@ def shipped_files(session: Path, weights: tuple[int, ...]) -> Iterator[Path]:
             yield path
 
 
-def ship(folder: Path) -> None:
-    """Replaces the recordings of this checkout."""
-    for recording in RECORDINGS.values():
+def ship(folder: Path, recordings: Sequence[Recording], results: Sequence[str]) -> None:
+    """Replaces these recordings of this checkout, and the replays."""
+    for recording in recordings:
         made, target = folder / recording.root / recording.id, places.SESSIONS / recording.id
         shutil.rmtree(target, ignore_errors=True)
         for path in shipped_files(made, recording.weights):
@@ -122,7 +125,7 @@ def ship(folder: Path) -> None:
     for varied in REPLAYS:
         for file in ("task.json", "answers.parquet"):
             shutil.copyfile(folder / "quick" / "replays" / varied / file, places.ASSETS / "replays" / varied / file)
-    for name in RESULTS:
+    for name in results:
         for file in ("boards.parquet", "cells.csv", "report.json"):
             shutil.copyfile(folder / "results" / name / file, places.ASSETS / "results" / name / file)
 
@@ -130,14 +133,20 @@ def ship(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", nargs="?", type=Path, default=places.workplace() / ".cache" / "record")
-    folder = parser.parse_args().folder.resolve()
-    roots = dict.fromkeys(recording.root for recording in RECORDINGS.values())
-    chains = [[recording for recording in RECORDINGS.values() if recording.root == root] for root in roots]
+    parser.add_argument("--quick", action="store_true", help="without the long sessions and their results, which take the most time")
+    options = parser.parse_args()
+    folder = options.folder.resolve()
+    recordings = [recording for recording in RECORDINGS.values() if recording.root == QUICK or not options.quick]
+    sessions = {recording.id for recording in recordings}
+    results = [name for name, (model, _) in RESULTS.items() if ":" not in model or model.partition(":")[0] in sessions]
+    chains = [
+        [recording for recording in recordings if recording.root == root] for root in {recording.root: None for recording in recordings}
+    ]
     with ThreadPoolExecutor(2) as cores:
         list(cores.map(lambda chain: record_all(folder, chain), chains))
-        list(cores.map(lambda name: measure(folder, name), RESULTS))
+        list(cores.map(lambda name: measure(folder, name), results))
         list(cores.map(lambda varied: ask(folder, varied), REPLAYS))
-    ship(folder)
+    ship(folder, recordings, results)
 
 
 if __name__ == "__main__":

@@ -28,11 +28,9 @@ def test_a_session_ships_without_log_and_optimizer_and_with_the_weights_asked_fo
     (tmp_path / "shipped" / "example-quick").mkdir(parents=True)
     (tmp_path / "shipped" / "example-quick" / "of-an-earlier-recording").touch()
     monkeypatch.setattr(places, "SESSIONS", tmp_path / "shipped")
-    monkeypatch.setattr(record, "RECORDINGS", {"example-quick": record.RECORDINGS["example-quick"]._replace(weights=(1,))})
     monkeypatch.setattr(record, "REPLAYS", ())
-    monkeypatch.setattr(record, "RESULTS", {})
 
-    record.ship(tmp_path)
+    record.ship(tmp_path, [record.RECORDINGS["example-quick"]._replace(weights=(1,))], ())
 
     shipped = tmp_path / "shipped" / "example-quick"
     left_out = {path.relative_to(made) for path in made.rglob("*") if path.is_file()} - {
