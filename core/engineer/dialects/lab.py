@@ -212,7 +212,8 @@ def keeps_ratios(before: Settings, after: Settings) -> bool:
 
 def claims_of(cell: Cell, words: CellWords, before: Settings, after: Settings) -> Iterator[Claim]:
     """One claim a knob that is turned, or one that the cell is kept."""
-    for knob in list(turned(before, after)) or [None]:
+    knobs: list[str | None] = [*turned(before, after)]
+    for knob in knobs or [None]:
         yield claim_on(
             cell.name,
             cell.words,

@@ -44,7 +44,7 @@ class GRPORun(StageRun):
 
     def self_assessment_loss(self) -> torch.Tensor:
         """What the policy should have said about each board of the step, were it asked how likely it is to solve it."""
-        policy = self.policy
+        policy: Any = self.policy
         asked = [policy.tokenizer(policy.known(self_assessment.question(self.prompts[i])))["input_ids"] for i in self.solved]
         return self.settings.self_assessment * self_assessment.loss(policy.model, asked, list(self.solved.values()))
 

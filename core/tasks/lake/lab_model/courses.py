@@ -17,12 +17,14 @@ from frozenlab.lake.config_cell import Layout
 from frozenlab.lake.draw.generator import random_instances
 from frozenlab.lake.rules import Paths, walk
 from frozenlab.lake.suites import held_out
+from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.countdown.dialects.lab import CountdownInLabWords, render_chain
 from frozenlab.tasks.countdown.drawing import CountdownTask, draw
 from frozenlab.tasks.countdown.steps import shortest_chains
 from frozenlab.tasks.lake.lab_model.auxiliary import Insight, insight, nothing_to_see
 from frozenlab.tasks.lake.lab_model.guises import guise, plan_example
+from frozenlab.tasks.lake.lab_model.own_rates import own_rates as measured_rates
 from frozenlab.tasks.lake.lab_model.proposals import demonstrations
 from frozenlab.tasks.lake.teacher import padded
 from frozenlab.training.examples import Example, to_example
@@ -120,6 +122,17 @@ def proposals(n: int, seed: int) -> Texts:
     return Texts([to_example(*pair) for pair in demonstrations(n, seed)])
 
 
+def own_rates(n: int, seed: int, policy: LabPolicy) -> Texts:
+    """About ``n`` questions to ``policy`` how likely it is to solve a task."""
+    return Texts([to_example(*pair) for pair in measured_rates(policy, n, seed)])
+
+
+def drawn(name: str, n: int, seed: int, policy: LabPolicy) -> Course:
+    """The course of a name, for ``policy``. Raises KeyError if there is none."""
+    return own_rates(n, seed, policy) if name == OWN_RATES else COURSES[name](n, seed)
+
+
+OWN_RATES = "own-rates"
 COURSES: Mapping[str, Callable[[int, int], Course]] = {
     "scatter": partial(boards, "scatter", TEAMS),
     "corridor": partial(boards, "corridor", SMALLER_TEAMS),
@@ -129,3 +142,4 @@ COURSES: Mapping[str, Callable[[int, int], Course]] = {
     "proposals": proposals,
 }
 """Name -> what draws the course: from the number of different lessons, and a seed."""
+NAMES = (*COURSES, OWN_RATES)

@@ -113,7 +113,7 @@ def config_of(kinds: Sequence[BoardKind], counts: Sequence[int], rng: np.random.
     boards = [dict(kind._asdict(), share=next(shares), hole_ratio=grid(rng, 0.5), wait_ratio=grid(rng, 0.9)) for kind in kinds]
     tasks = {name_of(count): CountdownCell(share=next(shares), times_ratio=grid(rng, 1.0)) for count in counts}
     of_boards, of_tasks = sum(own["share"] for own in boards), sum(own.share for own in tasks.values())
-    lake = EnvironmentConfig.of(CellConfig(**own | {"share": own["share"] / of_boards}) for own in boards)  # type: ignore[arg-type]
+    lake = EnvironmentConfig.of(CellConfig(**own | {"share": own["share"] / of_boards}) for own in boards)
     if not tasks:
         return lake
     countdown = CountdownConfig(cells={name: own.model_copy(update={"share": own.share / of_tasks}) for name, own in tasks.items()})

@@ -28,7 +28,7 @@ from frozenlab.policy.lab.model import build_network, build_tokenizer, grown
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.tasks.lake.dialects.vocabulary import WORDS
 from frozenlab.tasks.lake.lab_model.auxiliary import IGNORED, InsightHead
-from frozenlab.tasks.lake.lab_model.courses import COURSES, Course, Lesson
+from frozenlab.tasks.lake.lab_model.courses import NAMES, Course, Lesson, drawn
 from frozenlab.training.examples import Example
 from frozenlab.training.optimizers import MuonAndAdamW, fast_bfloat16
 
@@ -174,8 +174,8 @@ AttentionMaskInterface.register(FLOAT32_ATTENTION, ALL_MASK_ATTENTION_FUNCTIONS[
 def share_of_course(said: str) -> tuple[str, float]:
     """``NAME=SHARE`` as name and share. Raises ArgumentTypeError if there is no such course, or its share is no number above 0, up to 1."""
     name, _, share = said.partition("=")
-    if name not in COURSES:
-        raise argparse.ArgumentTypeError(f"there is no course {name[:40]!r}; there are {', '.join(COURSES)}")
+    if name not in NAMES:
+        raise argparse.ArgumentTypeError(f"there is no course {name[:40]!r}; there are {', '.join(NAMES)}")
     try:
         part = float(share)
     except ValueError:
@@ -192,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="checkpoint folder to write")
     parser.add_argument(
         "--course", type=share_of_course, action="append", required=True, dest="courses", metavar="NAME=SHARE",
-        help=f"a course and its share of the examples; say it for each course to learn; there are {', '.join(COURSES)}",
+        help=f"a course and its share of the examples; say it for each course to learn; there are {', '.join(NAMES)}",
     )  # fmt: skip
     parser.add_argument("--lessons", type=int, default=DEFAULT_LESSONS, help="different lessons to draw, by the shares")
     parser.add_argument("--presentations", type=int, default=defaults.presentations, help="examples shown in all")
@@ -215,7 +215,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     source = options.continue_from
     network = grown(LabPolicy.load(source).model, options.seed) if source else build_network(options.seed)
     policy = LabPolicy(network, build_tokenizer())
-    courses = {COURSES[name](math.ceil(options.lessons * share), options.seed): share for name, share in shares.items()}
+    courses = {drawn(name, math.ceil(options.lessons * share), options.seed, policy): share for name, share in shares.items()}
     print(f"{policy.model.num_parameters()} parameters, {shares}, {settings}", flush=True)
 
     def report(progress: Progress) -> None:
