@@ -8,11 +8,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.hashes import canonical_hash, canonical_hashes
 from frozenlab.lake.exits import ARROWS, DOORS
 from frozenlab.lake.rules import judge_paths
 from frozenlab.lake.suites import held_out
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.tasks.countdown.answer import Answer
+from frozenlab.tasks.countdown.config import CountdownConfig
 from frozenlab.tasks.countdown.dialects.lab import read_steps
 from frozenlab.tasks.countdown.drawing import CountdownTask
 from frozenlab.tasks.countdown.drawing import held_out as countdown_held_out
@@ -21,7 +25,17 @@ from frozenlab.tasks.lake.dialects.lab import parse_plan, render_board
 from frozenlab.tasks.lake.dialects.vocabulary import END, NUMBERS, WORDS
 from frozenlab.tasks.lake.lab_model import courses
 from frozenlab.tasks.lake.lab_model.auxiliary import IGNORED
-from frozenlab.tasks.lake.lab_model.courses import COURSES, SMALLER_TEAMS, TEAMS, Lesson, SolvedBoards, boards, countdown, proposals
+from frozenlab.tasks.lake.lab_model.courses import (
+    COURSES,
+    SMALLER_TEAMS,
+    TEAMS,
+    Lesson,
+    SolvedBoards,
+    boards,
+    countdown,
+    drawn,
+    proposals,
+)
 from frozenlab.tasks.lake.lab_model.guises import guise
 from frozenlab.tasks.lake.lab_model.proposals import demonstrations
 
@@ -108,3 +122,13 @@ def test_proposals_are_the_demonstrations_as_they_stand() -> None:
     lessons = [course.lesson(rng) for _ in range(100)]
     assert {texts(lesson) for lesson in lessons} == demonstrated
     assert all((lesson.insight.ways == IGNORED).all() for lesson in lessons)
+
+
+def test_own_rates_are_those_of_the_models_sampled_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    easy = EnvironmentConfig.uniform((3,), hole_ratio=0.0, wait_ratio=0.0)
+    monkeypatch.setattr("frozenlab.tasks.lake.lab_model.own_rates.kinds", lambda: [easy, CountdownConfig()])
+    untrained = LabPolicy(build_network(hidden=32, layers=2, intermediate=64), build_tokenizer())
+    course = drawn("own-rates", 12, 5, untrained)
+    asked = [texts(course.lesson(np.random.default_rng(seed))) for seed in range(30)]
+    assert {prompt.split()[1] for prompt, _ in asked} == {"<plan>", "<countdown>"}
+    assert {completion for _, completion in asked} == {"0%"}, "it can do nothing yet"
