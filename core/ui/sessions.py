@@ -136,7 +136,7 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         type="primary",
         key="start-quick",
         width=width,
-        help="Three stages with the lab model, in under ten minutes on two cores.",
+        help="Three stages with the lab model, in under three minutes on two cores.",
     ):
         start(preset_spec("quick"))
 

@@ -52,7 +52,7 @@ def page() -> None:
     if found:
         session_list(found, len(known))
     else:
-        st.info("No session has run here yet. The quick session takes under ten minutes on two cores and fills this page.")
+        st.info("No session has run here yet. The quick session takes under three minutes on two cores and fills this page.")
     if hero is not None:
         sessions.problems(hero)
     sessions.unreadable(store)
