@@ -14,7 +14,10 @@ from frozenlab.diagnosis.scoring import Rate, rate
 from frozenlab.diagnosis.store import Answer, Diagnosis
 from frozenlab.diagnosis.task import DiagnosisError
 from frozenlab.files import write_text
+from frozenlab.places import ASSETS
 from frozenlab.students.store import Student, open_student
+
+RECORDED = ASSETS / "diagnosis" / "report.json"
 
 
 class Found(BaseModel):
@@ -122,6 +125,11 @@ def compiled(diagnosis_id: str, title: str, students: Sequence[Student], answers
     return DiagnosisReport(
         id=diagnosis_id, title=title, students=tuple(student.id for student in students), chance=chance, found=tuple(found)
     )
+
+
+def recorded() -> DiagnosisReport | None:
+    """The report that ships with the project; None if there is none."""
+    return DiagnosisReport.model_validate_json(RECORDED.read_text(encoding="utf-8")) if RECORDED.exists() else None
 
 
 def table(report: DiagnosisReport) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from frozenlab.diagnosis import launch
 from frozenlab.diagnosis.page.figure import diagnosis_figure
-from frozenlab.diagnosis.report import DiagnosisReport, report_of, shown_words
+from frozenlab.diagnosis.report import DiagnosisReport, recorded, report_of, shown_words
 from frozenlab.diagnosis.store import Diagnosis, diagnoses
 from frozenlab.diagnosis.task import task_for
 from frozenlab.errors import LabError
@@ -28,11 +28,9 @@ HELP = (
 
 
 def diagnosis_section() -> None:
-    """The newest diagnosis, or the button that starts one; nothing where there are neither diagnoses nor students."""
+    """The newest diagnosis, or the recorded one, and the button that starts one."""
     store = sessions.store()
     found, planted = diagnoses(store), candidates(store)
-    if not found and not planted:
-        return
     with st.container(key="diagnosis"):
         st.subheader("Who finds a planted weakness?", anchor=False, help=HELP)
         refusals.show_reason(ERROR)
@@ -41,9 +39,11 @@ def diagnosis_section() -> None:
             watch(live)
             return
         shown = choose(found) if found else None
-        report = own_report(str(shown.dir), shown.state().progress) if shown else None
+        report = own_report(str(shown.dir), shown.state().progress) if shown else recorded()
         if report is not None:
             show(report)
+        if not found:
+            st.caption("Recorded. Students of your own, made with `frozenlab students make`, can be asked about here.")
         with st.container(horizontal=True, vertical_alignment="center"):
             if shown is not None and shown.state().status != "done":
                 why = shown.state().error
@@ -92,7 +92,7 @@ def show(report: DiagnosisReport) -> None:
             )
         with st.expander(f"The {len(report.students)} students"):
             st.markdown("\n".join(f"- {markup.plain(name)}" for name in report.students))
-            st.caption("Their weaknesses were made by practice of everything else. The command line shows their certificates:")
+            st.caption("Their weaknesses were made. The command line makes them, and shows their certificates:")
             st.code(f"frozenlab students show {report.students[0]}", language="bash")
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.diagnosis.page.section import diagnosis_section
+from frozenlab.places import ASSETS
 from frozenlab.studies.grid import Measure
 from frozenlab.studies.page.downloads import chosen, downloads
 from frozenlab.studies.page.form import start_form
@@ -18,6 +19,9 @@ from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
 from frozenlab.studies.report_page import detectable, written_before
 from frozenlab.studies.tables import MEASURES, StudyReport
 from frozenlab.ui import markup, refusals, sessions, theme
+
+FINDINGS = ASSETS / "findings.md"
+"""README holds the same text."""
 
 
 def page() -> None:
@@ -29,6 +33,7 @@ def page() -> None:
     if action.button("New study", type="primary", key="study-new", width="stretch"):
         start_form()
     refusals.show_reason(ERROR)
+    findings()
     diagnosis_section()
     shown = choose_study(everything(), picker)
     if shown.study is not None and shown.study.state().live:
@@ -40,6 +45,12 @@ def page() -> None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
     else:
         show_report(report)
+
+
+def findings() -> None:
+    """What was found so far, in ten sentences."""
+    with st.expander("What this lab can see, and what it found"):
+        st.markdown(FINDINGS.read_text(encoding="utf-8"))
 
 
 def choose_study(found: Mapping[str, ShownStudy], picker: DeltaGenerator) -> ShownStudy:

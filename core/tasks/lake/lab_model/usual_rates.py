@@ -2,7 +2,7 @@
 
     python -m frozenlab.tasks.lake.lab_model.usual_rates CHECKPOINT
 
-writes ``usual_rates.json`` beside this module, and is run again with new weights before their engineer is taught.
+writes ``data/usual_rates.json``, and is run again with new weights before their engineer is taught.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from frozenlab.lake.draw.feasible import undrawable
 from frozenlab.tasks.countdown.config import COUNTS, CountdownCell, CountdownConfig, name_of
 from frozenlab.tasks.families import family_of
 
-TABLE = Path(__file__).with_name("usual_rates.json")
+TABLE = Path(__file__).parent / "data" / "usual_rates.json"
 TEAMS = (2, 3, 4, 5)
 TASKS = 48
 """Of each kind."""
