@@ -28,6 +28,10 @@ def fault_label(name: str) -> str:
     return next((family.outcomes[name].label for family in families.FAMILIES if name in family.outcomes), name.replace("_", " "))
 
 
+SEEN = 0.005
+"""Two settings that differ by less are written the same."""
+
+
 def claim_on(
     cell: str,
     words: str,
@@ -60,7 +64,7 @@ def claim_sentence(claim: Claim, cell: str) -> str:
         what = "keep its ratios"
     elif claim.before is None:
         what = f"set the {setting_words(claim.knob)} to {claim.after:.2f}"
-    elif claim.after is not None and abs(claim.after - claim.before) < 1e-9:
+    elif claim.after is not None and abs(claim.after - claim.before) < SEEN:
         what = f"keep the {setting_words(claim.knob)} at {claim.before:.2f}"
     else:
         verb = "raise" if claim.after is not None and claim.after > claim.before else "lower"

@@ -35,4 +35,4 @@ def test_two_hundred_of_two_hundred_proposals_parse_and_most_say_what_the_teache
             said += 1
     assert len(section_sets) > 20
     assert read / said > 0.95, "the model no longer reads the rates that its teacher reads"
-    assert blamed / said > 0.7, "the model no longer blames the faults that its teacher blames"
+    assert blamed / said > 0.5, "the model no longer blames the faults that its teacher blames"

@@ -103,4 +103,4 @@ def test_a_fork_counts_with_the_session_that_it_was_forked_from() -> None:
 def test_the_recorded_session_predicted_more_than_it_gained(session: Session) -> None:
     one = score("policy", predictions(SessionStore().open("example-long")))
     assert one.n > 10 and one.predicted > 0.05 > 0.02 > one.measured, "+5.5 points against +0.7: inside of most intervals of 40 boards"
-    assert "p + 0.3 p(1-p)" in source(session.spec)
+    assert "win back of a fall below the usual rate" in source(session.spec)

@@ -236,7 +236,7 @@ def test_the_ledger_compares_predicted_with_measured_changes_and_names_their_sou
         f"It predicted {points(scored.predicted)} points on average, and {points(scored.measured)} came** (n = {scored.n} predictions)"
         in said
     )
-    assert "p + 0.3 p(1-p)" in said and "Measured on validation boards, which the engineer saw too" in said
+    assert "win back of a fall below the usual rate" in said and "Measured on validation boards, which the engineer saw too" in said
 
 
 def test_results_are_those_of_the_test_boards_and_what_was_proposed_first_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,10 +24,11 @@ from tests.planted import CONFIG, planted
 pytestmark = pytest.mark.usefixtures("sessions_folder")
 
 
-def test_without_students_nothing_is_said_of_them() -> None:
+def test_without_students_none_is_offered_and_the_recorded_diagnosis_is_shown() -> None:
     app = open_page("train")
     assert "form_student" not in [box.key for box in app.selectbox]
-    assert "weakness" not in words(open_page("studies"))
+    said = words(open_page("studies"))
+    assert "Who finds a planted weakness?" in said and "Recorded." in said and "Ask engineers about" not in said
 
 
 def test_a_student_is_trained_on_the_config_that_its_weakness_is_about(sessions_folder: Path, launched: list[SessionSpec]) -> None:

@@ -141,7 +141,7 @@ def test_what_a_preset_filled_in_can_be_changed(launched: list[SessionSpec]) -> 
         (("selectbox", "form_method"), "imitation", "frozenlab run --preset quick --method imitation"),
         (("selectbox", "form_engineer"), "rules", "frozenlab run --preset quick --engineer rules"),
         (("number_input", "form_seed"), 5, "frozenlab run --preset quick --seed 5"),
-        (("segmented_control", "form_schedule"), "per-stage", "frozenlab run --preset quick --schedule per-stage"),
+        (("segmented_control", "form_schedule"), "constant", "frozenlab run --preset quick --schedule constant"),
         (("number_input", "form_steps"), 7, "frozenlab run spec.json"),
     ],
 )

@@ -56,7 +56,7 @@ def test_tokens_of_the_lab_dialect_are_counted_word_by_word(session: Session) ->
     assert context is not None and context.prompt == render_context(context)
     counts = section_tokens(context, None)
     in_sections = sum(int(words.split()[0]) for words in counts.values())
-    others = 2 + 1 + len(context.cells) + 1  # task and team, "sizes" and each of them, "rationale"
+    others = 1 + 3 * len(context.cells) + 1  # the task; place, team and size of each cell; "rationale"
     assert in_sections + others == len(context.prompt.split()) and set(counts) == set(context.sections)
 
 
