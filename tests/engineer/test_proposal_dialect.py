@@ -61,9 +61,8 @@ def test_the_teachers_proposal_survives_the_dialect_up_to_rounding(context_and_c
     taught = tutor.propose(context, config)
     read = parse_proposal(context, config, render_proposal(context, taught))
     for name, cell in taught.config.cells.items():
-        assert read.config.cells[name].share == pytest.approx(
-            cell.share, abs=0.16
-        )  # up to eleven shares, each 0.0125 off or 0.025 at least
+        # No share is written as less than 0.025, so ten small ones take up to a fifth of the boards.
+        assert read.config.cells[name].share == pytest.approx(cell.share, abs=0.21)
         was, now = (own.cells[name].settings() for own in (config, read.config))
         assert {knob: now[knob] for knob in now if knob != "share"} == {knob: was[knob] for knob in was if knob != "share"}
     told = {claim.cell: claim for claim in read.claims}

@@ -46,7 +46,7 @@ def short(title: str, words: str, *, stages: int, test_boards: int, steps: Mappi
         steps: by training method, those of one stage.
         schedule: of the learning rate with GRPO.
     """
-    grpo = {"boards_per_step": 32} | ({} if schedule == "linear" else {"schedule": schedule})
+    grpo: dict[str, Any] = {"boards_per_step": 32} | ({} if schedule == "linear" else {"schedule": schedule})
     numbers = {"grpo": grpo, "imitation": {"completions_per_board": 2}, "expert-iteration": {}}
     return Preset(
         title=title,
