@@ -17,13 +17,14 @@ from frozenlab.engineer.ask import ask
 from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Models
+from frozenlab.errors import GenerationError
 from frozenlab.files import write_parquet
 from frozenlab.jobs.environment import THREADS
 from frozenlab.policy.evaluation import answer_row, evaluate, frame
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy, Sampling
 from frozenlab.students.making import certified_tasks, practised_tasks
-from frozenlab.students.recipe import UNTRAINED
+from frozenlab.students.recipe import UNTRAINED, Recipe
 from frozenlab.students.store import Student
 from frozenlab.tasks.task import Task
 from frozenlab.training.reward import reward
@@ -81,12 +82,13 @@ def measurements(task: DiagnosisTask, student: Student, policy: Policy, folder: 
     config = evenly(recipe.config)
     cells = len(config.cells)
     certified = certified_tasks(recipe)
-    kept_out = [one for tasks in certified for one in tasks] + practised_tasks(recipe, certified)[: recipe.boards]
-    validation = recipe.family.draw(config, task.boards_per_cell * cells, seeds.derive(task.seed, "diagnosis/validation"), kept_out)
-    kept_out += validation
+    known = [one for tasks in certified for one in tasks]
+    practised = practised_tasks(recipe, certified)[: recipe.boards]
+    validation = new_tasks(recipe, task.boards_per_cell * cells, seeds.derive(task.seed, "diagnosis/validation"), known, practised)
     drawn: list[Task] = []
     if task.sampled_boards:
-        drawn = recipe.family.draw(config, task.sampled_boards * cells, seeds.derive(task.seed, "diagnosis/boards"), kept_out)
+        seed = seeds.derive(task.seed, "diagnosis/boards")
+        drawn = new_tasks(recipe, task.sampled_boards * cells, seed, known + validation, practised)
     sampled = kept(folder / f"{student.id}-sampled.parquet", lambda: sampled_answers(task, policy, drawn)) if drawn else None
     return StageMeasurements(
         stage=None,
@@ -98,6 +100,16 @@ def measurements(task: DiagnosisTask, student: Student, policy: Policy, folder: 
         last_proposal=None,
         sampled=None,
     )
+
+
+def new_tasks(recipe: Recipe, n: int, seed: int, known: list[Task], practised: list[Task]) -> list[Task]:
+    """As many tasks of each cell that are not ``known``, and were not practised unless a cell is too small for that, as Countdown with two
+    numbers. Raises GenerationError if there are none left that are not known."""
+    config = evenly(recipe.config)
+    try:
+        return recipe.family.draw(config, n, seed, known + practised)
+    except GenerationError:
+        return recipe.family.draw(config, n, seed, known)
 
 
 def kept(path: Path, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:

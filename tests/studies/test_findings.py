@@ -1,0 +1,12 @@
+"""What was found is told in the same words on the Studies page and in README."""
+
+from __future__ import annotations
+
+from frozenlab.places import ROOT
+from frozenlab.studies.page.page import FINDINGS
+
+
+def test_readme_tells_what_the_page_tells() -> None:
+    found = FINDINGS.read_text(encoding="utf-8")
+    assert f"<!-- findings -->\n{found}<!-- findings: end -->" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(found.splitlines()) == 10
