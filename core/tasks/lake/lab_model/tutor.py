@@ -1,8 +1,8 @@
 """The tutor, the teacher of the lab model's engineer: it knows how well the lab model usually does, and gives boards to what has fallen.
 
 The gate (``docs/instrument.md``) says that what a student has lost comes back by boards of that cell and by hardly any others. So a board
-helps the cell that it is drawn for, and the best shares follow from two numbers a cell: the valid rate that the evidence shows, and the rate
-that is *usual* there (:mod:`frozenlab.tasks.lake.lab_model.usual_rates`).
+helps the cell that it is drawn for, and the best shares follow from two numbers a cell: the valid rate that the evidence shows, and the
+rate that is *usual* there (:mod:`frozenlab.tasks.lake.lab_model.usual_rates`).
 
 1. **Read** the valid rate: from `failures` (held-out tasks), else `behaviour` (sampled answers), else `preserved`.
 2. **Room**: how far it lies below the usual rate, if by more than MARGIN. What was never learnt, the rest up to 100 %, counts a tenth.
