@@ -37,6 +37,12 @@ CHARTS = {"effects": 1, "arms": 2, "sizes": 1}
 """Figures of each view."""
 
 
+@pytest.fixture(autouse=True)
+def no_recorded_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its figure and table stand above every study; here only those of studies are counted."""
+    monkeypatch.setattr("frozenlab.diagnosis.page.section.recorded", lambda: None)
+
+
 def recorded(folder: Path) -> StudyReport:
     return StudyReport.model_validate_json((folder / "report.json").read_text())
 
