@@ -1,14 +1,16 @@
-"""Writes the confirmatory test of docs/instrument.md: the study's file, and the recipes of its four students.
+"""Writes the studies of docs/instrument.md: two confirmatory tests and a null study, with the recipes of their students.
 
 python -m benchmarks.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
+
+The students of the other two are ready-made ones of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,15 @@ WEAK = {"a": ("2@9", "2@doors6"), "b": ("3@corridor6", "numbers2"), "c": ("4@6",
 SEEDS = {"a": 3, "b": 2, "c": 3, "d": 2}
 """Those of seed 2 of a and c came out not as planned."""
 TRAINING: dict[str, Any] = {
-    "method": "imitation", "steps": 24, "boards_per_step": 16, "completions_per_board": 4, "learning_rate": 3e-3, "schedule": "per-stage",
+    "method": "imitation", "boards_per_step": 16, "completions_per_board": 4, "learning_rate": 3e-3, "schedule": "per-stage",
     "temperature": 0.7,
 }  # fmt: skip
+AXES = {"agents-3": "3@corridor6", "agents-4": "4@6", "layout-doors": "2@doors6", "size-9": "2@9", "numbers-2": "numbers2"}
+"""The axes of the ready-made students -> the cell of each."""
+NEW_SEEDS = (4, 5)
+"""No other measurement used students of these seeds."""
+TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
+BLIND = {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]}
 
 
 def best_for(config: Config, weak: Sequence[str]) -> Config:
@@ -38,37 +46,90 @@ def best_for(config: Config, weak: Sequence[str]) -> Config:
     )
 
 
-def study(config: Config) -> StudySpec:
-    oracle = {f"student:confirm-{name}": best_for(config, weak) for name, weak in WEAK.items()}
-    arms = [
-        {"name": "taught", "engineer": "policy"},
-        {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]},
-        {"name": "rules", "engineer": "rules"},
-        {"name": "learnability", "engineer": "learnability"},
-        {"name": "uniform", "engineer": "uniform"},
-        {"name": "again", "engineer": "uniform", "draws": 1},
-        {"name": "oracle", "configs": oracle},
-    ]
+def first_test(config: Config) -> StudySpec:
+    """Four students, some of them misled about two cells; every engineer."""
+    return study(
+        config,
+        title="Is the taught engineer better?",
+        arms=[
+            *(TAUGHT, BLIND, {"name": "rules", "engineer": "rules"}, {"name": "learnability", "engineer": "learnability"}),
+            *(UNIFORM, {"name": "again", "engineer": "uniform", "draws": 1}),
+        ],
+        weak={f"student:confirm-{name}": weak for name, weak in WEAK.items()},
+        hypothesis="The lab model's engineer, taught by usual rates, puts the boards on what a student that it never met has lost, "
+        "and so wins back more in one short stage than rules, uniform and itself without failures.",
+        prediction="Taught - rules +5 points, taught - uniform (the best constant config) +3, taught - taught-blind +3; "
+        "60 per cent of headroom; A/A below 1 over students.",
+        stopping_rule="All 168 sessions, once. A session that fails is resumed once and then counts as missing.",
+        primary=[{"arm": "taught", "than": than} for than in ("rules", "uniform", "taught-blind")],
+    )
+
+
+def second_test(config: Config) -> StudySpec:
+    """Ten students, each misled about one cell, as those of the gate; the two comparisons that the first test left open."""
+    return study(
+        config,
+        title="Is the taught engineer better than uniform? Ten students",
+        arms=[TAUGHT, BLIND, UNIFORM],
+        weak={f"student:misled-about-{axis}-seed-{seed}": (cell,) for seed in NEW_SEEDS for axis, cell in AXES.items()},
+        hypothesis="For students that lack one thing the taught engineer wins back more in one short stage than uniform, the best constant "
+        "config, and than itself without failures.",
+        prediction="Taught - uniform +3 points (+1 to +5), taught - taught-blind +4 (+1 to +7), oracle - uniform +3.5, oracle - taught "
+        "+0.5; 60 per cent of headroom.",
+        stopping_rule="All 240 sessions, once. A session that fails is resumed once and then counts as missing. A student whose "
+        "certificate refuses its weakness is replaced by that of the next seed, before any session.",
+        primary=[{"arm": "taught", "than": than} for than in ("uniform", "taught-blind")],
+    )
+
+
+def null_study(config: Config) -> StudySpec:
+    """Six arms that differ in nothing but the draws of training: what is clear here is chance."""
+    return study(
+        config,
+        title="A null study: six arms that differ in nothing but the draws",
+        arms=[{"name": f"same-{draws}", "engineer": "fixed", "draws": draws} for draws in range(6)],
+        weak={f"student:misled-about-{axis}": (AXES[axis],) for axis in ("agents-4", "size-9", "layout-doors", "agents-3")},
+        seeds=[1, 2, 3],
+        steps=12,
+        oracle=False,
+        hypothesis="Comparisons of arms that are the same are clear of zero no more often than 1 in 20.",
+        prediction="0 to 2 of the 15 comparisons of valid rates are clear of zero before correction; none after it.",
+        stopping_rule="All 72 sessions, once.",
+        primary=[],
+    )
+
+
+def study(
+    config: Config,
+    *,
+    arms: Sequence[Mapping[str, Any]],
+    weak: Mapping[str, Sequence[str]],
+    seeds: Sequence[int] = (1, 2, 3, 4, 5, 6),
+    steps: int = 24,
+    oracle: bool = True,
+    **fields: Any,
+) -> StudySpec:
+    """One short stage of each student under each arm: engineers asked first, guard open, suite by seed, sealed test.
+
+    Args:
+        weak: student -> the cells that it was misled about.
+        oracle: add the arm that knows these cells.
+    """
+    best = {"name": "oracle", "configs": {student: best_for(config, cells) for student, cells in weak.items()}}
     session = {
-        "stages": 1, "initial_config": config, "training": TRAINING, "ask_first": True, "engineer": "policy",
+        "stages": 1, "initial_config": config, "training": TRAINING | {"steps": steps}, "ask_first": True, "engineer": "policy",
         "suite": {"family": "mixed", "boards_per_cell": 40}, "test": {"family": "mixed", "boards_per_cell": 60},
         "sections": ["failures", "statistics"], "guard": {"max_step": 1.0},
     }  # fmt: skip
     return StudySpec.model_validate(
         {
-            "title": "Is the taught engineer better?",
             "session": session,
-            "arms": arms,
-            "students": list(oracle),
-            "seeds": [1, 2, 3, 4, 5, 6],
+            "arms": [*arms, best] if oracle else arms,
+            "students": list(weak),
+            "seeds": seeds,
             "suite_by_seed": True,
             "smallest_effect": 0.02,
-            "hypothesis": "The lab model's engineer, taught by usual rates, puts the boards on what a student that it never met has lost, "
-            "and so wins back more in one short stage than rules, uniform and itself without failures.",
-            "prediction": "Taught - rules +5 points, taught - uniform (the best constant config) +3, taught - taught-blind +3; "
-            "60 per cent of headroom; A/A below 1 over students.",
-            "stopping_rule": "All 168 sessions, once. A session that fails is resumed once and then counts as missing.",
-            "primary": [{"arm": "taught", "than": than} for than in ("rules", "uniform", "taught-blind")],
+            **fields,
         }
     )
 
@@ -82,7 +143,8 @@ def main() -> None:
     for name, weak in WEAK.items():
         recipe = Recipe.model_validate(misled(config, (name, weak), SEEDS[name]).model_dump() | {"title": f"Confirm {name}"})
         write_text(folder / f"confirm-{name}.json", recipe.model_dump_json(indent=1))
-    write_text(folder / "confirm.json", study(config).model_dump_json(indent=1))
+    for name, spec in {"confirm": first_test(config), "confirm-again": second_test(config), "null": null_study(config)}.items():
+        write_text(folder / f"{name}.json", spec.model_dump_json(indent=1))
 
 
 if __name__ == "__main__":
