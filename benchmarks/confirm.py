@@ -15,35 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from frozenlab.cells import Config, evenly
-from frozenlab.engineer.guard import USUAL
 from frozenlab.files import write_text
 from frozenlab.students.menu import misled, usual_config
 from frozenlab.students.recipe import Recipe
+from frozenlab.studies.grid import Arm
+from frozenlab.studies.on_students import TRAINING, oracle_arm, short_stage
 from frozenlab.studies.spec import StudySpec
 
 WEAK = {"a": ("2@9", "2@doors6"), "b": ("3@corridor6", "numbers2"), "c": ("4@6",), "d": ("2@doors6",)}
 """Student -> the cells that it was misled about."""
 SEEDS = {"a": 3, "b": 2, "c": 3, "d": 2}
 """Those of seed 2 of a and c came out not as planned."""
-TRAINING: dict[str, Any] = {
-    "method": "imitation", "boards_per_step": 16, "completions_per_board": 4, "learning_rate": 3e-3, "schedule": "per-stage",
-    "temperature": 0.7,
-}  # fmt: skip
 AXES = {"agents-3": "3@corridor6", "agents-4": "4@6", "layout-doors": "2@doors6", "size-9": "2@9", "numbers-2": "numbers2"}
 """The axes of the ready-made students -> the cell of each."""
 NEW_SEEDS = (4, 5)
 """No other measurement used students of these seeds."""
 TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
 BLIND = {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]}
-
-
-def best_for(config: Config, weak: Sequence[str]) -> Config:
-    """As many boards as the guard allows from the weak cells."""
-    rest = USUAL.min_share
-    share = rest + (1 - rest * len(config.cells)) / len(weak)
-    return config.with_cells(
-        {name: own.model_copy(update={"share": share if name in weak else rest}) for name, own in config.cells.items()}
-    )
 
 
 def first_test(config: Config) -> StudySpec:
@@ -105,7 +93,7 @@ def study(
     arms: Sequence[Mapping[str, Any]],
     weak: Mapping[str, Sequence[str]],
     seeds: Sequence[int] = (1, 2, 3, 4, 5, 6),
-    steps: int = 24,
+    steps: int = TRAINING.steps,
     oracle: bool = True,
     **fields: Any,
 ) -> StudySpec:
@@ -115,16 +103,12 @@ def study(
         weak: student -> the cells that it was misled about.
         oracle: add the arm that knows these cells.
     """
-    best = {"name": "oracle", "configs": {student: best_for(config, cells) for student, cells in weak.items()}}
-    session = {
-        "stages": 1, "initial_config": config, "training": TRAINING | {"steps": steps}, "ask_first": True, "engineer": "policy",
-        "suite": {"family": "mixed", "boards_per_cell": 40}, "test": {"family": "mixed", "boards_per_cell": 60},
-        "sections": ["failures", "statistics"], "guard": {"max_step": 1.0},
-    }  # fmt: skip
+    session = short_stage(config)
+    found = [Arm.model_validate(arm) for arm in arms]
     return StudySpec.model_validate(
         {
-            "session": session,
-            "arms": [*arms, best] if oracle else arms,
+            "session": session.changed(training=session.training.model_copy(update={"steps": steps})),
+            "arms": [*found, oracle_arm(config, weak)] if oracle else found,
             "students": list(weak),
             "seeds": seeds,
             "suite_by_seed": True,

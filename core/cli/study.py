@@ -10,20 +10,27 @@ from typing import TYPE_CHECKING, Any
 from frozenlab.cli.common import Command, InputError, add_allow_host, listed, print_json, read_text, refuse_unknown
 
 if TYPE_CHECKING:
+    from frozenlab.students.recipe import Recipe
     from frozenlab.studies.spec import StudySpec
     from frozenlab.studies.store import Study
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
     from frozenlab.loop.presets import PRESETS
+    from frozenlab.studies.arms import CONTROLS
+    from frozenlab.studies.on_students import KIND as ON_STUDENTS
     from frozenlab.studies.presets import SEEDS, STUDIES
 
-    parser.add_argument("what", help=f"{', '.join(STUDIES)}, a spec (JSON), or the id of a study to resume")
+    parser.add_argument("what", help=f"{', '.join(STUDIES)}, {ON_STUDENTS}, a spec (JSON), or the id of a study to resume")
     seeds = ", ".join(f"{name} {n}" for name, n in SEEDS.items())
     parser.add_argument("--seeds", type=int, help=f"number of seeds of a ready-made study (default: {seeds})")
     parser.add_argument(
         "--engineers", metavar="A,B,...",
-        help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (studies engineers and main only)",
+        help=f"engineers to compare, of {', '.join(named_by_option())}; the first is the reference (studies engineers, main and students)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--controls", metavar="A,B,...",
+        help=f"controls of the first engineer, an arm each, of {', '.join(CONTROLS)} (studies engineers and students only)",
     )  # fmt: skip
     parser.add_argument("--preset", metavar="NAME", help=f"session that each cell runs: {listed(PRESETS)} (default: study)")
     parser.add_argument(
@@ -62,6 +69,7 @@ def run_study(options: argparse.Namespace) -> int:
             options.seeds,
             options.id,
             options.engineers,
+            options.controls,
             options.api,
             options.preset,
             options.students,
@@ -100,19 +108,24 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
     from frozenlab.errors import one_line
     from frozenlab.loop.presets import PRESETS, preset_spec
     from frozenlab.studies.arms import current_name
+    from frozenlab.studies.on_students import KIND as ON_STUDENTS
+    from frozenlab.studies.on_students import students_study
     from frozenlab.studies.presets import STUDIES
     from frozenlab.studies.spec import StudySpec
 
     kind = current_name(options.what)
-    if kind not in STUDIES and not options.what.endswith(".json"):
-        raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(STUDIES)}, or a spec in a JSON file")
-    if (options.engineers or options.api) and kind not in ("engineers", "main"):
-        raise InputError("--engineers and --api are for the studies engineers and main")
+    ready_made = (*STUDIES, ON_STUDENTS)
+    if kind not in ready_made and not options.what.endswith(".json"):
+        raise InputError(f"there is no study {options.what!r}; new ones are {', '.join(ready_made)}, or a spec in a JSON file")
+    if (options.engineers or options.api) and kind not in ("engineers", "main", ON_STUDENTS):
+        raise InputError("--engineers and --api are for the studies engineers, main and students")
+    if options.controls is not None and kind not in ("engineers", ON_STUDENTS):
+        raise InputError("--controls is for the studies engineers and students")
     if options.preset is not None and kind not in STUDIES:
-        raise InputError("--preset is for ready-made studies; a spec file has its own session")
+        raise InputError(f"--preset is for {listed(STUDIES)}; the study students and a spec file have their own session")
     if options.preset is not None and options.preset not in PRESETS:
         raise InputError(f"there is no preset {options.preset!r}; there are {', '.join(PRESETS)}")
-    if options.seeds is not None and kind not in STUDIES:
+    if options.seeds is not None and kind not in ready_made:
         raise InputError("--seeds is for ready-made studies; a spec file names its own")
     if options.seeds is not None and options.seeds < 1:
         raise InputError(f"--seeds is {options.seeds}; use at least 1")
@@ -122,19 +135,32 @@ def study_spec(options: argparse.Namespace) -> StudySpec:
         "students": options.students and tuple(name.strip() for name in options.students.split(",")),
     }
     written = {name: value for name, value in written.items() if value is not None}
-    if written and kind not in STUDIES:
+    if written and kind not in ready_made:
         raise InputError("--smallest-effect, --prediction and --students are for ready-made studies; a spec file has its own")
     if not 0 < written.get("smallest_effect", 0.01) <= 0.5:
         raise InputError(f"--smallest-effect is {options.smallest_effect:g}; it must be above 0 and at most 50 points")
     try:
-        if kind in STUDIES:
-            given = {} if options.seeds is None else {"seeds": options.seeds}
-            session = {} if options.preset is None else {"session": preset_spec(options.preset)}
-            spec = STUDIES[kind](**given, **session, **named_engineers(options.engineers, options.api))
+        if kind in ready_made:
+            given: dict[str, Any] = {} if options.seeds is None else {"seeds": options.seeds}
+            given |= named_engineers(options.engineers, options.api)
+            given |= {} if options.controls is None else {"controls": tuple(filter(None, map(str.strip, options.controls.split(","))))}
+            if kind == ON_STUDENTS:
+                spec = students_study(**given, recipes=recipes_of(written.pop("students", ())))
+            else:
+                session = {} if options.preset is None else {"session": preset_spec(options.preset)}
+                spec = STUDIES[kind](**given, **session)
             return StudySpec.model_validate(spec.model_dump() | written)
         return StudySpec.model_validate_json(read_text(options.what))
     except ValidationError as error:
         raise InputError(f"{options.what}: {one_line(error)}") from None
+
+
+def recipes_of(names: Sequence[str]) -> dict[str, Recipe]:
+    """The recipes of students, by the names that policies have. Raises StudentError if one is not made."""
+    from frozenlab.loop.store import SessionStore
+    from frozenlab.students.store import chosen
+
+    return {student.name: student.recipe for student in chosen(names, SessionStore())}
 
 
 def named_by_option() -> list[str]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from itertools import combinations
 
+from frozenlab.engineer.controls.dose import DoseEngineer
+from frozenlab.engineer.controls.placebo import PlaceboEngineer
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import NAMES, USUAL, SectionName
@@ -17,6 +19,16 @@ PAPER_SECTIONS: tuple[SectionName, ...] = ("failures", "statistics", "preserved"
 GUARDS = {"usual": GuardSettings(), "strict": GuardSettings(max_step=0.05), "loose": GuardSettings(max_step=1.0)}
 """Guards of three strengths. They differ only in the largest step of a ratio; the smallest share of a size stays the same. The rules and
 the lab model step by 0.1, so the strict guard halves their steps, and loose differs from usual only for an engineer that goes further."""
+SHOWING: tuple[SectionName, ...] = ("behaviour", "failures")
+"""The sections that show what a model cannot do."""
+CONTROLS = {
+    "blind": "sees neither failures nor behaviour",
+    "placebo": "reads the evidence of the wrong cells",
+    "anti": "does the opposite of what it proposes",
+    "yoked": "gets the configs that it wrote in another session",
+    "again": "the same with other draws: what differs is noise",
+}
+"""What can be done to an engineer, each an arm of its own."""
 FORMER_NAMES = {"left-out": "leave-one-out", "alone": "one-at-a-time"}
 """Earlier names of ways to vary the sections, still read on the command line."""
 
@@ -52,6 +64,28 @@ def engineer_arms(engineers: Sequence[EngineerSpec]) -> tuple[Arm, ...]:
         return arm_name(engineer.server.model) if several and engineer.server is not None else engineer.kind
 
     return tuple(Arm(name=name(engineer), engineer=engineer) for engineer in engineers)
+
+
+def control_arms(names: Sequence[str], engineer: EngineerSpec, arm: str, sections: Sequence[SectionName] = USUAL) -> tuple[Arm, ...]:
+    """The chosen CONTROLS of an engineer.
+
+    Args:
+        arm: the engineer's own arm, to which ``yoked`` is yoked.
+        sections: what it sees there.
+
+    Raises:
+        StudyError: there is no such control.
+    """
+    made = {
+        "blind": Arm(name="blind", engineer=engineer, sections=ordered([one for one in sections if one not in SHOWING])),
+        "placebo": Arm(name="placebo", engineer=PlaceboEngineer(of=engineer)),
+        "anti": Arm(name="anti", engineer=DoseEngineer(of=engineer, dose=-1)),
+        "yoked": Arm(name="yoked", yoked=arm),
+        "again": Arm(name="again", engineer=engineer, draws=1),
+    }
+    if unknown := next((name for name in names if name not in made), None):
+        raise StudyError(f"there is no control {unknown!r}; there are {', '.join(made)}")
+    return tuple(made[name] for name in names)
 
 
 def arm_name(model: str) -> str:

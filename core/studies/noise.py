@@ -13,7 +13,7 @@ If each seed has its own boards, both count. The first already contains a part o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -23,11 +23,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from frozenlab.engineer.sentences import listed
 from frozenlab.studies.design import design
 from frozenlab.studies.effect_words import margin_words
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.statistics import smallest_visible
 from frozenlab.studies.store import outcomes, shipped
+from frozenlab.studies.student_noise import recorded_student_noise
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,20 @@ class Visible:
 
     seeds: int
     deviation: float
-    """Standard deviation of one of its comparisons over seeds, as a fraction of 1."""
+    """Standard deviation of one of its comparisons over seeds, or over students if it has some, as a fraction of 1."""
     effect: float
     """The smallest effect that it would call clear of chance with 80 % power."""
     source: str
     """Where the noise was measured."""
+    students: int = 0
 
     @property
     def sentence(self) -> str:
+        unit = "student" if self.students else "seed"
+        of = f"{self.students} students and {self.seeds} seeds" if self.students else f"{self.seeds} seeds"
         return (
-            f"With {self.seeds} seeds this study can detect effects of {100 * self.effect:.1f} points or more with 80 % power: "
-            f"a comparison varies by {100 * self.deviation:.1f} points from seed to seed, {self.source}."
+            f"With {of} this study can detect effects of {100 * self.effect:.1f} points or more with 80 % power: "
+            f"a comparison varies by {100 * self.deviation:.1f} points from {unit} to {unit}, {self.source}."
         )
 
 
@@ -55,18 +60,22 @@ def detectable_effect(spec: StudySpec) -> str:
     if spec.units < 2:
         return "One seed can detect no effect: it shows no spread to compare a difference with."
     seen = visible(spec)
+    if seen is None and len(spec.students) == 1:
+        return "What it can detect is not known: with one student nothing shows how students differ."
     if seen is None:
-        such = "students" if spec.students else "such a model"
-        return f"What it can detect is not known: no study with {such} has been recorded, so nobody has measured the noise."
+        return "What it can detect is not known: no study with such a model has been recorded, so nobody has measured the noise."
     if seen.effect <= spec.smallest_effect:
         return seen.sentence
     return f"{seen.sentence} Effects of {margin_words(spec.smallest_effect)}, the smallest that matters here, will mostly go undetected."
 
 
 def visible(spec: StudySpec) -> Visible | None:
-    """What the study's comparisons can detect in the valid rate; None if no recorded study applies (none has students), or with a single
-    seed."""
-    if spec.session.language is not None or spec.session.policy != "lab-model" or len(spec.seeds) < 2 or spec.students:
+    """What the study's comparisons can detect in the valid rate; None if no recorded study applies, or with a single seed or student."""
+    if spec.session.language is not None or spec.session.policy != "lab-model":
+        return None
+    if spec.students:
+        return visible_over_students(spec) if len(spec.students) > 1 else None
+    if len(spec.seeds) < 2:
         return None
     suite = spec.session.test or spec.session.suite
     boards = suite.boards_per_cell * len(suite.cells)
@@ -81,9 +90,20 @@ def visible(spec: StudySpec) -> Visible | None:
         source = "cautiously estimated from"
     pairs = min(len(of) for of in design(spec).pairs.values())
     deviation = sqrt(variance / pairs)
-    names = " and ".join(sorted(alike or recorded))
-    source = f"{source} the recorded {'study' if len(alike or recorded) == 1 else 'studies'} {names}"
-    return Visible(len(spec.seeds), deviation, smallest_visible(deviation, len(spec.seeds)), source)
+    return Visible(len(spec.seeds), deviation, smallest_visible(deviation, len(spec.seeds)), f"{source} {recordings(alike or recorded)}")
+
+
+def visible_over_students(spec: StudySpec) -> Visible:
+    """The same for a study whose units are students, each the mean of its seeds."""
+    recorded, seeds, students = recorded_student_noise(), len(spec.seeds), len(spec.students)
+    deviation = sqrt(float(np.mean([noise.deviation(seeds) ** 2 for noise in recorded.values()])))
+    source = f"cautiously estimated from {recordings(recorded)}"
+    return Visible(seeds, deviation, smallest_visible(deviation, students), source, students)
+
+
+def recordings(names: Collection[str]) -> str:
+    """``the recorded studies engineers and sections``"""
+    return f"the recorded {'study' if len(names) == 1 else 'studies'} {listed(sorted(names))}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from frozenlab.engineer.engineers import engineer_of
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.studies.arms import engineer_arms, guard_arms, guidance_arms, only_one, section_arms, without_one
+from frozenlab.studies.arms import control_arms, engineer_arms, guard_arms, guidance_arms, only_one, section_arms, without_one
 from frozenlab.studies.grid import Arm
 from frozenlab.studies.spec import StudySpec
 
@@ -51,15 +51,19 @@ def engineers_study(
     seeds: int = SEEDS["engineers"],
     session: SessionSpec | None = None,
     engineers: Sequence[str | EngineerSpec] = PAPER_ENGINEERS,
+    controls: Sequence[str] = (),
 ) -> StudySpec:
-    """The study engineers: several engineers, by default the paper's, without its lessons. The first is the reference arm.
+    """The study engineers: several engineers, by default the paper's, without its lessons. The first is the reference arm, and the one
+    that CONTROLS are made of.
 
     An engineer that is given by its name has the settings of the session's engineer, if that is the same, or the usual ones. Raises
-    EngineerError as :func:`engineer_of` does.
+    EngineerError as :func:`engineer_of` does, StudyError as :func:`control_arms` does.
     """
     own = session or preset_spec("study")
-    asked = [engineer_of(one, own.engineer) if isinstance(one, str) else one for one in engineers]
-    return _study("Who is a good engineer?", engineer_arms([unguided(one, own) for one in asked]), seeds, own)
+    asked = [unguided(engineer_of(one, own.engineer) if isinstance(one, str) else one, own) for one in engineers]
+    arms = engineer_arms(asked)
+    controlled = control_arms(controls, asked[0], arms[0].name, own.sections)
+    return _study("Who is a good engineer?", (*arms, *controlled), seeds, own)
 
 
 def guard_study(seeds: int = SEEDS["guard"], session: SessionSpec | None = None) -> StudySpec:

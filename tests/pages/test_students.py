@@ -16,6 +16,8 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.students.secret import NoSecretError, candidates, hide
 from frozenlab.students.store import students
+from frozenlab.studies.spec import StudySpec
+from frozenlab.studies.store import RunSettings, Study, create_study
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 from tests.pages.conftest import note_starts
@@ -106,3 +108,30 @@ def test_a_diagnosis_starts_from_the_page(sessions_folder: Path, monkeypatch: py
     assert not app.exception
     assert asked[0].students == ("never-saw-4",)
     assert {engineer.kind for engineer in asked[0].engineers} >= {"rules", "learnability", "uniform"}
+
+
+def test_a_study_on_students_is_started_from_the_form(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = open_page("studies")
+    app.session_state["study-kind"] = "students"
+    app = app.button(key="study-new").click().run()
+    assert "frozenlab students make misled-about-agents-4" in words(app), "it says how to make students where there are none"
+    for name, weak in (("never-saw-4", ("4",)), ("never-saw-5", ("5",))):
+        planted(SessionStore(), name, weak)
+    asked: list[StudySpec] = []
+
+    def start(spec: StudySpec, store: SessionStore, run: RunSettings) -> Study:
+        asked.append(spec)
+        return create_study(spec, store, "made")
+
+    monkeypatch.setattr("frozenlab.studies.launch.start", start)
+    app = open_page("studies")
+    app.session_state["study-kind"] = "students"
+    app = app.button(key="study-new").click().run()
+    said = words(app)
+    assert not app.exception and "**72 sessions** of 1 stage: 6 arms × 2 students × 6 seeds" in said
+    assert (
+        "frozenlab study students --students student:never-saw-4,student:never-saw-5 --engineers policy,rules,learnability,uniform "
+        "--controls blind --seeds 6" in said
+    )
+    app.button(key="study-start").click().run()
+    assert [spec.students for spec in asked] == [("student:never-saw-4", "student:never-saw-5")]

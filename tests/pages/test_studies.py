@@ -238,7 +238,7 @@ def test_every_kind_can_be_started(kind: str, arms: int, started: list[tuple[Stu
 
 
 def test_the_smallest_effect_that_matters_and_what_is_expected_are_written_down_first(started: list[tuple[StudySpec, int]]) -> None:
-    app = form(kind="guard", matters=2.5, prediction="loose moves as far as usual")
+    app = form(kind="guard", matters__guard=2.5, prediction="loose moves as far as usual")
     assert "frozenlab study study.json" in words(app)
     app.button(key="study-start").click().run()
     [(spec, _)] = started
@@ -271,7 +271,7 @@ def test_what_cells_run_can_be_chosen_of_what_runs_here() -> None:
 
 
 def test_the_cost_of_an_api_engineer_is_shown_before_the_start(started: list[tuple[StudySpec, int]]) -> None:
-    chosen = {"kind": "engineers", "engineers": ["policy", "api", "bandit"]}
+    chosen = {"kind": "engineers", "engineers__asked": ["policy", "api", "bandit"]}
     assert "Which model is the engineer?" in form(**chosen).info[0].value
     app = form(**chosen, api_model="some-model", api_input_price=2.0, api_output_price=10.0)
     assert not app.exception
@@ -293,7 +293,7 @@ def test_guidance_is_asked_of_an_api_where_a_lab_model_is_trained(started: list[
 @pytest.mark.parametrize(
     ("chosen", "message"),
     [
-        ({"kind": "engineers", "engineers": ["policy"]}, "Choose two engineers or more."),
+        ({"kind": "engineers", "engineers__asked": ["policy"]}, "Choose two engineers or more."),
         ({"kind": "guidance", "api_model": "some", "api_base_url": "nowhere"}, "This cannot run: base"),
     ],
 )

@@ -14,7 +14,16 @@ from frozenlab.loop.page.obstacles import obstacles
 from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import OFFERED
+from frozenlab.students.menu import recipes, usual_config
+from frozenlab.students.recipe import Recipe
+from frozenlab.students.secret import candidates
+from frozenlab.students.store import id_of
+from frozenlab.studies.arms import CONTROLS
 from frozenlab.studies.noise import detectable_effect
+from frozenlab.studies.on_students import ENGINEERS as STUDENTS_ENGINEERS
+from frozenlab.studies.on_students import KIND as ON_STUDENTS
+from frozenlab.studies.on_students import SEEDS as STUDENTS_SEEDS
+from frozenlab.studies.on_students import SMALLEST_EFFECT, students_study
 from frozenlab.studies.page.running import ERROR, start
 from frozenlab.studies.presets import PAPER_ENGINEERS, SEEDS, STUDIES
 from frozenlab.studies.spec import PROMPT_TOKENS, StudySpec
@@ -27,34 +36,44 @@ KIND_WORDS = {
     "engineers": "engineers · who writes the configs",
     "guard": "guard · how far a proposal may move a ratio: 0.2, 0.05 or all the way",
     "guidance": "guidance · an engineer with or without the paper's two lessons in its prompt",
+    ON_STUDENTS: "students · engineers on students with a planted weakness, beside an oracle that knows it",
     "main": "main table · random, fixed and engineered environments, measured on the paper's suite",
 }
-DEFAULT_MARGIN = StudySpec.model_fields["smallest_effect"].default
+USUAL_SEEDS = SEEDS | {ON_STUDENTS: STUDENTS_SEEDS}
 BASE = "study"
 """The preset that a study runs by default."""
 
 
 @st.dialog("Start a study", width="medium")
 def start_form() -> None:
-    kind = st.selectbox("What is compared", list(STUDIES), format_func=KIND_WORDS.__getitem__, key="study-kind")
+    kind = st.selectbox("What is compared", list(KIND_WORDS), format_func=KIND_WORDS.__getitem__, key="study-kind")
     given: dict[str, Any] = {}
-    if kind == "engineers":
+    if kind == ON_STUDENTS:
+        given["recipes"] = pick_students()
+        if len(given["recipes"]) < 2:
+            return
+    if kind in ("engineers", ON_STUDENTS):
+        usual = STUDENTS_ENGINEERS if kind == ON_STUDENTS else PAPER_ENGINEERS
         given["engineers"] = engineers = tuple(
-            st.multiselect("Engineers", UNATTENDED, PAPER_ENGINEERS, key="study-engineers", help="The first is the reference.")
+            st.multiselect("Engineers", UNATTENDED, usual, key=f"study-{kind}-asked", help="The first is the reference.")
         )
         if len(engineers) < 2:
             st.info("Choose two engineers or more.")
             return
-    bases = base_sessions()
-    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base")
-    session = bases[base][1]
+        given["controls"] = tuple(
+            st.multiselect(
+                "Controls of the first", list(CONTROLS), ["blind"] if kind == ON_STUDENTS else [], key=f"study-{kind}-controls",
+                format_func=lambda name: f"{name} · {CONTROLS[name]}", help="Each is one more arm, made of the first engineer.",
+            )
+        )  # fmt: skip
+    base, session = (kind, None) if kind == ON_STUDENTS else pick_session()
     few, many = st.columns(2)
     seeds = few.number_input(
-        "Seeds", 1, 50, SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
+        "Seeds", 1, 50, USUAL_SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
     )
     jobs = int(many.number_input("Sessions at a time", 1, 64, os.cpu_count() or 1, key="study-jobs", help="One a processor core."))
     matters = few.number_input(
-        "Smallest effect that matters, points", 0.1, 50.0, 1.0, 0.5, format="%.1f", key="study-matters",
+        "Smallest effect that matters, points", 0.1, 50.0, 100 * usual_margin(kind), 0.5, format="%.1f", key=f"study-matters-{kind}",
         help="An effect can be shown to be smaller than this, which is a finding too.",
     )  # fmt: skip
     prediction = many.text_input(
@@ -62,7 +81,7 @@ def start_form() -> None:
     )
     asked: dict[str, Any] | None = None
     served = [name for name in given.get("engineers", ()) if "network" in BY_NAME[name].needs]
-    if served or (kind == "guidance" and session.language is None):
+    if served or (kind == "guidance" and session is not None and session.language is None):
         asked = api_form.fields("study-api", lessons=kind != "guidance")
         if not asked["model"]:
             st.info("Which model is the engineer? Name it as its server does.")
@@ -71,13 +90,44 @@ def start_form() -> None:
         if asked is not None:
             api = ApiEngineer(**asked)
             given |= {"engineer": api} if kind == "guidance" else {"engineers": [api if name in served else name for name in engineers]}
-        spec = STUDIES[kind](seeds, session, **given)
+        spec = students_study(seeds, **given) if session is None else STUDIES[kind](seeds, session, **given)
         spec = StudySpec.model_validate(spec.model_dump() | {"smallest_effect": matters / 100, "prediction": prediction})
     except ValueError as error:
         reason = one_line(error)
         st.error(f"This cannot run: {markup.plain(reason)}.")
         return
     ready(spec, kind, base, jobs)
+
+
+def usual_margin(kind: str) -> float:
+    """The smallest effect that matters, unless another one is given."""
+    return SMALLEST_EFFECT if kind == ON_STUDENTS else float(StudySpec.model_fields["smallest_effect"].default)
+
+
+def pick_students() -> dict[str, Recipe]:
+    """The recipes of the students that are chosen, by their names; it says so where there are too few."""
+    made = {student.name: student for student in candidates(sessions.store())}
+    if len(made) < 2:
+        st.info("This needs two students or more that came out as planned. Each takes about a minute to make:")
+        axes = [recipe.title for recipe in recipes(usual_config()) if recipe.misled]
+        st.code("\n".join(f"frozenlab students make {id_of(title)}" for title in axes), language="bash")
+        return {}
+    first = next(iter(made.values())).recipe.config
+    alike = [name for name, student in made.items() if student.recipe.config.cells.keys() == first.cells.keys()]
+    chosen = st.multiselect(
+        "Students", list(made), alike, key="study-students", format_func=lambda name: made[name].title,
+        help="Each begins a session with every arm and seed. They are the unit of the statistics.",
+    )  # fmt: skip
+    if len(chosen) < 2:
+        st.info("Choose two students or more.")
+    return {name: made[name].recipe for name in chosen}
+
+
+def pick_session() -> tuple[str, SessionSpec]:
+    """What each cell runs: its name, and the session."""
+    bases = base_sessions()
+    base = st.selectbox("What each session runs", list(bases), format_func=lambda name: bases[name][0], key="study-base")
+    return base, bases[base][1]
 
 
 def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
@@ -92,9 +142,10 @@ def base_sessions() -> dict[str, tuple[str, SessionSpec]]:
 def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     """What would run, what it would cost, and the button that starts it."""
     first, *others = [arm.name for arm in spec.arms]
+    stages = f"{spec.session.stages} stage{'s' if spec.session.stages > 1 else ''}"
     st.markdown(
-        f"**{len(spec.arms) * len(spec.seeds)} sessions** of {spec.session.stages} stages: {len(spec.arms)} arms × {len(spec.seeds)} "
-        "seeds. Arms of a seed share base and boards; their engineers are asked before the first stage too."
+        f"**{len(spec.cells)} sessions** of {stages}: {spec.size_in_words}. Arms of a seed share base and boards; their engineers are "
+        "asked before the first stage too."
     )
     st.caption(f"Arms: **{first}**, {', '.join(others)}. Results come from test boards that no engineer sees; each seed has its own.")
     st.info(detectable_effect(spec), icon=":material/visibility:")
@@ -115,13 +166,20 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
         st.rerun()
     refusals.show_reason(ERROR)
     st.caption("The same from the command line:")
-    if base == BASE and not spec.requests and not spec.prediction and spec.smallest_effect == DEFAULT_MARGIN:
-        chosen = f" --engineers {','.join(arm.name for arm in spec.arms)}" if kind == "engineers" else ""
-        st.code(f"frozenlab study {kind}{chosen} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
+    if base in (BASE, ON_STUDENTS) and not spec.requests and not spec.prediction and spec.smallest_effect == usual_margin(kind):
+        st.code(f"frozenlab study {kind}{options_of(spec)} --seeds {len(spec.seeds)} --jobs {jobs}", language="bash")
     else:
         st.code(f"frozenlab study study.json --jobs {jobs}", language="bash")
         text = spec.model_dump_json(indent=2)
         st.download_button("Download study.json", text, "study.json", "application/json", on_click="ignore", key="study-spec")
+
+
+def options_of(spec: StudySpec) -> str:
+    """The students, engineers and controls of a study, as options of the command line."""
+    controls = [arm.name for arm in spec.arms if arm.name in CONTROLS]
+    asked = [arm.name for arm in spec.arms if arm.engineer is not None and arm.name not in CONTROLS]
+    named = {"students": spec.students, "engineers": asked, "controls": controls if asked else []}
+    return "".join(f" --{name} {','.join(values)}" for name, values in named.items() if values)
 
 
 def paid(spec: StudySpec) -> str:
