@@ -28,8 +28,8 @@ SEEDS = {"a": 3, "b": 2, "c": 3, "d": 2}
 """Those of seed 2 of a and c came out not as planned."""
 AXES = {"agents-3": "3@corridor6", "agents-4": "4@6", "layout-doors": "2@doors6", "size-9": "2@9", "numbers-2": "numbers2"}
 """The axes of the ready-made students -> the cell of each."""
-NEW_SEEDS = (4, 5)
-"""No other measurement used students of these seeds."""
+NEW_SEEDS = {"agents-3": (4, 6), "agents-4": (4, 5), "layout-doors": (4, 8), "size-9": (4, 5), "numbers-2": (4, 5)}
+"""Axis -> seeds of its students, which no other measurement used: the first two from 4 on that came out as planned."""
 TAUGHT, UNIFORM = {"name": "taught", "engineer": "policy"}, {"name": "uniform", "engineer": "uniform"}
 BLIND = {"name": "taught-blind", "engineer": "policy", "sections": ["statistics"]}
 
@@ -59,7 +59,7 @@ def second_test(config: Config) -> StudySpec:
         config,
         title="Is the taught engineer better than uniform? Ten students",
         arms=[TAUGHT, BLIND, UNIFORM],
-        weak={f"student:misled-about-{axis}-seed-{seed}": (cell,) for seed in NEW_SEEDS for axis, cell in AXES.items()},
+        weak={f"student:misled-about-{axis}-seed-{seed}": (AXES[axis],) for axis, seeds in NEW_SEEDS.items() for seed in seeds},
         hypothesis="For students that lack one thing the taught engineer wins back more in one short stage than uniform, the best constant "
         "config, and than itself without failures.",
         prediction="Taught - uniform +3 points (+1 to +5), taught - taught-blind +4 (+1 to +7), oracle - uniform +3.5, oracle - taught "

@@ -75,6 +75,15 @@ def test_random_boards_follow_the_controls_and_the_seed(page: AppTest) -> None:
     assert board(page) == first
 
 
+@pytest.mark.parametrize("waits", ["any", "must wait"])
+def test_random_boards_have_the_layout_that_is_chosen(page: AppTest, waits: str) -> None:
+    page.run()
+    page.selectbox(key="play_kind").set_value(waits).run()
+    page.selectbox(key="play_layout").set_value("doors").run()
+    assert not page.exception
+    assert any(door in board(page).to_text() for door in "01"), board(page).to_text()
+
+
 def test_a_team_that_has_no_room_is_refused_in_words(page: AppTest) -> None:
     page.run()
     page.slider(key="play_size").set_value(3).run()

@@ -10,8 +10,9 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.errors import GenerationError, LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import PAPER_SIZES
-from frozenlab.lake.config_cell import MAX_AGENTS
+from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
 from frozenlab.loop.store import OFFERED, SessionStore
+from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.state import Places, load, show, state
 from frozenlab.tasks.lake.view import preparing
@@ -68,7 +69,11 @@ def random_controls(actions: DeltaGenerator) -> None:
     kind = conflict.selectbox(
         "Waits", KINDS, key="play_kind", help="Whether every plan of the fewest steps makes some agent wait for another", **keep
     )
-    st.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
+    layout, seed = st.columns(2)
+    layout.selectbox(
+        "Layout", LAYOUTS, key="play_layout", help="  \n".join(f"**{name}**: {words}" for name, words in LAYOUT_WORDS.items()), **keep
+    )
+    seed.number_input("Seed", 0, 2**31 - 1, 0, key="play_seed", help="The same seed gives the same board", **keep)
     actions.button("Another", on_click=another, key="play_another", help="Draws the board of the next seed. Key: N")
     if state.pop("play_draw", False):
         draw_at_random(KINDS[kind])
@@ -78,7 +83,8 @@ def draw_at_random(needs_wait: bool | None) -> None:
     preparing.wait_for("solver", "boards")
     try:
         with st.spinner(SOLVING, show_time=True):
-            load(choices.random_board(state.play_size, state.play_agents, state.play_holes / 100, needs_wait, state.play_seed).board)
+            holes, layout = state.play_holes / 100, state.play_layout
+            load(choices.random_board(state.play_size, state.play_agents, holes, needs_wait, state.play_seed, layout).board)
     except GenerationError as error:
         st.warning(plain(f"No such board: {error}"))
 

@@ -11,7 +11,7 @@ import pandas as pd
 
 from frozenlab.errors import GenerationError
 from frozenlab.files import text_of
-from frozenlab.lake import formats
+from frozenlab.lake import config_cell, formats
 from frozenlab.lake.board import Board, BoardError, read_board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.feasible import infeasible
@@ -37,18 +37,20 @@ g F F F F F
 """What the page opens with."""
 
 
-def random_board(size: int, agents: int, hole_ratio: float, needs_wait: bool | None, seed: int) -> Instance:
+def random_board(
+    size: int, agents: int, hole_ratio: float, needs_wait: bool | None, seed: int, layout: config_cell.Layout = "scatter"
+) -> Instance:
     """One solvable board with its best plan; ``needs_wait`` None keeps the natural mix. The same arguments give the same board.
 
     Raises:
         GenerationError: there is no such board, or none was found; the message says why.
     """
-    config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait or 0))
+    config = EnvironmentConfig.uniform((size,), agents, hole_ratio, float(needs_wait or 0), {layout: 1.0})
     if needs_wait is not None:
         return generate(config, 1, seed)[0]
-    if reason := infeasible(config, str(size), natural=True):
+    if reason := infeasible(config, str(size), layout, natural=True):
         raise GenerationError(reason)
-    return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed))
+    return next(random_instances((size,), (agents,), (hole_ratio,), 1, seed, layout=layout))
 
 
 UPLOADS = sorted({form.suffix for form in FORMATS.values()} | {".map"})
