@@ -14,7 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frozenlab.errors import Stopped
 from frozenlab.headroom.plan import Fork, dose_forks, menu_forks
@@ -23,6 +23,9 @@ from frozenlab.headroom.store import Headroom, Influence, write_influence, write
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import end_with, work_alone
+
+if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import SynchronizedArray
 
 POLL = 0.5
 """Seconds between looks for a request to stop."""
@@ -42,9 +45,10 @@ def work(recorder: JobRecorder[Headroom], jobs: int = 1, on_progress: Callable[[
     """Measures what is missing. Raises Stopped."""
     measurement = recorder.job
     frame = multiprocessing.get_context("spawn")  # a fork of a process that has run torch may hang
-    with ProcessPoolExecutor(jobs, mp_context=frame, initializer=end_with, initargs=(os.getpid(),)) as pool:
+    matrices_begun = frame.Array("d", len(measurement.task.students))
+    with ProcessPoolExecutor(jobs, mp_context=frame, initializer=begin, initargs=(os.getpid(), matrices_begun)) as pool:
         try:
-            Work(recorder, pool, on_progress).finish()
+            Work(recorder, pool, on_progress, matrices_begun).finish()
         finally:
             pool.shutdown(cancel_futures=True)
     save_report(measurement, report_of(measurement))
@@ -57,6 +61,8 @@ class Work:
     recorder: JobRecorder[Headroom]
     pool: ProcessPoolExecutor
     on_progress: Callable[[float], None]
+    matrices_begun: SynchronizedArray[float]
+    """Student -> the part of its matrix that is done, 0..1; 0 again when it is written."""
 
     def finish(self) -> None:
         measurement = self.recorder.job
@@ -88,10 +94,17 @@ class Work:
                 write_outcomes(self.recorder.job.dir, self.rows)
             else:
                 write_influence(self.recorder.job, part, result)
+                self.matrices_begun[part] = 0.0
             self.done += 1
-            pace = (time.monotonic() - self.began) / (self.done - self.at_first)
-            self.recorder.tell(self.done / self.total, pace * (self.total - self.done))
-            self.on_progress(self.done / self.total)
+            self.tell()
+
+    def tell(self) -> None:
+        """Writes the progress, with the time that is left at this pace; a heartbeat too. Raises Stopped if asked to stop."""
+        done = self.done + sum(self.matrices_begun[:])
+        new = done - self.at_first
+        left = (time.monotonic() - self.began) / new * (self.total - done) if new else None
+        self.recorder.tell(done / self.total, left)
+        self.on_progress(done / self.total)
 
     def ended(self, futures: dict[Future[Any], int | Fork]) -> Iterator[Future[Any]]:
         left = set(futures)
@@ -100,15 +113,29 @@ class Work:
             if self.recorder.stopping():  # the parts see it too, and end
                 raise Stopped
             if not done:
-                self.recorder.write()  # a heartbeat
+                self.tell()
             yield from done
+
+
+def begin(keeper: int, matrices_begun: SynchronizedArray[float]) -> None:
+    """The first that a process of the pool does."""
+    global _matrices_begun
+    _matrices_begun = matrices_begun
+    end_with(keeper)
+
+
+_matrices_begun: SynchronizedArray[float]
+"""Shared by all processes of the pool."""
 
 
 def influence_part(folder: str, student: int) -> Influence:
     """Runs in a process of the pool."""
     from frozenlab.headroom.measuring import measure_influence  # imports torch
 
-    return measure_influence(Headroom(Path(folder)).task, student, stopping=(Path(folder) / STOP_FILE).exists)
+    def note(done: float) -> None:
+        _matrices_begun[student] = done
+
+    return measure_influence(Headroom(Path(folder)).task, student, note, stopping=(Path(folder) / STOP_FILE).exists)
 
 
 def fork_part(folder: str, fork: Fork) -> list[dict[str, Any]]:

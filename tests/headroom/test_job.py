@@ -31,7 +31,12 @@ pytestmark = pytest.mark.training
 @pytest.fixture(autouse=True)
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes of a pool would load torch again."""
-    monkeypatch.setattr(worker, "ProcessPoolExecutor", lambda jobs, **_: ThreadPoolExecutor(1))
+
+    def pool(jobs: int, *, initargs: tuple[int, Any], **_: Any) -> ThreadPoolExecutor:
+        monkeypatch.setattr(worker, "_matrices_begun", initargs[1], raising=False)
+        return ThreadPoolExecutor(1)
+
+    monkeypatch.setattr(worker, "ProcessPoolExecutor", pool)
 
 
 def run(measurement: Headroom, stop_after: float = 2.0) -> int:
@@ -58,6 +63,14 @@ def test_a_measurement_that_was_stopped_ends_with_the_same_bits(tmp_path: Path) 
     assert (whole.outcomes()["plans"] == whole.outcomes()["n"]).all(), "one sampled answer a task"
     parts = whole.outcomes().groupby("part").size().to_dict()
     assert parts == {"before": 2 * 2, "menu": 4 * 2 * 2, "dose": 1 * 2 * 2}
+
+
+def test_its_progress_moves_while_a_matrix_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "POLL", 0.01)
+    spec = tiny_spec().model_copy(update={"forks": None})
+    seen: list[float] = []
+    worker.main(create_headroom(spec, SessionStore(tmp_path), "matrix").dir, 1, seen.append)
+    assert spec.units == 1 and any(0 < share < 1 for share in seen) and seen == sorted(seen) and seen[-1] == 1
 
 
 def test_gradients_are_those_of_a_training_step_and_leave_the_policy_alone(tmp_path: Path) -> None:
