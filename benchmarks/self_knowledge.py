@@ -3,12 +3,16 @@ says of itself.
 
 python -m benchmarks.self_knowledge BASE CHECKPOINT               two checkpoint folders, on 2,400 boards of 3 and 4 agents
 python -m benchmarks.self_knowledge BASE CHECKPOINT --students    on the five cells of the students
+python -m benchmarks.self_knowledge --engineers SESSION ...       sessions of students: who finds the weakness after the first stage, the
+                                                                  checkpoint or the base, with failures shown or withheld, each asking
+                                                                  itself before it writes?
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +22,28 @@ from scipy.stats import rankdata
 
 from frozenlab import seeds
 from frozenlab.cells import evenly
+from frozenlab.diagnosis.asking import WIDE_OPEN, shares
+from frozenlab.diagnosis.scoring import rate, score
+from frozenlab.engineer.ask import ask
+from frozenlab.engineer.engineers.base import BaseEngineer
+from frozenlab.engineer.engineers.policy import PolicyEngineer
+from frozenlab.engineer.evidence import describe
 from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.lab.policy import LabPolicy
 from frozenlab.policy.lab.self_assessment import assess
+from frozenlab.policy.loading import load_policy
 from frozenlab.students.menu import usual_config
+from frozenlab.students.store import open_student
 from frozenlab.tasks.families import family_of
 
 SEED = 77
 RESAMPLED = 1000
+ASKED, SAMPLES = 40, 4
+"""Tasks of each cell that an engineer asks itself about, and answers of each."""
+SHOWN = {"shown": ("failures", "statistics"), "withheld": ("statistics",)}
 Scores = NDArray[np.float64]
 
 
@@ -81,13 +98,44 @@ def show(name: str, measure: Callable[[NDArray[np.int_], Scores], float], said: 
     )
 
 
+def engineers(folders: Sequence[Path]) -> None:
+    """The two-by-two, as rates of diagnosis with intervals clustered by student."""
+    torch.set_num_threads(1)
+    hits: dict[tuple[str, str], list[list[float]]] = defaultdict(list)
+    for folder in folders:
+        session, store = Session(folder), SessionStore()
+        weak = open_student(session.spec.policy, store).recipe.weak
+        measured = session.measurements(0)
+        current = load_policy(str(session.stage_dir(0) / "policy"), family=session.spec.tasks)
+        for spec in (PolicyEngineer(asks_itself=ASKED), BaseEngineer(asks_itself=ASKED)):
+            engineer = spec.build(session.spec.models(current))
+            for name, sections in SHOWN.items():
+                context = describe(measured, sections)
+                found = []
+                for sample in range(SAMPLES):
+                    record = ask(engineer, context, measured.config, WIDE_OPEN, seed=seeds.derive(SEED, "benchmarks/two-by-two", sample))
+                    found.append(score(shares(record.config_before), shares(record.config_after), weak).hit if record.proposal else 0.0)
+                hits[spec.kind, name].append(found)
+                print(
+                    f"{folder.name:20} {spec.kind:7} {name:9} {found} {record.proposal.summary[:160] if record.proposal else ''}",
+                    flush=True,
+                )
+    for (kind, name), of_students in hits.items():
+        one = rate(of_students)
+        print(f"{kind:7} {name:9} {one.mean:.0%} ({one.low:.0%} to {one.high:.0%}; {one.n} answers, {one.students} students)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("base", type=Path)
-    parser.add_argument("checkpoint", type=Path)
+    parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--students", action="store_true", help="on the five cells of the students")
+    parser.add_argument("--engineers", action="store_true", help="the folders are sessions")
     options = parser.parse_args()
-    compare(options.base, options.checkpoint, options.students)
+    if options.engineers:
+        engineers(options.folders)
+    else:
+        base, checkpoint = options.folders
+        compare(base, checkpoint, options.students)
 
 
 if __name__ == "__main__":

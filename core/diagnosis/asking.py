@@ -50,7 +50,7 @@ def diagnose(task: DiagnosisTask, students: list[Student], folder: Path, known: 
         measured = measurements(task, student, policy, folder)
         base = "lab-model" if student.recipe.base == UNTRAINED else student.recipe.base
         for engineer_spec in task.engineers:
-            engineer = engineer_spec.build(Models(base, None, policy))
+            engineer = engineer_spec.build(Models(base, None, policy, measured.config))
             for shown in task.shown:
                 context = describe(measured, shown.sections)
                 for sample in range(task.samples):

@@ -13,6 +13,7 @@ from frozenlab.engineer.schema import Written
 from frozenlab.policy.settings import LanguageSettings
 
 if TYPE_CHECKING:
+    from frozenlab.cells import Config
     from frozenlab.policy.lab.policy import LabPolicy
     from frozenlab.policy.language.policy import HFPolicy
 
@@ -29,6 +30,8 @@ class ModelEngineer(EngineerSpec):
     """The longest answer of a language model. The lab model's answer ends with the grammar."""
     guidance: bool = True
     """Whether a language model is given the paper's two lessons. The lab dialect has no words for them."""
+    asks_itself: Annotated[int, Field(ge=0, le=400, exclude_if=lambda tasks: tasks == 0)] = 0
+    """Tasks of each cell that a lab model is asked about before it writes: would it solve them?"""
 
     def takes_guidance(self, language: LanguageSettings | None) -> bool:
         return language is not None
@@ -38,13 +41,17 @@ class ModelEngineer(EngineerSpec):
             return "The language model names each number itself."
         return "The lab model writes its own: the rate that it reads, plus what the boards should win back of a fall below the usual rate."
 
-    def in_lab_dialect(self, model: LabPolicy) -> Engineer:
+    def in_lab_dialect(self, model: LabPolicy, config: Config | None) -> Engineer:
+        from frozenlab.engineer.asking_itself import AskingItself, beliefs
         from frozenlab.engineer.voices import LabEngineer
 
         temperature = LAB_TEMPERATURE if self.temperature is None else self.temperature
-        return LabEngineer(
+        engineer = LabEngineer(
             lambda prompt, grammar, seed: model.complete_constrained(prompt, grammar, temperature=temperature, seed=seed), self.kind
         )
+        if not self.asks_itself or config is None:
+            return engineer
+        return AskingItself(engineer, lambda: beliefs(model, config, self.asks_itself))
 
     def in_plain_language(self, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
         """``borrow`` gives the model for the time of one answer."""

@@ -44,6 +44,8 @@ class Models:
     """How it is loaded and asked if it is a Hugging Face language model; None: it is a lab model."""
     current: Policy | None = None
     """The model that is being trained; None where no engineer needs it."""
+    config: Config | None = None
+    """The session's first config, whose cells it keeps; None where no engineer needs it."""
 
 
 class EngineerSpec(BaseModel, ABC):

@@ -99,7 +99,7 @@ class SessionSpec(BaseModel):
 
     def models(self, current: Policy | None) -> Models:
         """The models for its engineer; ``current`` is the one that is trained."""
-        return Models(self.policy, self.language, current)
+        return Models(self.policy, self.language, current, self.initial_config)
 
     @model_validator(mode="before")
     @classmethod

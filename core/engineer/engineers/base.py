@@ -9,6 +9,7 @@ from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import Engineer, Models
 from frozenlab.policy.folders import policy_folder
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.families import family_of
 
 
 class BaseEngineer(ModelEngineer):
@@ -27,7 +28,8 @@ class BaseEngineer(ModelEngineer):
         if models.language is None:
             from frozenlab.policy.lab.policy import LabPolicy  # imports torch
 
-            return self.in_lab_dialect(LabPolicy.load(policy_folder(models.name)))
+            family = {} if models.config is None else {"family": family_of(models.config.family)}
+            return self.in_lab_dialect(LabPolicy.load(policy_folder(models.name), **family), models.config)
         current: Any = models.current
         if models.language.lora:
             return self.in_plain_language(current.before_training)

@@ -18,4 +18,4 @@ class PolicyEngineer(ModelEngineer):
 
     def build(self, models: Models) -> Engineer:
         model: Any = models.current
-        return self.in_lab_dialect(model) if models.language is None else self.in_plain_language(lambda: nullcontext(model))
+        return self.in_lab_dialect(model, models.config) if models.language is None else self.in_plain_language(lambda: nullcontext(model))
