@@ -131,6 +131,8 @@ class SessionSpec(BaseModel):
             return self
         training, rows, processes = self.training, self.language.rows, self.language.launcher.processes
         author = self.engineer.author
+        if isinstance(author, ModelEngineer) and author.asks_itself:
+            raise ValueError('"asks_itself" is for a lab model, which has words to say what it believes; a language model has not')
         if isinstance(author, ModelEngineer) and author.max_tokens >= self.language.context:
             raise ValueError(f"a proposal may take {author.max_tokens} tokens, but prompt and answer together only {self.language.context}")
         if not BY_NAME[training.method].language:
