@@ -54,5 +54,5 @@ def test_a_spec_without_it_is_written_as_before() -> None:
 
 def test_a_language_model_cannot_be_asked() -> None:
     spec = preset_spec("qwen3-0.6b")
-    with pytest.raises(ValueError, match="asks_itself.* is for a lab model"):
+    with pytest.raises(ValueError, match="is for a lab model, which has words"):
         spec.changed(engineer=PolicyEngineer(asks_itself=40, max_tokens=spec.engineer.max_tokens))  # type: ignore[attr-defined]
