@@ -100,7 +100,7 @@ def measure_parts(report: StudyReport, measure: Literal["valid", "optimal"]) -> 
         note = curves_note(report, figures)
         parts += ["<h3>Learning</h3>", f"<p><small>{escape(note)}</small></p>", curves_picture(figures.curves)]
     if figures.sizes:
-        parts += ["<h3>Map sizes</h3>", f"<p><small>{escape(sizes_note(report, measure))}</small></p>", sizes_picture(figures.sizes)]
+        parts += ["<h3>By cell</h3>", f"<p><small>{escape(sizes_note(report, measure))}</small></p>", sizes_picture(figures.sizes)]
     return parts
 
 

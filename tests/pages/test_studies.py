@@ -19,6 +19,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effect_words import points
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.page.figures import Ink, curves_figure, sizes_figure
+from frozenlab.studies.page.page import confirmed
 from frozenlab.studies.presets import SEEDS, engineers_study
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study, create_study, shipped
@@ -311,3 +312,18 @@ def test_a_refusal_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     app = open_page("studies").button(key="study-new").click().run()
     app.button(key="study-start").click().run()
     assert "a session is running" in app.error[0].value
+
+
+@pytest.mark.parametrize(
+    ("corrected", "sentence"),
+    [
+        ([0.01], "The confirmatory comparison is clear of chance."),
+        ([0.2], "The confirmatory comparison is not clear of chance."),
+        ([0.01, 0.2, 0.3], "1 of 3 confirmatory comparisons is clear of chance."),
+        ([0.2, None], "0 of 2 confirmatory comparisons are clear of chance."),
+        ([0.01, 0.02], "2 of 2 confirmatory comparisons are clear of chance."),
+    ],
+)
+def test_the_answer_counts_the_confirmatory_comparisons_that_are_clear(corrected: list[float | None], sentence: str) -> None:
+    row = recorded(next(folder for folder in shipped() if folder.name == "confirm")).confirmatory[0]
+    assert confirmed([row.model_copy(update={"p_holm": p}) for p in corrected]) == sentence

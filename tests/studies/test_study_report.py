@@ -309,7 +309,7 @@ def test_recorded_reports_have_everything_and_old_ones_open_without(folder: Path
     assert "its engineers read the same boards that its results are measured on" in opened.missing
     assert "This is an earlier study: its engineers read" in html_page(opened)
     assert not re.search("more (seeds|probably)", html_page(opened)), "how many more would tell follows from p alone"
-    assert "Learning" in html_page(report) and "Learning" not in html_page(opened) and "Map sizes" not in html_page(opened)
+    assert "Learning" in html_page(report) and "Learning" not in html_page(opened) and "By cell" not in html_page(opened)
 
 
 def test_the_report_of_a_study_without_finished_cells_says_so(tmp_path: Path) -> None:

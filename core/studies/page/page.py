@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import streamlit as st
@@ -17,6 +17,8 @@ from frozenlab.studies.page.known import ShownStudy, everything
 from frozenlab.studies.page.running import ERROR, go_on, watch
 from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
 from frozenlab.studies.report_page import detectable, written_before
+from frozenlab.studies.rows import PrimaryRow
+from frozenlab.studies.statistics import CLEAR
 from frozenlab.studies.tables import MEASURES, StudyReport
 from frozenlab.ui import markup, refusals, sessions, theme
 
@@ -83,6 +85,14 @@ def show_report(report: StudyReport) -> None:
         VIEWS[view](report, measure, image)
 
 
+def confirmed(rows: Sequence[PrimaryRow]) -> str:
+    """How many of the confirmatory comparisons are clear of chance, as a sentence."""
+    clear = sum(row.p_holm is not None and row.p_holm < CLEAR for row in rows)
+    if len(rows) == 1:
+        return f"The confirmatory comparison is {'' if clear else 'not '}clear of chance."
+    return f"{clear} of {len(rows)} confirmatory comparisons {'is' if clear == 1 else 'are'} clear of chance."
+
+
 def show_verdict(report: StudyReport, measure: Measure) -> None:
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
@@ -90,7 +100,9 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     first = " ".join([report.beforehand, detectable(rates)]).strip()
     answer, also = rates.verdict, ""
     if report.confirmatory:
-        answer, also = " ".join(row.sentence for row in report.confirmatory), f'<p class="fl-note">Exploratory: {escape(rates.verdict)}</p>'
+        answer = confirmed(report.confirmatory)
+        sentences = "".join(f"<li>{escape(row.sentence)}</li>" for row in report.confirmatory)
+        also = f'<ul class="fl-confirmed">{sentences}</ul><p class="fl-note">Exploratory: {escape(rates.verdict)}</p>'
     st.html(
         f'<p class="fl-note">{escape(first)}</p><p class="fl-answer">{escape(answer)}</p>{also}'
         f'<p class="fl-note">{escape(facts)} · {escape(report.results_from)}</p>'

@@ -30,7 +30,7 @@ from frozenlab.studies.tables import MeasureReport, StudyReport
 from frozenlab.ui import markup, sessions, theme
 from frozenlab.ui.theme import Image
 
-VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "Map sizes", "predictions": "Predictions"}
+VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "By cell", "predictions": "Predictions"}
 
 
 def views(report: StudyReport) -> list[str]:
