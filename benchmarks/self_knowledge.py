@@ -25,6 +25,7 @@ from frozenlab.cells import evenly
 from frozenlab.diagnosis.asking import WIDE_OPEN, shares
 from frozenlab.diagnosis.scoring import rate, score
 from frozenlab.engineer.ask import ask
+from frozenlab.engineer.asking_itself import ASKED
 from frozenlab.engineer.engineers.base import BaseEngineer
 from frozenlab.engineer.engineers.policy import PolicyEngineer
 from frozenlab.engineer.evidence import describe
@@ -41,8 +42,8 @@ from frozenlab.tasks.families import family_of
 
 SEED = 77
 RESAMPLED = 1000
-ASKED, SAMPLES = 40, 4
-"""Tasks of each cell that an engineer asks itself about, and answers of each."""
+SAMPLES = 4
+"""Answers of each engineer."""
 SHOWN = {"shown": ("failures", "statistics"), "withheld": ("statistics",)}
 Scores = NDArray[np.float64]
 

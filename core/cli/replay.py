@@ -92,7 +92,7 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     from frozenlab.engineer.engineers import BY_NAME, ApiEngineer, engineer_of
     from frozenlab.engineer.sections import NAMES
     from frozenlab.errors import one_line
-    from frozenlab.replays.arms import arms_of_engineers, arms_of_sections, varied_sections
+    from frozenlab.replays.arms import TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
     from frozenlab.replays.task import askable, task_for
 
     name, _, stage = options.what.rpartition(":")
@@ -109,7 +109,11 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
     def chosen(name: str) -> EngineerSpec:
         return api if api is not None and name == "api" else engineer_of(name, own)
 
-    if kind == "engineers":
+    if kind == TWO_BY_TWO:
+        if sections is not None or engineers is not None:
+            raise InputError(f"--vary {TWO_BY_TWO} asks policy and base, with failures and behaviour and without: leave out the rest")
+        arms = arms_two_by_two(session.spec)
+    elif kind == "engineers":
         if sections is not None:
             raise InputError("--sections varies what one engineer sees; with --vary engineers, all see the session's sections")
         arms = arms_of_engineers(map(chosen, engineers or askable(session, int(stage) - 1)), own.kind)

@@ -21,6 +21,8 @@ from frozenlab.tasks.families import family_of
 if TYPE_CHECKING:
     from frozenlab.policy.lab.policy import LabPolicy
 
+ASKED = 40
+"""The usual number of tasks of each cell."""
 SECTION = behaviour.Behaviour.name
 Believed = Mapping[str, float]
 """Cell -> the part of its tasks that a model says it would solve."""

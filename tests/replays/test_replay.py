@@ -18,10 +18,11 @@ from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, launching, stop
 from frozenlab.jobs.task import throw_away
+from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays import launch, worker
-from frozenlab.replays.arms import arms_of_engineers, arms_of_sections
+from frozenlab.replays.arms import arms_of_engineers, arms_of_sections, arms_two_by_two
 from frozenlab.replays.asking import replay
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.report import compared, proposals, sentences, sign_flips
@@ -339,3 +340,14 @@ def test_only_answers_that_an_api_still_has_to_give_are_estimated(store: Session
     unpriced = API.model_copy(update={"input_price": None})
     known = estimate(task_for(session, 0, [Arm(name="api", engineer=unpriced)], "x"), session)
     assert known is not None and known.cost is None and "at prices that are not known" in known.sentence
+
+
+@pytest.mark.parametrize("taught", [0.0, 0.1])
+def test_two_by_two_is_checkpoint_and_base_with_the_evidence_and_without(taught: float) -> None:
+    spec = preset_spec("quick")
+    spec = spec.changed(training=spec.training.model_copy(update={"self_assessment": taught}))
+    arms = arms_two_by_two(spec)
+    assert [arm.name for arm in arms] == ["policy-shown", "policy-withheld", "base-shown", "base-withheld"]
+    assert [arm.engineer.kind for arm in arms if arm.engineer] == ["policy", "policy", "base", "base"]
+    assert {arm.engineer.asks_itself for arm in arms} == {40 if taught else 0}  # type: ignore[union-attr]
+    assert arms[0].sections is None and arms[1].sections == ("statistics", "preserved", "history")

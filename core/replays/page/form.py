@@ -14,7 +14,7 @@ from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.engineer.sections import NAMES, USUAL, help_of
 from frozenlab.errors import one_line
 from frozenlab.loop.session import Session, SessionError
-from frozenlab.replays.arms import KINDS, arms_of_engineers, arms_of_sections, varied_sections
+from frozenlab.replays.arms import KINDS, TWO_BY_TWO, arms_of_engineers, arms_of_sections, arms_two_by_two, varied_sections
 from frozenlab.replays.cost import estimate
 from frozenlab.replays.page.running import start
 from frozenlab.replays.task import MOST_SAMPLES, ReplayError, ReplayTask, askable, obstacle, servers, spec_of, task_for, validated_stages
@@ -27,6 +27,7 @@ KIND_WORDS = {
     "leave-one-out": "sections, all but one",
     "one-at-a-time": "sections, one at a time",
     "engineers": "engineers",
+    TWO_BY_TWO: "two by two: checkpoint and base, with failures and behaviour and without",
 }
 
 
@@ -42,7 +43,10 @@ def show_form(session: Session) -> None:
     with controls:
         kind = st.selectbox("What differs between the arms", KINDS, format_func=KIND_WORDS.__getitem__, key="replay-kind")
         try:
-            arms = engineers_fields(session, stage) if kind == "engineers" else sections_fields(session, stage, kind)
+            if kind == TWO_BY_TWO:
+                arms = arms_two_by_two(session.spec)
+            else:
+                arms = engineers_fields(session, stage) if kind == "engineers" else sections_fields(session, stage, kind)
             samples = int(st.number_input("Answers of each arm", 1, MOST_SAMPLES, 16, key="replay-samples"))
             task = task_for(session, stage, arms, kind, samples=samples)
         except (ReplayError, SessionError, ValidationError) as error:
@@ -150,6 +154,8 @@ def asks_model(record: ProposalRecord) -> bool:
 def command(task: ReplayTask, kind: str, session: Session) -> str:
     """What does the same in a shell."""
     words = [f"frozenlab replay {task.session}:{task.stage + 1} --vary {kind}"]
+    if kind == TWO_BY_TWO:
+        return f"{words[0]} --samples {task.samples}"
     engineers = list(dict.fromkeys(arm.engineer.kind for arm in task.arms if arm.engineer))
     if kind == "engineers" or engineers != [session.spec.engineer.kind]:
         words.append(f"--engineers {','.join(engineers)}")
