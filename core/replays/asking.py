@@ -11,6 +11,7 @@ import torch
 from frozenlab import seeds
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.faithfulness import check
 from frozenlab.engineer.protocol import Engineer
 from frozenlab.jobs.environment import THREADS
 from frozenlab.loop.session import Session
@@ -52,4 +53,4 @@ def replay(task: ReplayTask, session: Session, known: Collection[tuple[str, int]
         for name, engineer, context, limits in asked:
             if (name, sample) not in known:
                 record = ask(engineer, context, measured.config, limits, seed=draw)
-                yield Answer(name, sample, record)
+                yield Answer(name, sample, record, check(record, context))

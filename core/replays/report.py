@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
 
 from frozenlab import seeds
+from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.sections import NAMES, USUAL
 from frozenlab.engineer.sentences import listed
 from frozenlab.intervals import ComparisonError, wilson
@@ -21,7 +22,7 @@ FLIPS = 4999
 SAME = 0.05
 """Spreads and distances below this many points are reported as none."""
 
-COLUMNS = ("arm", "sample", "cell", "usable", "attempts", "tokens", "cost", "changes", "repairs")
+COLUMNS = ("arm", "sample", "cell", "usable", "attempts", "tokens", "cost", "changes", "repairs", *Checked._fields)
 """Of the table of proposals, besides the knobs."""
 
 
@@ -31,10 +32,10 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
     Returns:
         ``arm, sample, cell``, the knobs of the next stage's config (NaN where the cell has no such knob), ``usable`` (whether an answer
         could be read; if not, the config is kept), ``attempts``, ``tokens``, ``cost`` (NaN if it has no price), ``changes`` and ``repairs``
-        of the guard.
+        of the guard, and how many ``claims`` could be checked and are ``faithful`` (NaN if nobody counted).
     """
     rows = []
-    for arm, sample, record in answers:
+    for arm, sample, record, checked in answers:
         costs = [attempt.cost for attempt in record.attempts if attempt.cost is not None]
         answer = {
             "arm": arm,
@@ -45,6 +46,8 @@ def proposals(answers: Sequence[Answer]) -> pd.DataFrame:
             "cost": sum(costs) if costs else float("nan"),
             "changes": len(record.changes),
             "repairs": len(record.guard.repairs),
+            "faithful": np.nan if checked is None else checked.faithful,
+            "claims": np.nan if checked is None else checked.claims,
         }
         knobs = family_of(record.config_after.family).knobs
         for name, own in record.config_after.cells.items():
@@ -62,10 +65,10 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
     """One row per arm of :func:`proposals`: the spread of its answers, and their distance from those of the arm ``reference``.
 
     Returns:
-        Index ``arm``; ``n`` answers, ``unusable`` of them, ``changes`` and ``repairs`` per proposal (mean), ``tokens`` (mean), ``spread``
-        (the mean distance of an answer from the arm's mean config), ``distance`` (of the arm's mean config from the reference's) and ``p``
-        of that distance, after Holm's correction; NaN for the reference. A distance of two configs is the mean over cells and knobs of
-        the absolute difference, in points (per cent).
+        Index ``arm``; ``n`` answers, ``unusable`` of them, ``changes`` and ``repairs`` per proposal (mean), ``tokens`` (mean), ``faithful``
+        and ``claims`` of all answers, ``spread`` (the mean distance of an answer from the arm's mean config), ``distance`` (of the arm's
+        mean config from the reference's) and ``p`` of that distance, after Holm's correction; NaN for the reference. A distance of two
+        configs is the mean over cells and knobs of the absolute difference, in points (per cent).
 
     Raises:
         ComparisonError: the reference has no answer.
@@ -82,8 +85,11 @@ def compared(table: pd.DataFrame, reference: str) -> pd.DataFrame:
     )
     each = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)
     counted = each.agg(n=("usable", "size"), unusable=("usable", lambda usable: int((~usable).sum())))
-    table_of_arms = counted.join(each[["changes", "repairs", "tokens"]].mean()).assign(
-        spread=100 * spread, distance=100 * distance, p=np.nan
+    claims = each[list(Checked._fields)].sum(min_count=1)
+    table_of_arms = (
+        counted.join(each[["changes", "repairs", "tokens"]].mean())
+        .join(claims)
+        .assign(spread=100 * spread, distance=100 * distance, p=np.nan)
     )
     others = [arm for arm in table_of_arms.index if arm != reference]
     table_of_arms.loc[others, "p"] = holm([sign_flips(table, arm, reference) for arm in others])
@@ -116,7 +122,7 @@ def sentences(table: pd.DataFrame, task: ReplayTask) -> list[str]:
         results += [_by_section(task, arms) or _furthest(others, task.reference), _clear(others, task.reference)]
     if arms["n"].min() > 1:
         results.append(_spread(arms))
-    return [*results, _unusable(arms)]
+    return [*results, *faithful_claims(arms), _unusable(arms)]
 
 
 def _by_section(task: ReplayTask, table: pd.DataFrame) -> str | None:
@@ -174,6 +180,17 @@ def _spread(arms: pd.DataFrame) -> str:
     if steady:
         return f"{said}; always the same: {listed(steady)}."
     return f"{said}." if most == least else f"{said}, those of {least} least ({arms.loc[least, 'spread']:.1f})."
+
+
+def faithful_claims(arms: pd.DataFrame) -> Iterator[str]:
+    """How many claims are faithful, unless nobody counted or nothing was claimed."""
+    k, n = arms["faithful"].sum(), arms["claims"].sum()
+    if not n:
+        return
+    low, high = wilson(int(k), int(n))
+    said = f"{int(k)} of {int(n)} claims are faithful to the evidence and the config ({k / n:.0%}, {low:.0%} to {high:.0%})"
+    rates = (arms["faithful"] / arms["claims"]).dropna()
+    yield f"{said}." if rates.max() - rates.min() < SAME else f"{said}, fewest from {rates.idxmin()}: {rates.min():.0%}."
 
 
 def _unusable(arms: pd.DataFrame) -> str:

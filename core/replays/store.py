@@ -3,7 +3,7 @@
 replays/<id>/
   task.json         what is asked, written once
   state.json        state of the process that asks
-  answers.parquet   one row per answer so far: arm, sample, and the proposal's whole record as JSON
+  answers.parquet   one row per answer so far: arm, sample, the proposal's whole record as JSON, and how many of its claims are faithful
 
 The session is only read. A replay can be stopped or killed; it shows the answers it has and resumes from there.
 """
@@ -11,12 +11,14 @@ The session is only read. A replay can be stopped or killed; it shows the answer
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
 from frozenlab import places
+from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import one_line
 from frozenlab.files import write_parquet
@@ -36,6 +38,8 @@ class Answer(NamedTuple):
     arm: str
     sample: int
     record: ProposalRecord
+    checked: Checked | None = None
+    """How many of its claims are faithful; None in replays from before that was counted."""
 
 
 class Replay(TaskJob[ReplayTask]):
@@ -69,10 +73,11 @@ class Replay(TaskJob[ReplayTask]):
         if not path.exists():
             return []
         try:
-            rows = pd.read_parquet(path, columns=["arm", "sample", "record"])
+            rows = pd.read_parquet(path)
+            counted = rows[list(Checked._fields)].itertuples(index=False) if {*Checked._fields} <= {*rows} else repeat(None)
             return [
-                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record))
-                for arm, sample, record in rows.itertuples(index=False)
+                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record), checked and Checked(*map(int, checked)))
+                for (arm, sample, record), checked in zip(rows[["arm", "sample", "record"]].itertuples(index=False), counted, strict=False)
             ]
         except Exception as error:  # a damaged table can make its reader raise anything
             raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
@@ -80,8 +85,10 @@ class Replay(TaskJob[ReplayTask]):
 
 def write_answers(folder: Path, answers: Sequence[Answer]) -> None:
     """Replace ``answers.parquet``."""
-    rows = [(answer.arm, answer.sample, answer.record.model_dump_json()) for answer in answers]
-    write_parquet(folder / "answers.parquet", pd.DataFrame(rows, columns=["arm", "sample", "record"]))
+    rows = pd.DataFrame([(one.arm, one.sample, one.record.model_dump_json()) for one in answers], columns=["arm", "sample", "record"])
+    if all(one.checked is not None for one in answers):
+        rows = rows.join(pd.DataFrame([one.checked for one in answers], columns=Checked._fields))
+    write_parquet(folder / "answers.parquet", rows)
 
 
 def replays_folder(store: SessionStore) -> Path:

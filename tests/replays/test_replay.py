@@ -25,7 +25,7 @@ from frozenlab.replays import launch, worker
 from frozenlab.replays.arms import arms_of_engineers, arms_of_sections, arms_two_by_two
 from frozenlab.replays.asking import replay
 from frozenlab.replays.cost import estimate
-from frozenlab.replays.report import compared, proposals, sentences, sign_flips
+from frozenlab.replays.report import compared, faithful_claims, proposals, sentences, sign_flips
 from frozenlab.replays.store import Answer, Replay, create_replay, open_replay, replays, shipped, write_answers
 from frozenlab.replays.task import ReplayError, ReplayTask, askable, task_for, validated_stages
 from frozenlab.studies.arms import section_arms
@@ -230,7 +230,8 @@ def test_a_recorded_replay_is_whole_and_small(found: Replay) -> None:
 
 def table(**arms: list[float]) -> pd.DataFrame:
     """Answers that differ in the hole ratio of one map size alone."""
-    common = {"usable": True, "attempts": 1, "tokens": 10, "cost": float("nan"), "changes": 1, "repairs": 0, "cell": "3"}
+    counts = {"changes": 1, "repairs": 0, "faithful": np.nan, "claims": np.nan}
+    common = {"usable": True, "attempts": 1, "tokens": 10, "cost": float("nan"), "cell": "3"} | counts
     rows = [(arm, n, hole) for arm, holes in arms.items() for n, hole in enumerate(holes)]
     return pd.DataFrame([common | {"arm": arm, "sample": n, "share": 1.0, "hole_ratio": hole, "wait_ratio": 0.1} for arm, n, hole in rows])
 
@@ -244,6 +245,16 @@ def test_spread_and_distance_are_mean_absolute_differences_in_points() -> None:
     assert table_of_arms["unusable"].to_dict() == {"a": 0, "b": 1}
     with pytest.raises(ValueError, match="the reference arm c has no answer"):
         compared(answers, "c")
+
+
+def testfaithful_claims_claims_are_counted_for_each_arm_if_somebody_counted() -> None:
+    answers = table(a=[0.2, 0.4], b=[0.6, 0.6])
+    assert not list(faithful_claims(compared(answers, "a")))
+    answers = answers.assign(faithful=[3, 3, 1, 2], claims=3)
+    assert compared(answers, "a")[["faithful", "claims"]].to_numpy().tolist() == [[6, 6], [3, 6]]
+    assert list(faithful_claims(compared(answers, "a"))) == [
+        "9 of 12 claims are faithful to the evidence and the config (75%, 47% to 91%), fewest from b: 50%."
+    ]
 
 
 def test_a_difference_is_distinguished_from_chance() -> None:

@@ -28,7 +28,7 @@ from frozenlab.ui.figures import overall_by_cell
 def one_answer(replay: Replay, answers: Sequence[Answer], session: Session | None) -> None:
     """The rationale, the claims and the config of the answer that the address names."""
     by_arm: dict[str, dict[int, ProposalRecord]] = {}
-    for arm, sample, record in answers:
+    for arm, sample, record, _ in answers:
         by_arm.setdefault(arm, {})[sample + 1] = record
     asked = st.query_params.get("arm")
     arm = asked if asked in by_arm else replay.task.reference

@@ -121,6 +121,7 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
             "arm": rows["arm"],
             "answers": rows["n"],
             "unusable": [unusable(failed, n) for failed, n in zip(rows["unusable"], rows["n"], strict=True)],
+            "faithful": [faithful(k, n) for k, n in zip(rows["faithful"], rows["claims"], strict=True)],
             "distance": rows["distance"],
             "p": ["–" if pd.isna(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in rows["p"]],
             "spread": rows["spread"],
@@ -129,6 +130,8 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
             "tokens": rows["tokens"].round(0),
         }
     )
+    if rows["claims"].isna().all():
+        shown = shown.drop(columns="faithful")
     costs = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)["cost"]
     if table["cost"].notna().any():
         shown["cost"] = shown["arm"].map(costs.sum(min_count=1)).round(4)
@@ -142,6 +145,9 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
         shown, hide_index=True, width="stretch", key="replay-table",
         column_config={
             "unusable": st.column_config.TextColumn(help="Answers that could not be used, with the 95 % Wilson interval of their rate."),
+            "faithful": st.column_config.TextColumn(
+                help="Claims whose cited lines say what they say and whose setting the config has, of those that can be checked."
+            ),
             "distance": bar(f"Points per knob between the arm's mean config and that of {reference}."),
             "p": st.column_config.TextColumn(
                 help="Of the distance: paired randomisation test over answers of the same draw, after Holm's correction."
@@ -156,6 +162,10 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
         f"A knob is the share, hole ratio or wait ratio of one cell. Distance (from {markup.plain(reference)}) and spread are means "
         "over all knobs, in points. An answer that could not be used counts as the config before, which would have been kept."
     )
+
+
+def faithful(k: float, n: float) -> str:
+    return "–" if pd.isna(n) or not n else f"{k:.0f} of {n:.0f}"
 
 
 def unusable(failed: int, n: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from frozenlab.engineer import faithfulness
 from frozenlab.engineer.engineers import who_is
 from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.engineer.sections import SECTIONS, help_of
@@ -81,6 +82,8 @@ def what_it_said(moment: Moment, record: ProposalRecord, contents: Contents) -> 
         if outcomes:
             seen = None if context is None else {line.id for line in context.lines}
             cited(claims_table(outcomes, seen), key="claims", on_pick=evidence.follow)
+        if context is not None and (checked := faithfulness.in_words(record, context)):
+            st.caption(markup.plain(checked), help="Checked: do the cited lines say what each claim says, and does the config do it?")
     raw_answers(record)
 
 
