@@ -29,7 +29,6 @@ from frozenlab.studies.runner import Runner
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import Study, create_study
 from frozenlab.tasks import families
-from frozenlab.tasks.lake.family import LAKE
 from frozenlab.training.settings import TrainingSettings
 from tests.pages.apptest import open_page, words
 from tests.running import finish
@@ -41,7 +40,7 @@ pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 @pytest.fixture(scope="module", autouse=True)
 def with_sums() -> object:
     patch = pytest.MonkeyPatch()
-    patch.setattr(families, "FAMILIES", (LAKE, SUMS))
+    patch.setattr(families, "FAMILIES", (*families.FAMILIES, SUMS))
     yield
     patch.undo()
 
