@@ -60,7 +60,7 @@ def replay_form() -> AppTest:
 
 def study_form() -> AppTest:
     app = open_page("studies")
-    for key, value in {"kind": "engineers", "engineers": ["policy", "api"], "api_model": "m", "api_base_url": API.base_url}.items():
+    for key, value in {"kind": "engineers", "engineers-asked": ["policy", "api"], "api_model": "m", "api_base_url": API.base_url}.items():
         app.session_state[f"study-{key}"] = value
     return app.button(key="study-new").click().run()
 

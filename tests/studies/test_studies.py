@@ -294,7 +294,7 @@ def test_studies_are_found_by_name_and_damaged_ones_are_not(tmp_path: Path) -> N
         (["engineers", "--engineers", "policy,nobody"], "there is no engineer 'nobody' for a study; there are policy, base, rules, bandit"),
         (["engineers", "--engineers", "policy,api"], "the engineer api needs settings: write the study as a spec"),
         (["engineers", "--engineers", "policy,policy"], "a study compares two or more, each named once"),
-        (["sections", "--engineers", "policy,base"], "--engineers and --api are for the studies engineers and main"),
+        (["sections", "--engineers", "policy,base"], "--engineers and --api are for the studies engineers, main and students"),
         (["guidance"], "a lab model reads no instructions in words"),
         (["guard", "--seeds", "0"], "use at least 1"),
         (["guard", "--smallest-effect", "0"], "--smallest-effect is 0; it must be above 0 and at most 50 points"),
