@@ -66,6 +66,7 @@ def train_stage(
         if trainer.state.global_step < first_step + settings.steps:
             raise Stopped
     processes = PartialState()
+    processes.wait_for_everyone()  # a process that is still in its trainer's last lines reads the folder that goes now
     if processes.is_main_process:
         keep_checkpoint(work / f"checkpoint-{first_step + settings.steps}", folder / "policy")
     processes.wait_for_everyone()

@@ -29,6 +29,7 @@ from frozenlab.tasks.lake.answer import judge_answer
 from frozenlab.tasks.lake.dialects.lab import CELL_OF, parse_plan
 from frozenlab.tasks.lake.dialects.vocabulary import END, MOVES, WORDS
 from frozenlab.tasks.lake.teacher import Cut, cut
+from frozenlab.training import stage as training_stage
 from frozenlab.training import stage_run
 from frozenlab.training.examples import ID_OF, Example
 from frozenlab.training.methods import BY_NAME as METHOD_OF
@@ -102,6 +103,20 @@ def test_a_stage_trains_and_reports_each_step(method: str, tmp_path: Path) -> No
     before = load_file(LAB_MODEL / "model.safetensors")
     assert any(not torch.equal(before[name], tensor) for name, tensor in weights(tmp_path).items())
     assert not (tmp_path / "0" / "trainer").exists()
+
+
+def test_all_processes_have_left_the_trainer_before_its_folder_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer_there: list[bool] = []
+
+    class Processes:
+        is_main_process = True
+
+        def wait_for_everyone(self) -> None:
+            trainer_there.append((tmp_path / "0" / "trainer").exists())
+
+    monkeypatch.setattr(training_stage, "PartialState", Processes)
+    train(tmp_path, "imitation")
+    assert trainer_there == [True, False]
 
 
 @pytest.mark.parametrize("method", METHODS)
