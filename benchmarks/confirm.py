@@ -4,7 +4,7 @@ python -m benchmarks.confirm FOLDER
 frozenlab students make confirm-a --recipe FOLDER/confirm-a.json        and b, c, d
 frozenlab study FOLDER/confirm.json --id confirm
 
-The students of the other two are ready-made ones of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
+The students of the other three are ready-made ones, two of them of other seeds: frozenlab students make misled-about-size-9-seed-4 --seed 4
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from frozenlab.files import write_text
 from frozenlab.students.menu import misled, usual_config
 from frozenlab.students.recipe import Recipe
 from frozenlab.studies.grid import Arm
-from frozenlab.studies.on_students import TRAINING, oracle_arm, short_stage
+from frozenlab.studies.on_students import SMALLEST_EFFECT, TRAINING, oracle_arm, short_stage
 from frozenlab.studies.spec import StudySpec
 
 WEAK = {"a": ("2@9", "2@doors6"), "b": ("3@corridor6", "numbers2"), "c": ("4@6",), "d": ("2@doors6",)}
@@ -61,7 +61,7 @@ def second_test(config: Config) -> StudySpec:
         config,
         title="Is the taught engineer better than uniform? Ten students",
         arms=[TAUGHT, BLIND, UNIFORM],
-        weak={f"student:misled-about-{axis}-seed-{seed}": (AXES[axis],) for axis, seeds in NEW_SEEDS.items() for seed in seeds},
+        weak=misled_about(NEW_SEEDS),
         hypothesis="For students that lack one thing the taught engineer wins back more in one short stage than uniform, the best constant "
         "config, and than itself without failures.",
         prediction="Taught - uniform +3 points (+1 to +5), taught - taught-blind +4 (+1 to +7), oracle - uniform +3.5, oracle - taught "
@@ -78,7 +78,7 @@ def third_test(config: Config) -> StudySpec:
         config,
         title="Is the taught engineer better than uniform? Ten more students",
         arms=[TAUGHT, UNIFORM],
-        weak={f"student:misled-about-{axis}-seed-{seed}": (AXES[axis],) for axis, seeds in NEWEST_SEEDS.items() for seed in seeds},
+        weak=misled_about(NEWEST_SEEDS),
         seeds=[1, 2, 3, 4, 5],
         oracle=False,
         hypothesis="The taught engineer wins back a little more than uniform, the best constant config: about a point.",
@@ -106,6 +106,11 @@ def null_study(config: Config) -> StudySpec:
     )
 
 
+def misled_about(seeds: Mapping[str, Sequence[int]]) -> dict[str, tuple[str, ...]]:
+    """Axis -> seeds of its ready-made students, as student -> the cells that it was misled about."""
+    return {f"student:misled-about-{axis}-seed-{seed}": (AXES[axis],) for axis, of_axis in seeds.items() for seed in of_axis}
+
+
 def study(
     config: Config,
     *,
@@ -131,7 +136,7 @@ def study(
             "students": list(weak),
             "seeds": seeds,
             "suite_by_seed": True,
-            "smallest_effect": 0.02,
+            "smallest_effect": SMALLEST_EFFECT,
             **fields,
         }
     )

@@ -12,7 +12,6 @@ If each seed has its own boards, both count. The first already contains a part o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -28,7 +27,7 @@ from frozenlab.studies.design import design
 from frozenlab.studies.effect_words import margin_words
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.statistics import smallest_visible
-from frozenlab.studies.store import outcomes, shipped
+from frozenlab.studies.store import outcomes, shipped, shipped_spec
 from frozenlab.studies.student_noise import recorded_student_noise
 
 
@@ -128,20 +127,14 @@ class Noise:
 def recorded_noise() -> Iterator[tuple[str, Noise]]:
     """The noise of each study that comes with the project and has no students, with the study's name."""
     for folder in shipped():
-        if not spec_in(folder).students:
+        if not shipped_spec(folder).students:
             yield folder.name, noise_of(folder)
-
-
-@cache
-def spec_in(folder: Path) -> StudySpec:
-    """The spec of a recorded study. Cached as :func:`noise_of` is."""
-    return StudySpec.model_validate(json.loads((folder / "report.json").read_text(encoding="utf-8"))["spec"])
 
 
 @cache
 def noise_of(folder: Path) -> Noise:
     """The noise of one recorded study. Cached, because the Studies page needs it at every run and a recording does not change."""
-    spec = spec_in(folder)
+    spec = shipped_spec(folder)
     boards = pd.read_parquet(folder / "boards.parquet", columns=["arm", "seed", "board_id", "cell", "valid"])
     rates = (
         outcomes(boards).pivot(index="arm", columns="seed", values="value").drop_duplicates()

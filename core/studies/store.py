@@ -10,7 +10,9 @@ studies/<id>/
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -153,6 +155,12 @@ def studies(store: SessionStore) -> list[Study]:
 def shipped() -> list[Path]:
     """The folders of the studies that ship with the project: reports without sessions."""
     return sorted(path.parent for path in (places.ASSETS / "studies").glob("*/report.json"))
+
+
+@cache
+def shipped_spec(folder: Path) -> StudySpec:
+    """The spec of such a study. Cached, because the Studies page needs it at every run and a recording does not change."""
+    return StudySpec.model_validate(json.loads((folder / "report.json").read_text(encoding="utf-8"))["spec"])
 
 
 def open_study(study_id: str, store: SessionStore) -> Study:

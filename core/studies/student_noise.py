@@ -7,7 +7,6 @@ which more seeds average out.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 from math import sqrt
@@ -15,8 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from frozenlab.studies.spec import StudySpec
-from frozenlab.studies.store import outcomes, shipped
+from frozenlab.studies.store import outcomes, shipped, shipped_spec
 
 
 @dataclass(frozen=True)
@@ -37,8 +35,7 @@ class StudentNoise:
 
 def recorded_student_noise() -> dict[str, StudentNoise]:
     """The noise of each study with students that comes with the project, by the study's name."""
-    specs = {folder: json.loads((folder / "report.json").read_text(encoding="utf-8"))["spec"] for folder in shipped()}
-    return {folder.name: noise_in(folder) for folder, spec in specs.items() if StudySpec.model_validate(spec).students}
+    return {folder.name: noise_in(folder) for folder in shipped() if shipped_spec(folder).students}
 
 
 @cache

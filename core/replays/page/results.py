@@ -121,7 +121,6 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
             "arm": rows["arm"],
             "answers": rows["n"],
             "unusable": [unusable(failed, n) for failed, n in zip(rows["unusable"], rows["n"], strict=True)],
-            "faithful": [faithful(k, n) for k, n in zip(rows["faithful"], rows["claims"], strict=True)],
             "distance": rows["distance"],
             "p": ["–" if pd.isna(p) else "< 0.001" if p < 0.001 else f"{p:.3f}" for p in rows["p"]],
             "spread": rows["spread"],
@@ -130,8 +129,9 @@ def comparison(arms: pd.DataFrame, table: pd.DataFrame, reference: str) -> None:
             "tokens": rows["tokens"].round(0),
         }
     )
-    if rows["claims"].isna().all():
-        shown = shown.drop(columns="faithful")
+    if rows["claims"].notna().any():
+        answered = [faithful(k, n) for k, n in zip(rows["faithful"], rows["claims"], strict=True)]
+        shown.insert(shown.columns.get_loc("distance"), "faithful", answered)
     costs = table.drop_duplicates(["arm", "sample"]).groupby("arm", sort=False)["cost"]
     if table["cost"].notna().any():
         shown["cost"] = shown["arm"].map(costs.sum(min_count=1)).round(4)

@@ -18,7 +18,6 @@ from frozenlab.studies.page.running import ERROR, go_on, watch
 from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
 from frozenlab.studies.report_page import detectable, written_before
 from frozenlab.studies.rows import PrimaryRow
-from frozenlab.studies.statistics import CLEAR
 from frozenlab.studies.tables import MEASURES, StudyReport
 from frozenlab.ui import markup, refusals, sessions, theme
 
@@ -87,7 +86,7 @@ def show_report(report: StudyReport) -> None:
 
 def confirmed(rows: Sequence[PrimaryRow]) -> str:
     """How many of the confirmatory comparisons are clear of chance, as a sentence."""
-    clear = sum(row.p_holm is not None and row.p_holm < CLEAR for row in rows)
+    clear = sum(row.clear for row in rows)
     if len(rows) == 1:
         return f"The confirmatory comparison is {'' if clear else 'not '}clear of chance."
     return f"{clear} of {len(rows)} confirmatory comparisons {'is' if clear == 1 else 'are'} clear of chance."
