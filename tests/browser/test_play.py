@@ -55,34 +55,84 @@ def test_a_deep_link_into_a_cold_server_opens_the_page_in_the_app(new_app: Calla
 
 
 def test_the_player_plays_steps_and_marks_the_first_fault(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.goto(f"{app.url}/help")
     player(page)
-    page.get_by_role("radio", name="You").click()
-    page.get_by_label("Agent 0").fill("DDRRD")
-    page.get_by_label("Agent 0").press("Enter")
     expect(page.locator(".player figure")).to_have_count(2)
-    caption = page.get_by_text("Step 2: agents 0 and 1 are both on (2, 0).")
-    expect(caption).to_be_visible()
+    expect(page.get_by_text("Step 1: agents 0 and 1 are both on (1, 1).")).to_be_visible()
     ring = page.locator(".player .ring")
     page.get_by_role("button", name="Pause").click()
     page.locator(".player").press("Home")
-    expect(page.locator(".clock")).to_have_text("step 0 / 5")
+    expect(page.locator(".clock")).to_have_text("step 0 / 3")
     expect(ring).to_be_hidden()
     start = pixels(page)
     page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".clock")).to_have_text("step 2 / 5")
+    expect(page.locator(".clock")).to_have_text("step 1 / 3")
     expect(ring).to_be_visible()
     assert pixels(page)[0] != start[0] and pixels(page)[1] != start[1]
     page.keyboard.press("Space")
-    expect(page.locator(".clock")).to_have_text("step 5 / 5")
+    expect(page.locator(".clock")).to_have_text("step 3 / 3")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    before = pixels(page)
-    page.get_by_role("button", name="Optimal ghost").click()
-    assert pixels(page)[0] != before[0] and pixels(page)[1] == before[1], "the ghost lies over the other plan only"
-    page.get_by_label("Time step").fill("1.5")
-    expect(page.locator(".clock")).to_have_text("step 1 / 5")
+    page.get_by_label("Time step").fill("0.5")
+    expect(page.locator(".clock")).to_have_text("step 0 / 3")
     expect(ring).to_be_hidden()
+
+
+def steering(app: App, page: Page) -> tuple[Locator, Callable[[int, int], tuple[float, float]]]:
+    """Play with CROSSING to steer on: the score, and where a cell is on the screen."""
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    player(page)
+    page.get_by_role("radio", name="You").click()
+    canvas = page.locator(".steer canvas")
+    expect(canvas).to_be_visible()
+    expect(page.locator(".score")).to_have_text("No conflict. Agents 0 and 1 are not on the goal yet.")
+    box = canvas.bounding_box()
+    assert box is not None
+    side = box["height"] / (4 + 2 * 0.08)
+    return page.locator(".score"), lambda r, c: (box["x"] + side * (c + 0.58), box["y"] + side * (r + 0.58))
+
+
+def test_a_team_is_steered_to_the_optimum_by_mouse(app: App, page: Page) -> None:
+    score, at = steering(app, page)
+    page.mouse.move(*at(0, 0))
+    page.mouse.down()
+    for cell in ((1, 0), (2, 0), (2, 1)):
+        page.mouse.move(*at(*cell), steps=3)
+    page.mouse.up()
+    page.mouse.click(*at(3, 2))  # its goal: the rest of the way is the shortest
+    conflict = page.get_by_role("button", name="Step 2: agents 0 and 1 are both on (2, 0).")
+    expect(conflict).to_be_visible()
+    conflict.click()
+    expect(page.locator(".clock")).to_have_text("step 2 / 5")
+    expect(page.locator(".ring")).to_be_visible()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_role("button", name="Start over").click()
+    for agent, way in ((0, ((1, 1), (3, 1), (3, 2))), (1, ((2, 2),))):
+        page.get_by_role("button", name=f"Agent {agent}").click()
+        for cell in way:
+            page.mouse.click(*at(*cell))
+    expect(score).to_have_text("All on goal after 5 steps. That is optimal.")
+    expect(page.get_by_role("button", name="GIF")).to_be_visible()
+
+
+def test_a_team_is_steered_to_the_optimum_by_keys(app: App, page: Page) -> None:
+    score, _ = steering(app, page)
+    page.locator(".player").focus()
+    before = pixels(page)
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowRight", "1", "ArrowRight", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(score).to_have_text("The board ends there.")
+    page.keyboard.press("w")
+    page.keyboard.press("Backspace")
+    page.keyboard.press("ArrowUp")
+    expect(score).to_have_text("No conflict. Agent 1 is not on the goal yet.")
+    page.keyboard.press("Control+z")
+    expect(score).to_have_text("All on goal after 5 steps. That is optimal.")
+    drawn = pixels(page)
+    assert drawn != before
+    page.get_by_role("button", name="Optimal ghost").click()
+    assert pixels(page) != drawn
+    page.locator(".player").press("Space")
+    expect(page.locator(".clock")).to_have_text("step 5 / 5")
 
 
 def test_readers_who_want_calm_get_no_motion(app: App, browser: Browser, watch: Watch) -> None:

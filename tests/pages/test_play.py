@@ -18,6 +18,7 @@ from frozenlab.loop.planner import Planner, PlannerError
 from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.page.play import asking, choices
 from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
+from frozenlab.tasks.lake.page.play.planner import STEER
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.words import OUTCOMES
 from tests.builders import build_session
@@ -183,15 +184,17 @@ def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:
     page.query_params["board"] = encode(SMALL)
     page.run()
     page.segmented_control(key="play_planner").set_value("You").run()
-    page.text_input(key="play_motions_0").set_value("rr").run()
-    page.text_input(key="play_motions_1").set_value("LL").run()
-    assert [track["outcome"] for track in players(page)[0]["tracks"]] == ["optimal", "optimal"]
-    page.text_input(key="play_motions_1").set_value("RL").run()
-    (yours, _) = players(page)[0]["tracks"]
-    assert yours["outcome"] == "fault" and yours["fault"]["time"] == 1
-    assert any("stay on the board" in caption.value for caption in page.caption)
-    page.text_input(key="play_motions_1").set_value("LX").run()
-    assert "'X'" in page.error[0].value
+    [given] = [json.loads(one.proto.json) for one in page.get("bidi_component") if '"sentences"' in one.proto.json]
+    assert given["optimum"] == 2 and given["plan"] == [] and given["ghost"], "the browser counts from the optimum"
+
+    def sent(plan: list[str]) -> list[str]:
+        page.session_state[STEER] = {"plan": {"base": given["base"], "plan": plan}}
+        return [caption.value for caption in page.run().caption]
+
+    assert not any("The rule." in caption for caption in sent(["RR", "LL"]))
+    assert any("stay on the board" in caption for caption in sent(["RR", "RL"]))
+    assert not any("The rule." in caption for caption in sent(["RR", "LX"])), "what is no plan is not taken"
+    assert not page.exception
 
 
 def answer(board: Board, motions: tuple[str, ...], makespan: int | None) -> PlannedAnswer:

@@ -35,28 +35,33 @@ def plain_track(board: Board, track: Track) -> dict[str, Any]:
     }
 
 
+SENTENCES = {
+    "parse_error": "The answer cannot be read as a plan.",
+    "truncated": "The answer was cut off before the plan was complete.",
+    "missing_agent": "The answer gives {who} no path.",
+    "out_of_bounds": "Step {step}: {who} leaves the board at {cell}.",
+    "hole": "Step {step}: {who} falls into the hole at {cell}.",
+    "locked_door": "Step {step}: {who} enters the door at {cell}, which opens for another agent only.",
+    "against_arrow": "Step {step}: {who} leaves one-way ice for {cell}, where its arrow does not point.",
+    "illegal_jump": "Step {step}: {who} jumps to {cell}, which is no neighbouring cell.",
+    "vertex_conflict": "Step {step}: {who} are both on {cell}.",
+    "edge_conflict": "Step {step}: {who} swap cells and meet on the edge of {cell}.",
+    "goal_not_reached": "After the last step ({step}), {who} {are} not on the goal.",
+}
+"""Fault -> what happened, with places for the step, the agents and the cell. The browser fills in the same sentences."""
+
+
 def fault_sentence(verdict: Verdict) -> str:
     """The verdict as one plain sentence."""
     if verdict.valid:
         figures = f"All on goal after {_steps(verdict.makespan)}, sum of costs {verdict.sum_of_costs}."
         return figures + {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
-    step, cell = verdict.step, verdict.cell
     who = _names(verdict.agents)
-    return {
-        "parse_error": "The answer cannot be read as a plan.",
-        "truncated": "The answer was cut off before the plan was complete.",
-        "missing_agent": f"The answer gives {who} no path." if verdict.agents else "The answer does not give every agent a path.",
-        "out_of_bounds": f"Step {step}: {who} leaves the board at {cell}.",
-        "hole": f"Step {step}: {who} falls into the hole at {cell}.",
-        "locked_door": f"Step {step}: {who} enters the door at {cell}, which opens for another agent only.",
-        "against_arrow": f"Step {step}: {who} leaves one-way ice for {cell}, where its arrow does not point.",
-        "illegal_jump": f"Step {step}: {who} jumps to {cell}, which is no neighbouring cell."
-        if step
-        else f"{who.capitalize()} does not begin at its start but at {cell}.",
-        "vertex_conflict": f"Step {step}: {who} are both on {cell}.",
-        "edge_conflict": f"Step {step}: {who} swap cells and meet on the edge of {cell}.",
-        "goal_not_reached": f"After the last step ({step}), {who} {'is' if len(verdict.agents) == 1 else 'are'} not on the goal.",
-    }[verdict.outcome]
+    if verdict.outcome == "missing_agent" and not verdict.agents:
+        return "The answer does not give every agent a path."
+    if verdict.outcome == "illegal_jump" and not verdict.step:
+        return f"{who.capitalize()} does not begin at its start but at {verdict.cell}."
+    return SENTENCES[verdict.outcome].format(who=who, step=verdict.step, cell=verdict.cell, are="is" if len(verdict.agents) == 1 else "are")
 
 
 def _steps(n: int | None) -> str:

@@ -8,7 +8,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.play.board_controls import choose_board
 from frozenlab.tasks.lake.page.play.optimum import known_solution, show_facts, show_warnings, solve_now, solver_track
 from frozenlab.tasks.lake.page.play.planner import ask, choose_planner, load
-from frozenlab.tasks.lake.page.play.player import broken_rule, play, raw_answer, take_along
+from frozenlab.tasks.lake.page.play.player import broken_rule, plan_by_hand, play, raw_answer, take_along
 from frozenlab.tasks.lake.page.play.search import search_toggle, show_search
 from frozenlab.tasks.lake.page.play.state import lay_out, take_address, write_address
 from frozenlab.ui import theme
@@ -39,8 +39,10 @@ def page() -> None:
 
     planned = choose_planner(board, source, optimum, store, places)
     tracks = [*planned.tracks, *([] if planned.hides_solver else solver_track(board, solution))]
-    if source != "Draw" or tracks:
-        with places.stage:
+    with places.stage:
+        if planned.by_hand:
+            plan_by_hand(board, solution)
+        elif source != "Draw" or tracks:
             play(board, tracks, planned, solution)
     with places.below:
         broken_rule(tracks)

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.errors import LabError
-from frozenlab.lake.board import MOVES, Board
+from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, judge_paths, walk
 from frozenlab.loop.planner import Planner
 from frozenlab.loop.session import Checkpoint
@@ -21,9 +21,16 @@ from frozenlab.tasks.lake.page.play.board_controls import Source
 from frozenlab.tasks.lake.page.play.state import Places, state
 from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.tasks.lake.view.share import encode
+from frozenlab.tasks.lake.view.steer import steered
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.ui.plain import plain
 
+BY_HAND = (
+    "Press an agent on the board and draw its path, or press the cell where it shall go. Arrow keys move it too, **W** waits, a digit "
+    "chooses an agent, **Ctrl+Z** undoes."
+)
+STEER = "play_steer"
+"""The key of the board that the reader plans on."""
 Wanted = tuple[str, str, int, float, int]
 """A request for plans: the board's code, the checkpoint's folder, the number of answers, their temperature and seed."""
 
@@ -57,6 +64,8 @@ class Planned:
     """The chosen model."""
     hides_solver: bool = False
     """The reader still draws the board, and nobody has planned on it."""
+    by_hand: bool = False
+    """The reader plans, on the board itself."""
 
 
 def choose_planner(board: Board, source: Source, optimum: int | None, store: SessionStore, places: Places) -> Planned:
@@ -74,8 +83,8 @@ def choose_planner(board: Board, source: Source, optimum: int | None, store: Ses
             request = model_controls(board, store, places.actions)
             return planned_by_model(board, source, request)
         if planner == "You":
-            own = your_controls(board, optimum)
-            return Planned([own] if own else [])
+            st.caption(BY_HAND)
+            return Planned(your_plan(board, optimum), by_hand=True)
         assert saved is not None
         st.caption(plain(saved.origin))
         verdict = saved.verdict or judge_paths(board, saved.paths or (), optimum)
@@ -104,20 +113,10 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     return Request(model, models[model], wanted)
 
 
-def your_controls(board: Board, optimum: int | None) -> Track | None:
-    """The reader's own plan; None without one."""
-    st.caption("One letter a step: " + " ".join(MOVES) + " (up, down, left, right, wait). An agent without further letters waits.")
-    motions = tuple(
-        st.text_input(f"Agent {i}", key=f"play_motions_{i}", max_chars=200, placeholder="RRDDW", persist_state="session").strip().upper()
-        for i in range(board.num_agents)
-    )
-    if not any(motions):
-        return None
-    try:
-        return Track("Your plan", walk(board, motions), judge(board, motions, optimum))
-    except ValueError as error:
-        st.error(plain(str(error)))
-        return None
+def your_plan(board: Board, optimum: int | None) -> list[Track]:
+    """The reader's own plan as far as it has come; empty without a move."""
+    plan = steered(board, key=STEER)
+    return [Track("Your plan", walk(board, plan), judge(board, plan, optimum))] if any(plan) else []
 
 
 def planned_by_model(board: Board, source: Source, request: Request | None) -> Planned:

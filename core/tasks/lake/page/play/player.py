@@ -15,10 +15,11 @@ from frozenlab.lake.solvers.solver import Solution
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
 from frozenlab.tasks.lake.page.play.board_controls import SOLVING
-from frozenlab.tasks.lake.page.play.planner import Planned
+from frozenlab.tasks.lake.page.play.planner import STEER, Planned
 from frozenlab.tasks.lake.view.gif import board_gif
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.share import decode, encode
+from frozenlab.tasks.lake.view.steer import steer
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import theme
@@ -34,6 +35,12 @@ def play(board: Board, tracks: Sequence[Track], planned: Planned, solution: Solu
     board_player(board, tracks, key="play_player", ghost=ghost, height=600, autoplay=len(tracks) > 1 and not busy, busy=busy)
     if len(planned.answers) > 1:
         choose_answer(planned.answers)
+
+
+def plan_by_hand(board: Board, solution: Solution | None) -> None:
+    """The board to steer on, with an optimal plan to lay over it."""
+    ghost = walk(board, solution.plan) if solution is not None and solution.plan else None
+    steer(board, key=STEER, optimum=solution.makespan if solution else None, ghost=ghost, height=600)
 
 
 def choose_answer(answers: Sequence[PlannedAnswer]) -> None:

@@ -1,7 +1,8 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
-// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault}], ghost, steps, begin, margin, height, autoplay, busy,
-// colors}
-// paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]], agents} | null; null paths stand still.
+// data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts}], ghost, steps, begin, margin, height,
+// autoplay, busy, colors}
+// paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]]} | null; null paths stand still.
+// conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
 
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
@@ -22,6 +23,7 @@ class Player {
     this.resized = new ResizeObserver(() => this.layout());
     this.restyled = new MutationObserver(() => this.layout());
     this.typed = (event) => this.key(event);
+    this.takes = () => false; // whether somebody else has used a key that reaches the player
   }
 
   show(data) {
@@ -34,7 +36,8 @@ class Player {
       this.signature = signature;
       this.time = data.begin;
       this.held = new Set();
-      this.ghost = Boolean(data.ghost) && data.tracks.length === 1;
+      const [{ conflicts }, another] = data.tracks;
+      this.ghost = Boolean(data.ghost) && !another && (!conflicts || this.ghost === true); // who plans asks for the solution first
       this.build();
       this.play(data.autoplay && data.steps > 0 && !calm());
     }
@@ -93,24 +96,25 @@ class Player {
       const canvas = add("canvas", "", "", sheet);
       canvas.setAttribute("role", "img");
       canvas.setAttribute("aria-label", `${track.label}: ${track.badge ?? ""} ${track.caption}`);
-      const rings = (track.fault?.marks ?? []).map(() => add("div", "ring", "", sheet));
+      const faults = track.conflicts ?? (track.fault ? [track.fault] : []);
+      const rings = faults.flatMap(({ time, marks }) => marks.map((cell) => ({ time, cell, element: add("div", "ring", "", sheet) })));
       add("figcaption", "", track.caption);
       const paths = track.paths ?? board.agents.map((agent) => [agent.start]);
       const arrivals = paths.map((path, i) => arrival(path, board.agents[i].goal));
       const ghosted = Boolean(ghost) && JSON.stringify(ghost) !== JSON.stringify(track.paths);
-      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, rings };
+      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, faults, rings };
     });
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
     this.find(".scrub").max = steps;
     this.done = this.says = null;
     this.find(".ghost").hidden = !ghost;
-    this.find(".marks").replaceChildren(...this.views.filter((view) => view.track.fault && steps).map(({ track }) => {
+    this.find(".marks").replaceChildren(...this.views.flatMap(({ track, faults }) => (steps ? faults : []).map(({ time, words }) => {
       const mark = document.createElement("i");
-      mark.style.setProperty("--at", Math.min(track.fault.time / steps, 1));
-      mark.title = `${track.label}: ${track.caption}`;
+      mark.style.setProperty("--at", Math.min(time / steps, 1));
+      mark.title = words ?? `${track.label}: ${track.caption}`;
       return mark;
-    }));
+    })));
   }
 
   layout() {
@@ -146,11 +150,10 @@ class Player {
       view.stands = "";
       view.agents = board.agents.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawAgent(ctx, at, [0, 0], i, this.colors, this.font)));
       view.ghosts = ghost?.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawGhost(ctx, at, [0, 0], i, this.colors)));
-      view.rings.forEach((ring, n) => {
-        const [r, c] = view.track.fault.marks[n];
-        ring.style.left = `${view.frame.x(c)}px`;
-        ring.style.top = `${view.frame.y(r)}px`;
-        ring.style.width = ring.style.height = `${view.frame.cell * 0.98}px`;
+      view.rings.forEach(({ cell: [r, c], element: { style } }) => {
+        style.left = `${view.frame.x(c)}px`;
+        style.top = `${view.frame.y(r)}px`;
+        style.width = style.height = `${view.frame.cell * 0.98}px`;
       });
     }
     this.draw();
@@ -162,8 +165,8 @@ class Player {
     const step = Math.floor(this.time + 1e-6);
     for (const view of this.views) {
       if (!view.frame) continue;
-      const { ctx, frame, paths, ratio, track: { fault } } = view;
-      const failed = Boolean(fault) && this.time >= fault.time - 1e-6;
+      const { ctx, frame, paths, ratio, track: { fault, conflicts } } = view;
+      const failed = !conflicts && Boolean(fault) && this.time >= fault.time - 1e-6;
       // What follows the first fault does not count: it is drawn faint.
       const alpha = failed && this.time > fault.time + 0.05 ? 0.45 : 1;
       this.drawStill(view, step, alpha);
@@ -185,6 +188,7 @@ class Player {
       }
       spread(places).forEach((place, i) => stamp(ctx, frame, place, view.agents[i]));
       view.figure.classList.toggle("failed", failed);
+      for (const { time, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(this.time - time) <= 0.5));
     }
     this.drawBar(step);
   }
@@ -284,6 +288,7 @@ class Player {
     const inside = event.composedPath().includes(this.box);
     const target = event.composedPath()[0];
     if (inside ? target.tagName === "SELECT" || (target.tagName === "BUTTON" && event.key === " ") : driven.active !== this || belongs(event)) return;
+    if (this.takes(event)) return event.preventDefault();
     const actions = {
       " ": () => this.play(!this.playing),
       ArrowRight: () => this.step(1),

@@ -1,0 +1,70 @@
+"""Planning by hand on a board: draw paths, click, or steer by arrow keys; conflicts and the score show in the browser at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from frozenlab.lake.board import MOVES, Board, Plan
+from frozenlab.lake.rules import Paths
+from frozenlab.tasks.lake.view import drawing, engine, player
+from frozenlab.tasks.lake.view.share import encode
+from frozenlab.tasks.lake.view.tracks import SENTENCES
+from frozenlab.ui.components import text_of
+
+HTML = text_of(__file__, "steer.html").replace("PLAYER", player.HTML)
+STYLE = drawing.STYLE + text_of(__file__, "steer.css")
+CODE = player.CODE + engine.CODE + text_of(__file__, "steer.js")
+LONGEST = 500
+"""Steps of a path that are taken from a browser."""
+
+_steer = st.components.v2.component("frozenlab_steer", html=HTML, css=STYLE, js=CODE + text_of(__file__, "steer_component.js"))
+
+
+def steer(
+    board: Board, *, key: str, optimum: int | None = None, ghost: Paths | None = None, start: Sequence[str] = (), height: int = 460
+) -> Plan:
+    """Lets the reader plan; returns the plan so far, as :func:`steered` does.
+
+    Args:
+        optimum: the best makespan, which the score is counted from; None if it is not known.
+        ghost: an optimal plan, which the reader may lay over the board.
+        start: the plan to begin with. The reader's own plan is kept as long as board and start stay the same.
+        height: of the board at most, in CSS pixels, as for :func:`frozenlab.tasks.lake.view.player.board_player`.
+    """
+    _steer(
+        key=key,
+        data={
+            "base": base_of(board, start),
+            "board": drawing.plain_board(board),
+            "plan": list(start),
+            "optimum": optimum,
+            "ghost": ghost,
+            "height": height,
+            "sentences": SENTENCES,
+            "colors": drawing.COLORS,
+        },
+        default={"plan": None},
+        on_plan_change=lambda: None,
+    )
+    return steered(board, key=key, start=start)
+
+
+def steered(board: Board, *, key: str, start: Sequence[str] = ()) -> Plan:
+    """The plan so far of :func:`steer` with these arguments, one text of letters an agent, also before it is drawn in this run."""
+    sent = (st.session_state.get(key) or {}).get("plan") or {}
+    return tuple(sent["plan"]) if sent.get("base") == base_of(board, start) and is_plan(sent.get("plan"), board) else tuple(start)
+
+
+def is_plan(plan: Any, board: Board) -> bool:
+    """Whether something that a browser has sent is a plan for the board: anybody can send anything."""
+    if not isinstance(plan, list) or len(plan) != board.num_agents:
+        return False
+    return all(isinstance(letters, str) and len(letters) <= LONGEST and set(letters) <= set(MOVES) for letters in plan)
+
+
+def base_of(board: Board, start: Sequence[str]) -> str:
+    """What a plan was begun from."""
+    return f"{encode(board)}:{','.join(start)}"

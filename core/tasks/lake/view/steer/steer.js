@@ -1,0 +1,262 @@
+// Planning by hand: choose an agent, then draw its path, click where it shall go, or use the arrow keys. Every conflict shows at once.
+// data: {base, board, plan, optimum, ghost, height, sentences, colors}; sends plan = {base, plan}. plan: letters, one text an agent.
+// While `base` stays the same the browser's own plan is the truth.
+
+const SHORTCUTS = { arrowup: "U", arrowdown: "D", arrowleft: "L", arrowright: "R", w: "W" };
+const HELP = "Board to steer on. Arrow keys move the chosen agent, W waits, Backspace takes a step back, a digit chooses an agent, space plays.";
+const MOST_CONFLICTS = 8; // that are listed
+
+class Steer {
+  constructor(root) {
+    this.root = root;
+    this.base = null;
+    this.told = () => {}; // who wants to know the verdict
+  }
+
+  find(selector) {
+    return this.root.querySelector(selector);
+  }
+
+  show(data) {
+    this.data = data;
+    this.player ??= new Player(this.find(".plan"));
+    this.wire();
+    if (data.base === this.base) return this.player.show(this.player.data);
+    this.base = data.base;
+    this.lake = new Lake(data.board);
+    this.plan = data.board.agents.map((_, i) => data.plan?.[i] ?? "");
+    [this.past, this.future, this.chosen] = [[], [], 0];
+    this.findTeam();
+    this.draw(this.plan[0].length);
+  }
+
+  close() {
+    this.player?.close();
+  }
+
+  wire() {
+    this.player.takes = (event) => this.key(event);
+    this.find(".player").setAttribute("aria-label", HELP);
+    this.find(".plan").onpointerdown = (event) => this.press(event);
+    for (const [name, act] of Object.entries({
+      wait: () => this.move("W"), less: () => this.shorten(), undo: () => this.travel(this.past, this.future), redo: () => this.travel(this.future, this.past),
+      over: () => this.commit(this.plan.map(() => ""), 0),
+    })) this.find(`.${name}`).onclick = act;
+  }
+
+  findTeam() {
+    this.find(".team").replaceChildren(...this.data.board.agents.map((_, i) => {
+      const button = document.createElement("button");
+      const color = agentColor(this.data.colors, i);
+      button.type = "button";
+      button.textContent = i;
+      button.style.setProperty("--color", color);
+      button.style.setProperty("--letter", inkOn(color));
+      button.onclick = () => this.choose(i);
+      return button;
+    }));
+  }
+
+  // --- the plan
+
+  get time() {
+    return Math.round(this.player.time);
+  }
+
+  choose(i) {
+    this.chosen = i;
+    this.draw(this.plan[i].length);
+  }
+
+  // The chosen agent's letters up to now; it waits where its path has ended.
+  soFar() {
+    return this.plan[this.chosen].slice(0, this.time).padEnd(this.time, "W");
+  }
+
+  placeOf(letters) {
+    const [path] = new Lake({ rows: this.lake.rows, agents: [this.lake.agents[this.chosen]] }).walk([letters]);
+    return path[path.length - 1];
+  }
+
+  move(letter) {
+    const letters = this.soFar(), here = this.placeOf(letters);
+    const there = [here[0] + STEP_OF[letter][0], here[1] + STEP_OF[letter][1]];
+    if (!this.lake.leads(here, there, this.chosen)) return this.say(this.obstacle(there));
+    this.follow(letters + letter);
+  }
+
+  obstacle(there) {
+    if (!this.lake.contains(there)) return "The board ends there.";
+    if (this.lake.letter(there) === "H") return "There is a hole.";
+    return this.lake.isLocked(there, this.chosen) ? "That door opens for another agent only." : "The arrow on this ice points another way.";
+  }
+
+  shorten() {
+    if (this.time) this.follow(this.soFar().slice(0, -1));
+  }
+
+  // The chosen agent's new letters, shown at their end.
+  follow(letters, remember = true) {
+    this.commit(this.plan.map((own, i) => (i === this.chosen ? letters : own)), letters.length, remember);
+  }
+
+  commit(plan, time, remember = true) {
+    if (remember && plan.join() !== this.plan.join()) {
+      this.past.push(this.plan);
+      this.future = [];
+    }
+    this.plan = plan;
+    this.draw(time);
+    if (remember) this.send({ base: this.base, plan });
+  }
+
+  travel(from, to) {
+    if (!from.length) return;
+    to.push(this.plan);
+    const plan = from.pop();
+    const changed = plan.findIndex((letters, i) => letters !== this.plan[i]);
+    if (changed >= 0) this.chosen = changed;
+    this.plan = plan;
+    this.draw(plan[this.chosen].length);
+    this.send({ base: this.base, plan });
+  }
+
+  // --- pointer: press an agent and draw, or press a cell that the chosen agent shall go to
+
+  cellUnder(event) {
+    const [view] = this.player.views;
+    const { left, top } = view.canvas.getBoundingClientRect();
+    const cell = [Math.floor((event.clientY - top - view.frame.top) / view.frame.cell), Math.floor((event.clientX - left - view.frame.left) / view.frame.cell)];
+    return this.lake.contains(cell) ? cell : null;
+  }
+
+  press(event) {
+    if (event.button || !event.composedPath().includes(this.find(".plan .sheet"))) return;
+    const cell = this.cellUnder(event);
+    if (!cell) return;
+    event.preventDefault();
+    this.find(".player").focus({ preventScroll: true });
+    this.player.play(false);
+    const before = this.plan;
+    const here = this.lake.walk(this.plan).map((path) => cellAt(path, this.time));
+    if (!sameCell(here[this.chosen], cell)) {
+      const on = here.findIndex((place) => sameCell(place, cell));
+      if (on >= 0) this.chosen = on;
+      else this.goTo(cell);
+    }
+    this.follow(this.soFar(), false);
+    const moved = (e) => {
+      const over = this.cellUnder(e);
+      if (over) this.drawTo(over);
+    };
+    const ended = () => {
+      removeEventListener("pointermove", moved);
+      for (const name of ["pointerup", "pointercancel"]) removeEventListener(name, ended);
+      const drawn = this.plan;
+      this.plan = before;
+      this.commit(drawn, this.time);
+    };
+    addEventListener("pointermove", moved);
+    for (const name of ["pointerup", "pointercancel"]) addEventListener(name, ended);
+  }
+
+  // The stroke goes on to `cell`; back over the cell before, it takes the step back.
+  drawTo(cell) {
+    const letters = this.soFar();
+    if (sameCell(this.placeOf(letters), cell)) return;
+    if (letters && sameCell(this.placeOf(letters.slice(0, -1)), cell)) this.follow(letters.slice(0, -1), false);
+    else this.goTo(cell);
+  }
+
+  // The shortest way to a cell, as if the agent were alone.
+  goTo(cell) {
+    const letters = this.soFar(), start = this.placeOf(letters);
+    const path = shortestPath(new Lake({ rows: this.lake.rows, agents: this.lake.agents.map(() => ({ start, goal: cell })) }), this.chosen, []);
+    if (path) this.follow(letters + lettersOf(path).join(""), false);
+    else this.say(this.lake.letter(cell) === "H" ? "There is a hole." : "No way leads there.");
+  }
+
+  // --- keyboard
+
+  // Whether the key was for the plan.
+  key(event) {
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey) {
+      if (key !== "z" && key !== "y") return false;
+      if (key === "y" || event.shiftKey) this.travel(this.future, this.past);
+      else this.travel(this.past, this.future);
+    } else if (key in SHORTCUTS && event.composedPath()[0].type !== "range") {
+      this.move(SHORTCUTS[key]);
+    } else if (key === "backspace") {
+      this.shorten();
+    } else if (/^[0-9]$/.test(key) && Number(key) < this.plan.length) {
+      this.choose(Number(key));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // --- what is seen
+
+  draw(time) {
+    const { data, plan } = this;
+    const paths = this.lake.walk(plan);
+    const conflicts = [...this.lake.faults(paths)].filter(({ fault }) => fault !== "goal_not_reached")
+      .map((fault) => ({ ...fault, ...markOf(fault, paths), words: faultSentence(fault, data.sentences) }));
+    this.verdict = this.lake.judge(paths, data.optimum);
+    const steps = Math.max(...plan.map((letters) => letters.length));
+    this.player.show({
+      board: data.board, tracks: [{ label: "Your plan", badge: "", outcome: "", caption: "", paths, fault: null, conflicts }], ghost: data.ghost,
+      steps: Math.max(steps, 1), begin: time, margin: 0.08, height: data.height, autoplay: false, busy: "", colors: data.colors,
+    });
+    this.player.seek(time);
+    this.mark(paths);
+    this.list(conflicts);
+    this.say(this.scoreOf(conflicts));
+    this.told(this.verdict, plan);
+  }
+
+  mark(paths) {
+    const colors = colorsOf(this.find(".player"), this.data.colors);
+    [...this.find(".team").children].forEach((button, i) => {
+      const home = sameCell(paths[i][paths[i].length - 1], this.lake.agents[i].goal);
+      button.style.setProperty("--outline", colors.outline);
+      button.classList.toggle("home", home);
+      button.setAttribute("aria-pressed", i === this.chosen);
+      button.setAttribute("aria-label", `Agent ${i}${home ? ", on its goal" : ""}`);
+      button.title = `Steer agent ${i} (key ${i})`;
+    });
+    this.find(".less").disabled = !this.plan[this.chosen];
+    this.find(".over").disabled = !this.plan.some(Boolean);
+    this.find(".undo").disabled = !this.past.length;
+    this.find(".redo").disabled = !this.future.length;
+  }
+
+  list(conflicts) {
+    this.find(".conflicts").replaceChildren(...conflicts.slice(0, MOST_CONFLICTS).map(({ time, words }) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = words;
+      button.onclick = () => { this.player.play(false); this.player.seek(time); };
+      return button;
+    }));
+  }
+
+  scoreOf(conflicts) {
+    const { makespan, agents, fault } = this.verdict;
+    const { optimum } = this.data;
+    if (conflicts.length) return conflicts.length === 1 ? "One conflict:" : `${conflicts.length} conflicts:`;
+    if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is" : "are"} not on the goal yet.`;
+    const took = `All on goal after ${makespan} step${makespan === 1 ? "" : "s"}`;
+    if (optimum === null) return `${took}.`;
+    const more = makespan - optimum;
+    return more ? `${took}, ${more} above the optimum.` : `${took}. That is optimal.`;
+  }
+
+  say(words) {
+    const score = this.find(".score");
+    score.textContent = words;
+    score.classList.toggle("good", this.verdict.fault === null);
+  }
+}
