@@ -11,7 +11,7 @@ from frozenlab.lake.board import Board
 from frozenlab.lake.solvers.solver import Solution
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.state import load, state
-from frozenlab.tasks.lake.view.search import COSTS, IDEA, Search, search_player
+from frozenlab.tasks.lake.view.search import COSTS, IDEA, search_player, worth_watching
 
 
 def search_toggle(row: DeltaGenerator) -> bool:
@@ -35,19 +35,15 @@ def show_search(board: Board, solution: Solution) -> None:
         "Objective", list(COSTS), format_func=COSTS.__getitem__, default="sum_of_costs", required=True,
         key="play_search_objective", persist_state="session",
     )  # fmt: skip
-    found: Search | None = state.get("play_search")
-    if found is None or (found.board, found.objective) != (board, objective):
-        found = state.play_search = Search.of(board, objective)
-    if len(found.nodes) == 1 and found.steps[-1].action == "solved":
-        bar.button("Show a board on which they meet", key="play_search_board", on_click=let_them_meet)
-    search_player(found, solution, key="play_search_player", reveal=state.pop("play_search_reveal", False))
+    bar.button("Show a board on which they meet often", key="play_search_board", on_click=let_them_meet)
+    search_player(board, objective, solution, key="play_search_player", reveal=state.pop("play_search_reveal", False))
 
 
 def let_them_meet() -> None:
-    """Puts a random board on the page with a tree worth watching."""
+    """Puts a random board on the page with a tree worth watching; another one each time."""
     state.update(play_source="Random", play_size=5, play_agents=3, play_holes=20, play_kind="must wait")
-    for seed in count():
+    for seed in count(state.get("play_search_next", 0)):
         drawn = choices.random_board(5, 3, 0.2, True, seed).board
-        if Search.of(drawn, "sum_of_costs").worth_watching:
-            state.play_seed, state.play_search_reveal = seed, True
+        if worth_watching(drawn, "sum_of_costs"):
+            state.play_seed, state.play_search_next, state.play_search_reveal = seed, seed + 1, True
             return load(drawn)

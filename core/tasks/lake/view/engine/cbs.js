@@ -42,7 +42,7 @@ function entryBefore([f, h, path], [otherF, otherH, otherPath]) {
 // The shortest path of one agent, alone on the board, that obeys `constraints`; null if there is none (A* over cells and steps).
 function shortestPath(lake, agent, constraints) {
   const { start, goal } = lake.agents[agent];
-  const distance = lake.distancesTo(goal, agent);
+  const distance = lake.distancesToGoal(agent);
   const mine = constraints.filter((constraint) => constraint.agent === agent);
   const forbidden = new Set(mine.map(({ step, origin, cell }) => `${step}|${origin ?? ""}|${cell}`));
   const last = Math.max(0, ...mine.map(({ step }) => step));
@@ -76,6 +76,7 @@ class ConstraintTree {
     this.objective = objective;
     this.nodes = [];
     this.open = new Set();
+    this.ended = null; // how the search has ended: solved, gave_up
     this.grow(null, null);
   }
 
@@ -112,27 +113,34 @@ class ConstraintTree {
     });
   }
 
-  expand(node) {
+  // What the search does with an open node, as {action, node, open}: see frozenlab.lake.solvers.cbs.search.
+  * take(node, most) {
     this.open.delete(node);
-    return this.split(node).map((constraint) => this.grow(node, constraint));
+    const open = this.open.size;
+    this.ended = !node.verdict.fault ? "solved" : this.nodes.length + 2 > most ? "gave_up" : null;
+    yield { action: this.ended ?? "expanded", node, open };
+    if (this.ended) return;
+    for (const constraint of this.split(node)) {
+      const child = this.grow(node, constraint);
+      yield { action: child.paths ? "generated" : "pruned", node: child, open: this.open.size };
+    }
   }
 
-  // Everything that the search does, as {action, node, open}: see frozenlab.lake.solvers.cbs.search.
-  * search(most) {
-    let [node] = this.nodes;
-    if (node.paths) yield { action: "generated", node, open: 1 };
-    while (this.open.size) {
+  // On from here to the end: the cheapest node first.
+  * run(most) {
+    let node = this.nodes[0];
+    while (this.open.size && !this.ended) {
       node = this.cheapest();
-      this.open.delete(node);
-      if (!node.verdict.fault) return yield { action: "solved", node, open: this.open.size };
-      if (this.nodes.length + 2 > most) return yield { action: "gave_up", node, open: this.open.size };
-      yield { action: "expanded", node, open: this.open.size };
-      for (const constraint of this.split(node)) {
-        const child = this.grow(node, constraint);
-        yield { action: child.paths ? "generated" : "pruned", node: child, open: this.open.size };
-      }
+      yield* this.take(node, most);
     }
-    yield { action: "no_plan", node, open: 0 };
+    if (!this.ended) yield { action: "no_plan", node, open: 0 };
+  }
+
+  // Everything that the search does.
+  * search(most) {
+    const [root] = this.nodes;
+    if (root.paths) yield { action: "generated", node: root, open: 1 };
+    yield* this.run(most);
   }
 }
 

@@ -10,6 +10,7 @@ class Lake {
   constructor({ rows, agents }) {
     this.rows = rows;
     this.agents = agents;
+    this.distances = new Map();
   }
 
   contains([r, c]) {
@@ -50,6 +51,11 @@ class Lake {
       }
     }
     return distance;
+  }
+
+  distancesToGoal(agent) {
+    if (!this.distances.has(agent)) this.distances.set(agent, this.distancesTo(this.agents[agent].goal, agent));
+    return this.distances.get(agent);
   }
 
   // The cells that a plan (letters, one text an agent) leads to from the starts, legal or not.

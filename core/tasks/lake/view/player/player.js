@@ -1,6 +1,7 @@
 // The player: one or several plans on the same board, in lockstep under one timeline.
 // data: {board: {rows, agents}, tracks: [{label, outcome, badge, caption, paths, fault, conflicts}], ghost, steps, begin, margin, height,
 // autoplay, busy, colors}
+// locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
 
@@ -98,11 +99,17 @@ class Player {
       canvas.setAttribute("aria-label", `${track.label}: ${track.badge ?? ""} ${track.caption}`);
       const faults = track.conflicts ?? (track.fault ? [track.fault] : []);
       const rings = faults.flatMap(({ time, marks }) => marks.map((cell) => ({ time, cell, element: add("div", "ring", "", sheet) })));
+      const locks = (track.locks ?? []).map(({ agent, step, cell }) => {
+        const element = add("div", "lock", "", sheet);
+        element.style.setProperty("--color", agentColor(this.data.colors, agent));
+        element.title = `Agent ${agent} must not be here at step ${step}`;
+        return { step, cell, element };
+      });
       add("figcaption", "", track.caption);
       const paths = track.paths ?? board.agents.map((agent) => [agent.start]);
       const arrivals = paths.map((path, i) => arrival(path, board.agents[i].goal));
       const ghosted = Boolean(ghost) && JSON.stringify(ghost) !== JSON.stringify(track.paths);
-      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, faults, rings };
+      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, faults, rings, locks };
     });
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
@@ -150,7 +157,7 @@ class Player {
       view.stands = "";
       view.agents = board.agents.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawAgent(ctx, at, [0, 0], i, this.colors, this.font)));
       view.ghosts = ghost?.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawGhost(ctx, at, [0, 0], i, this.colors)));
-      view.rings.forEach(({ cell: [r, c], element: { style } }) => {
+      [...view.rings, ...view.locks].forEach(({ cell: [r, c], element: { style } }) => {
         style.left = `${view.frame.x(c)}px`;
         style.top = `${view.frame.y(r)}px`;
         style.width = style.height = `${view.frame.cell * 0.98}px`;
@@ -188,6 +195,7 @@ class Player {
       }
       spread(places).forEach((place, i) => stamp(ctx, frame, place, view.agents[i]));
       view.figure.classList.toggle("failed", failed);
+      for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(this.time - locked) <= 0.5);
       for (const { time, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(this.time - time) <= 0.5));
     }
     this.drawBar(step);

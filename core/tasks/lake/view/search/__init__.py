@@ -1,22 +1,22 @@
-"""How Conflict-Based Search finds a plan, step by step: its constraint tree, with an explanation of each step.
+"""Conflict-Based Search, watched or done by hand: the constraint tree as it grows, and the plans of its nodes.
 
-The page hands the whole search to the browser (:func:`search_player`), which steps through it without asking the server again.
+The browser runs the search (:mod:`frozenlab.tasks.lake.view.engine`), so a step asks nothing of the server.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import streamlit as st
 
 from frozenlab.lake.board import Board
-from frozenlab.lake.formats.entry import plan_of
-from frozenlab.lake.solvers.cbs import Constraint, Node, Objective, Step, search
+from frozenlab.lake.solvers.cbs import Objective, search
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.tasks.lake.view import drawing, player
-from frozenlab.tasks.lake.view.tracks import Track, fault_sentence, plain_track
+from frozenlab.tasks.lake.view import drawing, engine, player
+from frozenlab.tasks.lake.view.share import encode
+from frozenlab.tasks.lake.view.tracks import SENTENCES
+from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.components import text_of
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
 
@@ -32,170 +32,76 @@ IDEA = (
 )
 WORTH_WATCHING = range(7, 26)
 """So many nodes show what the search does, and fit on a screen with their costs."""
+CODE = player.CODE + engine.CODE + text_of(__file__, "words.js", "search.js")
 
 _search = st.components.v2.component(
     "frozenlab_search",
     html=text_of(__file__, "search.html").replace("PLAYER", player.HTML),
     css=drawing.STYLE + text_of(__file__, "search.css"),
-    js=player.CODE + text_of(__file__, "search.js"),
+    js=CODE + text_of(__file__, "search_component.js"),
 )
 
 
 @dataclass(frozen=True)
-class Search:
-    """The whole of one search, to be stepped through."""
+class Solved:
+    """How a learner came to the end of a search."""
 
-    board: Board
-    objective: Objective
-    steps: tuple[Step, ...]
-
-    @classmethod
-    def of(cls, board: Board, objective: Objective) -> Search:
-        return cls(board, objective, tuple(search(board, objective, MAX_NODES)))
-
-    @cached_property
-    def nodes(self) -> list[Node]:
-        """All nodes, in the order of their ids."""
-        return list({step.node.id: step.node for step in self.steps}.values())
-
-    @cached_property
-    def places(self) -> list[tuple[float, int]]:
-        """Where each node is drawn: leaves side by side, every other node above the middle of its children; and its depth."""
-        children: list[list[int]] = [[] for _ in self.nodes]
-        depths = [0] * len(self.nodes)
-        for node in self.nodes[1:]:
-            assert node.parent is not None
-            children[node.parent.id].append(node.id)
-            depths[node.id] = depths[node.parent.id] + 1
-        across = [0.0] * len(self.nodes)
-        leaves = 0
-        stack = [0]
-        while stack:
-            node_id = stack.pop()
-            stack += reversed(children[node_id])
-            if not children[node_id]:
-                across[node_id] = leaves
-                leaves += 1
-        for node_id in reversed(range(len(self.nodes))):
-            if children[node_id]:
-                across[node_id] = sum(across[child] for child in children[node_id]) / len(children[node_id])
-        return list(zip(across, depths, strict=True))
-
-    @property
-    def worth_watching(self) -> bool:
-        """Whether there is something to see, and an end to it."""
-        return len(self.nodes) in WORTH_WATCHING and self.steps[-1].action == "solved"
+    cost: int
+    wrong: int
+    """Nodes that were chosen although a cheaper one was open."""
+    nodes: int
+    """In the tree."""
 
 
-def search_player(found: Search, solution: Solution, *, key: str, reveal: bool = False) -> None:
+def worth_watching(board: Board, objective: Objective) -> bool:
+    """Whether there is something to see in the search of a board, and an end to it."""
+    steps = list(search(board, objective, WORTH_WATCHING.stop))
+    return len({step.node.id for step in steps}) in WORTH_WATCHING and steps[-1].action == "solved"
+
+
+def search_player(
+    board: Board, objective: Objective, solution: Solution, *, key: str, choosing: bool = False, reveal: bool = False, height: int = 400
+) -> Solved | None:
     """The constraint tree as it grows and the plan of the node that each step is about, with buttons, a slider and arrow keys to step.
 
     Args:
         solution: what the exact solver says of the board, for a search that has given up.
+        choosing: whether it begins with a tree that the reader grows, node by node.
         reveal: whether the window scrolls to it.
+        height: of a plan's board at most, as for :func:`frozenlab.tasks.lake.view.player.board_player`.
+
+    Returns:
+        How the reader has solved the board, once that is so.
     """
-    last = len(found.steps) - 1
-    explanations = [explained(found, now) for now in range(last + 1)]
-    explanations[last] = "\n".join(filter(None, (explanations[last], ending(found, solution))))
+    base = f"{encode(board)}:{objective}"
+    best = solution.sum_of_costs if objective == "sum_of_costs" else solution.makespan
     _search(
         key=key,
         data={
-            "board": drawing.plain_board(found.board),
-            "nodes": [_plain_node(node, place, found) for node, place in zip(found.nodes, found.places, strict=True)],
-            "steps": [
-                {"action": step.action, "node": step.node.id, "open": step.open, "words": words}
-                for step, words in zip(found.steps, explanations, strict=True)
-            ],
-            "measure": COSTS[found.objective],
+            "base": base,
+            "board": drawing.plain_board(board),
+            "objective": objective,
+            "measure": COSTS[objective],
+            "most": MAX_NODES,
+            "choosing": choosing,
+            "solver": {"status": solution.status, "best": best},
+            "sentences": SENTENCES,
+            "outcomes": {name: outcome.label for name, outcome in OUTCOMES.items()},
             "names": STATES,
             "reveal": reveal,
+            "height": height,
             "colors": drawing.COLORS,
             "tree": _TREE_COLORS,
         },
+        default={"solved": None},
+        on_solved_change=lambda: None,
     )
+    return solved_of((st.session_state.get(key) or {}).get("solved"), base)
 
 
-def _plain_node(node: Node, place: tuple[float, int], found: Search) -> dict[str, Any]:
-    """A node as the browser takes it; its paths as letters, which are a tenth as long as cells."""
-    track = plain_track(found.board, Track(f"Node {node.id}", node.paths, node.verdict))
-    del track["paths"]
-    return track | {
-        "parent": None if node.parent is None else node.parent.id,
-        "x": place[0],
-        "depth": place[1],
-        "cost": node.cost,
-        "moves": None if node.paths is None else plan_of(node.paths),
-        "forbids": len(node.constraints()),
-        "hover": _hover(node, found.objective),
-    }
-
-
-def _hover(node: Node, objective: Objective) -> list[str]:
-    rule = forbids(node.constraint) if node.constraint else "nothing is forbidden"
-    cost = f"{COSTS[objective]} {node.cost}" if node.paths else "no path is left"
-    return [rule, cost, *filter(None, [_conflict(node)])]
-
-
-def _conflict(node: Node) -> str:
-    return "" if node.verdict is None else "no conflict" if node.verdict.valid else fault_sentence(node.verdict)
-
-
-def forbids(constraint: Constraint) -> str:
-    """A constraint in words."""
-    if constraint.origin is None:
-        return f"agent {constraint.agent} must not be on {constraint.cell} at step {constraint.step}"
-    return f"agent {constraint.agent} must not go from {constraint.origin} to {constraint.cell} in step {constraint.step}"
-
-
-def explained(found: Search, now: int) -> str:
-    """What the search does in step ``now``, and why, for somebody who sees it for the first time."""
-    step = found.steps[now]
-    node, cost = step.node, COSTS[found.objective]
-    if step.action == "generated" and node.constraint is None:
-        text = f"Every agent takes its own shortest path, as if it were alone. That is the root of the tree, with a {cost} of {node.cost}. "
-        return text + ("Nobody is in anybody's way." if node.verdict and node.verdict.valid else f"But: {_conflict(node)}")
-    if step.action == "generated" and node.parent is not None and node.constraint is not None:
-        more = node.cost - node.parent.cost
-        paid = f"which makes the {cost} {node.cost}, {more} more" if more else f"which costs no more: the {cost} stays {node.cost}"
-        rest = "No conflict is left, so this is a valid plan" if node.verdict and node.verdict.valid else f"What is left: {_conflict(node)}"
-        rest = rest.removesuffix(".")
-        return f"Child of node {node.parent.id}: {forbids(node.constraint)}. It takes its next best path, {paid}. {rest}."
-    if step.action == "pruned" and node.constraint is not None:
-        return f"{forbids(node.constraint).capitalize()} any more. No path to its goal is left, so this branch ends here."
-    if step.action == "expanded":
-        return (
-            f"Node {node.id} is the cheapest that is open. {_conflict(node)} One of the two has to keep off, and we do not know which: "
-            "so the node gets two children, one for each."
-        )
-    if step.action == "solved":
-        return (
-            f"Node {node.id} is the cheapest that is open, and has no conflict. So its plan is optimal, with a {cost} of {node.cost}: "
-            "constraints never make a plan cheaper, so no other open node can lead to a better one."
-        )
-    if step.action == "gave_up":
-        return f"The tree has grown to {len(found.nodes)} nodes, and the cheapest open one still has a conflict. The search gives up here."
-    if node.paths is None:
-        return "Some agent cannot reach its goal even if it is alone: there is no plan, and nothing to search."
-    return "Every branch has ended: there is no plan."
-
-
-def ending(found: Search, solution: Solution) -> str:
-    """How the search ends, and what the exact solver says; empty where the tree tells it all."""
-    last = found.steps[-1]
-    if last.action == "solved" and last.node.parent is None:
-        return "On this board nobody meets anybody, so there is no tree to grow."
-    if last.action != "gave_up":
-        return ""
-    explodes = (
-        "**The tree explodes.** In narrow passages agents get into each other's way again and again, and every meeting doubles the tree. "
-        f"So much it has shown: no plan has a smaller {COSTS[found.objective]} than {last.node.cost}. "
-    )
-    if solution.status == "unsolvable":
-        return (
-            "**The tree has no end.** The exact solver has proven that this board has no solution. Conflict-Based Search alone can never "
-            "find that out: there is always one more step to forbid."
-        )
-    best = solution.sum_of_costs if found.objective == "sum_of_costs" else solution.makespan
-    if solution.status == "solved" and best is not None:
-        return f"{explodes}The exact solver, which goes about it in another way, knows: it is {best}."
-    return explodes
+def solved_of(sent: Any, base: str) -> Solved | None:
+    """What the browser has sent of this search; None if that is nothing."""
+    if not isinstance(sent, dict) or sent.get("base") != base:
+        return None
+    figures = [sent.get(name) for name in ("cost", "wrong", "nodes")]
+    return Solved(*figures) if all(type(figure) is int for figure in figures) else None  # type: ignore[arg-type]

@@ -1,18 +1,9 @@
-// The search, step by step: its tree as it grows, and the plan of the node that each step is about. All steps are here: none asks the server.
-// data: {board, nodes: [{parent, x, depth, cost, moves, label, badge, outcome, caption, fault, forbids, hover}], steps: [{action, node, open,
-// words}], measure, names, reveal, colors, tree}; moves: per agent a letter a step, null where an agent has no path left.
+// The search, in the browser: its tree as it grows, and the plan of the node that each step is about. Nothing here asks the server.
+// data: {base, board, objective, measure, most, choosing, solver: {status, best}, sentences, outcomes, names, reveal, height, colors, tree}; when
+// a learner who chooses has come to the end, it sends solved = {base, cost, wrong, nodes}.
 
 const SVG = "http://www.w3.org/2000/svg";
-const MOVES = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1], W: [0, 0] };
 const BECOMES = { generated: "open", pruned: "ended", expanded: "expanded", solved: "optimal" };
-const searches = new WeakMap();
-
-export default function ({ data, parentElement }) {
-  const search = searches.get(parentElement) ?? new Search(parentElement);
-  searches.set(parentElement, search);
-  search.show(data);
-  return () => search.close();
-}
 
 class Search {
   constructor(root) {
@@ -25,35 +16,36 @@ class Search {
   }
 
   show(data) {
-    const box = this.find(".search");
     this.player ??= new Player(this.find(".plan"));
-    for (const [name, go] of Object.entries({ first: () => 0, before: () => this.now - 1, next: () => this.now + 1, end: () => this.last })) {
-      this.find(`.${name}`).onclick = () => this.go(go());
-    }
-    this.find(".steps .scrub").oninput = (event) => this.go(Number(event.target.value));
-    box.onkeydown = (event) => this.key(event);
-    this.resized.disconnect();
-    this.resized.observe(this.find(".tree"));
-    const signature = JSON.stringify([data.board, data.measure]);
-    if (signature !== this.signature) {
-      this.signature = signature;
-      this.data = data;
-      this.last = data.steps.length - 1;
-      box.classList.toggle("alone", this.last <= 1 && data.nodes.length <= 1);
+    this.data = data;
+    this.wire();
+    if (data.base !== this.base) {
+      this.base = data.base;
+      const box = this.find(".search");
       for (const [name, color] of Object.entries(data.tree)) box.style.setProperty(`--${name}`, color);
-      this.find(".steps .scrub").max = this.last;
       this.find(".legend").replaceChildren(...Object.entries(data.names).map(([name, words]) => {
         const entry = document.createElement("span");
         entry.appendChild(document.createElement("i")).className = name;
         entry.append(words);
         return entry;
       }));
-      this.build();
-      this.go(this.find(".alone") ? this.last : 0);
+      this.begin(data.choosing);
     } else {
       this.player.show(this.player.data);
     }
-    if (data.reveal) box.scrollIntoView({ block: "end" });
+    if (data.reveal) this.find(".search").scrollIntoView({ block: "end" });
+  }
+
+  wire() {
+    for (const [name, go] of Object.entries({ first: () => 0, before: () => this.now - 1, next: () => this.now + 1, end: () => this.last })) {
+      this.find(`.${name}`).onclick = () => this.go(go());
+    }
+    this.find(".steps .scrub").oninput = (event) => this.go(Number(event.target.value));
+    this.find(".choose").onclick = () => this.begin(!this.choosing);
+    this.find(".run").onclick = () => this.run();
+    this.find(".search").onkeydown = (event) => this.key(event);
+    this.resized.disconnect();
+    this.resized.observe(this.find(".tree"));
   }
 
   close() {
@@ -61,24 +53,88 @@ class Search {
     this.player.close();
   }
 
-  // Every node and edge there will be; a step only says what is seen.
+  // --- the search
+
+  get last() {
+    return this.steps.length - 1;
+  }
+
+  // A new tree: grown to its end at once, or by the nodes that the learner chooses.
+  begin(choosing) {
+    this.choosing = choosing;
+    this.wrong = 0;
+    this.search = new ConstraintTree(new Lake(this.data.board), this.data.objective);
+    this.steps = choosing ? [{ action: "generated", node: this.search.nodes[0], open: 1 }] : [...this.search.search(this.data.most)];
+    this.find(".search").classList.toggle("alone", this.search.nodes.length === 1 && !this.search.nodes[0].verdict?.fault);
+    this.grown(this.find(".alone") ? this.last : 0);
+  }
+
+  run() {
+    this.steps.push(...this.search.run(this.data.most));
+    this.grown(this.last);
+  }
+
+  // The learner says which node to go on with. Equally cheap ones are equally right.
+  pick(node) {
+    const best = this.search.cheapest();
+    if (!this.search.open.has(node) || node.cost > best.cost) {
+      this.wrong += 1;
+      return this.say(whyNot(node, best));
+    }
+    this.steps.push(...this.search.take(node, this.data.most));
+    this.grown(this.last);
+    if (this.search.ended === "solved") this.send({ base: this.base, cost: node.cost, wrong: this.wrong, nodes: this.search.nodes.length });
+  }
+
+  // The tree has other nodes than before.
+  grown(step) {
+    this.find(".steps .scrub").max = this.last;
+    this.now = step;
+    this.build();
+    this.go(step);
+  }
+
+  // --- the tree
+
+  // Leaves side by side, every other node above the middle of its children: id -> {x, depth}.
+  layOut() {
+    const places = [];
+    let leaves = 0;
+    const visit = (node, depth) => {
+      const children = this.search.nodes.filter(({ parent }) => parent === node).map((child) => visit(child, depth + 1));
+      const x = children.length ? children.reduce((sum, child) => sum + child.x, 0) / children.length : leaves++;
+      return (places[node.id] = { x, depth });
+    };
+    visit(this.search.nodes[0], 0);
+    return places;
+  }
+
+  // Every node and edge there is; a step only says what is seen.
   build() {
     const add = (tag, parent, attributes = {}) => {
       const made = parent.appendChild(document.createElementNS(SVG, tag));
       for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
       return made;
     };
-    const tree = this.find(".tree");
-    tree.replaceChildren();
-    this.edges = this.data.nodes.map(({ parent }) => (parent === null ? null : add("line", tree)));
-    this.ring = add("circle", tree, { class: "ring" });
-    this.marks = this.data.nodes.map((node, id) => {
-      const mark = add("g", tree);
+    const svg = this.find(".tree");
+    svg.replaceChildren();
+    this.places = this.layOut();
+    this.edges = this.search.nodes.map(({ parent }) => (parent ? add("line", svg) : null));
+    this.ring = add("circle", svg, { class: "ring" });
+    this.marks = this.search.nodes.map((node, id) => {
+      const mark = add("g", svg, { role: "button", tabindex: 0 });
       add("title", mark);
       add("circle", mark);
       add("path", mark);
-      add("text", mark).textContent = node.moves ? node.cost : "";
-      mark.onclick = () => this.go(this.lastStepOf(id));
+      add("text", mark).textContent = node.paths ? node.cost : "";
+      mark.onclick = () => this.press(node);
+      mark.onkeydown = (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        event.stopPropagation();
+        this.press(node);
+        this.marks[id].focus();
+      };
       return mark;
     });
     this.place();
@@ -86,23 +142,22 @@ class Search {
 
   // Where everything stands in the room that the tree has.
   place() {
-    const tree = this.find(".tree");
-    const { clientWidth: width, clientHeight: height } = tree;
-    if (!this.data || !width || !height) return;
-    const { nodes } = this.data;
-    const across = Math.max(...nodes.map(({ x }) => x)) + 1, deep = Math.max(...nodes.map(({ depth }) => depth)) + 1;
+    const svg = this.find(".tree");
+    const { clientWidth: width, clientHeight: height } = svg;
+    if (!this.places || !width || !height) return;
+    const across = Math.max(...this.places.map(({ x }) => x)) + 1, deep = Math.max(...this.places.map(({ depth }) => depth)) + 1;
     const size = Math.max(5, Math.min(34, (width * 0.8) / across, (height * 0.75) / deep)) / 2;
-    this.at = nodes.map(({ x, depth }) => [((x + 0.9) / (across + 0.8)) * width, ((depth + 0.6) / (deep + 0.2)) * height]);
+    this.at = this.places.map(({ x, depth }) => [((x + 0.9) / (across + 0.8)) * width, ((depth + 0.6) / (deep + 0.2)) * height]);
     this.size = size;
-    nodes.forEach((node, id) => {
+    this.search.nodes.forEach((node, id) => {
       const [x, y] = this.at[id];
       const mark = this.marks[id];
       mark.setAttribute("transform", `translate(${x} ${y})`);
       mark.querySelector("circle").setAttribute("r", size);
       mark.querySelector("path").setAttribute("d", `M${-size * 0.5} ${-size * 0.5}L${size * 0.5} ${size * 0.5}M${size * 0.5} ${-size * 0.5}L${-size * 0.5} ${size * 0.5}`);
       mark.querySelector("text").style.display = size < 10 ? "none" : "";
-      if (node.parent === null) return;
-      const [px, py] = this.at[node.parent];
+      if (!node.parent) return;
+      const [px, py] = this.at[node.parent.id];
       for (const [name, value] of Object.entries({ x1: px, y1: py, x2: x, y2: y })) this.edges[id].setAttribute(name, value);
     });
     this.circle();
@@ -110,53 +165,70 @@ class Search {
 
   circle() {
     if (this.now === undefined || !this.at) return;
-    const [x, y] = this.at[this.data.steps[this.now].node];
+    const [x, y] = this.at[this.steps[this.now].node.id];
     for (const [name, value] of Object.entries({ cx: x, cy: y, r: this.size + 5 })) this.ring.setAttribute(name, value);
   }
 
+  // A node is chosen while the search waits for the learner; else it is looked at.
+  press(node) {
+    const waits = this.choosing && !this.search.ended && this.now === this.last;
+    if (waits && this.search.open.size && !this.steps.some(({ action, node: done }) => action === "expanded" && done === node)) this.pick(node);
+    else this.go(this.lastStepOf(node));
+  }
+
   // The last step up to now that was done to a node.
-  lastStepOf(id) {
+  lastStepOf(node) {
     let step = this.now;
-    while (this.data.steps[step].node !== id) step--;
+    while (this.steps[step].node !== node) step--;
     return step;
   }
 
   go(step) {
-    const { nodes, steps, names } = this.data;
+    const { names } = this.data;
     const now = (this.now = Math.max(0, Math.min(step, this.last)));
     const states = {};
-    for (const { action, node } of steps.slice(0, now + 1)) states[node] = BECOMES[action] ?? states[node] ?? "ended";
-    const current = steps[now].node;
+    for (const { action, node } of this.steps.slice(0, now + 1)) states[node.id] = BECOMES[action] ?? states[node.id] ?? "ended";
+    const current = this.steps[now].node;
     const lineage = new Set();
-    for (let id = current; id !== null; id = nodes[id].parent) lineage.add(id);
-    nodes.forEach((node, id) => {
+    for (let node = current; node; node = node.parent) lineage.add(node.id);
+    this.search.nodes.forEach((node, id) => {
       const mark = this.marks[id];
+      const words = [`Node ${id}, ${names[states[id]] ?? ""}`, ...this.about(node)];
       mark.toggleAttribute("hidden", !states[id]);
       mark.setAttribute("class", states[id] ?? "");
-      mark.querySelector("title").textContent = [`Node ${id}, ${names[states[id]] ?? ""}`, ...node.hover].join("\n");
+      mark.setAttribute("aria-label", words.join(". "));
+      mark.querySelector("title").textContent = words.join("\n");
       this.edges[id]?.toggleAttribute("hidden", !states[id]);
       this.edges[id]?.setAttribute("class", lineage.has(id) ? "lineage" : "");
     });
     this.circle();
-    this.tell(steps[now], Object.keys(states).length);
-    const counts = Object.entries(names).map(([name, words]) => [Object.values(states).filter((state) => state === name).length, words]);
-    const seen = counts.filter(([count]) => count).map((entry) => entry.join(" ")).join(", ");
-    this.find(".tree").setAttribute("aria-label", `Constraint tree after step ${now}: ${seen}. This step is about node ${current}.`);
-    this.watch(nodes[current]);
+    this.tell(this.steps[now], Object.keys(states).length);
+    this.watch(this.shownAt(now));
   }
 
-  tell({ words, node, open }, grown) {
-    const { nodes, measure } = this.data;
-    const of = nodes[node];
-    this.find(".words").replaceChildren(...words.split("**").map((part, n) => {
-      const piece = document.createElement(n % 2 ? "strong" : "span");
-      piece.textContent = part;
-      return piece;
-    }));
+  about(node) {
+    const cost = node.paths ? `${this.data.measure} ${node.cost}` : "no path is left";
+    return [node.constraint ? forbids(node.constraint) : "nothing is forbidden", cost, conflictOf(node, this.data)].filter(Boolean);
+  }
+
+  // The nodes whose plans stand side by side: a child comes with its sibling, as far as that is there.
+  shownAt(now) {
+    const { action, node } = this.steps[now];
+    if (!node.parent || !["generated", "pruned"].includes(action)) return [node];
+    const known = new Set(this.steps.slice(0, now + 1).map((step) => step.node));
+    return this.search.nodes.filter((other) => other.parent === node.parent && known.has(other));
+  }
+
+  tell(step, grown) {
+    const { node, open } = step;
+    const { measure } = this.data;
+    const asks = this.choosing && this.now === this.last && !this.search.ended;
+    const words = explained(step, this.search, this.data);
+    this.say([words, this.now === this.last ? ending(step, this.search, this.data, this.data.solver) : "", asks ? "**Which open node comes next? Press it.**" : ""].filter(Boolean).join("\n"));
     this.find(".figures").replaceChildren(...[
-      [node, "node", "Counted in the order in which they come up"],
-      [of.moves ? of.cost : "–", measure, "Of this node's plan, conflicts and all"],
-      [of.forbids, "forbidden", "Constraints that hold at this node: its own and those above it"],
+      [node.id, "node", "Counted in the order in which they come up"],
+      [node.paths ? node.cost : "–", measure, "Of this node's plan, conflicts and all"],
+      [this.search.constraintsOf(node).length, "forbidden", "Constraints that hold at this node: its own and those above it"],
       [open, "open", "Nodes that wait to be expanded after this step"],
       [grown, "nodes", "In the tree so far"],
     ].map(([value, name, help]) => {
@@ -173,17 +245,37 @@ class Search {
     this.find(".steps .clock").textContent = `step ${this.now} / ${this.last}`;
     for (const name of ["first", "before"]) this.find(`.${name}`).disabled = this.now === 0;
     for (const name of ["next", "end"]) this.find(`.${name}`).disabled = this.now === this.last;
+    this.find(".choose").setAttribute("aria-pressed", this.choosing);
+    this.find(".run").hidden = !this.choosing || Boolean(this.search.ended) || !this.search.open.size;
   }
 
-  watch({ moves, label, badge, outcome, caption, fault }) {
-    const { board, colors } = this.data;
-    const paths = moves && moves.map((letters, i) => {
-      let cell = board.agents[i].start;
-      return [cell, ...[...letters].map((letter) => (cell = [cell[0] + MOVES[letter][0], cell[1] + MOVES[letter][1]]))];
+  say(words) {
+    this.find(".words").replaceChildren(...words.split("**").map((part, n) => {
+      const piece = document.createElement(n % 2 ? "strong" : "span");
+      piece.textContent = part;
+      return piece;
+    }));
+  }
+
+  watch(nodes) {
+    const { board, height, colors, outcomes } = this.data;
+    const tracks = nodes.map((node) => {
+      const { paths, verdict, constraint } = node;
+      return {
+        label: constraint && nodes.length > 1 ? `Node ${node.id}: agent ${constraint.agent} keeps off` : `Node ${node.id}`,
+        badge: verdict ? outcomes[verdict.outcome] : null,
+        outcome: verdict?.fault ? "fault" : verdict?.outcome,
+        caption: verdict ? (verdict.fault ? faultSentence(verdict, this.data.sentences) : "No conflict.") : "No path is left.",
+        paths,
+        fault: verdict?.fault ? markOf(verdict, paths) : null,
+        locks: this.search.constraintsOf(node),
+      };
     });
-    const steps = paths ? Math.max(...paths.map((path) => path.length - 1)) : 0;
-    const track = { label, badge, outcome, caption, paths, fault };
-    this.player.show({ board, tracks: [track], ghost: null, steps, begin: fault ? fault.time : steps, margin: 0.08, height: 400, autoplay: false, busy: "", colors });
+    const longest = (paths) => Math.max(...(paths ?? [[null]]).map((path) => path.length - 1));
+    const steps = Math.max(...nodes.map(({ paths }) => longest(paths)));
+    const fault = tracks.length === 1 ? tracks[0].fault : null;
+    const begin = fault ? fault.time : nodes[0].constraint && nodes.length > 1 ? Math.min(nodes[0].constraint.step, steps) : steps;
+    this.player.show({ board, tracks, ghost: null, steps, begin, margin: 0.08, height, autoplay: false, busy: "", colors });
   }
 
   key(event) {
