@@ -33,10 +33,11 @@ def chips(ids: Sequence[str]) -> str:
 
 def evidence_sections(context: Context, cited: Collection[str]) -> dict[str, str]:
     """The lines of each section that was on, as HTML. Cited lines are marked."""
-    return {section: "".join(_line(line, line.id in cited) for line in lines) for section, lines in context.sections.items()}
+    return {section: "".join(evidence_line(line, line.id in cited) for line in lines) for section, lines in context.sections.items()}
 
 
-def _line(line: Evidence, cited: bool) -> str:
+def evidence_line(line: Evidence, cited: bool = False) -> str:
+    """One line of evidence with its id."""
     mark = '<span class="fl-cited" title="The proposal cites this line">cited</span>' if cited else ""
     kind = "fl-evidence is-cited" if cited else "fl-evidence"
     return f'<div class="{kind}">{chips([line.id])}<span>{escape(line.text)} {mark}</span></div>'

@@ -14,6 +14,7 @@ from frozenlab.ui.plain import plain
 
 PAGES = {
     "home": ("Home", "What FrozenLab is, and the sessions on this machine"),
+    "learn": ("Learn", "How do many agents find their way at once? A course on live boards"),
     "design": ("Design", "What should the model train on?"),
     "play": ("Play", "How does a model plan on this board, and what is optimal?"),
     "train": ("Train", "Start a session and watch it"),

@@ -60,7 +60,7 @@ def worth_watching(board: Board, objective: Objective) -> bool:
 
 
 def search_player(
-    board: Board, objective: Objective, solution: Solution, *, key: str, choosing: bool = False, reveal: bool = False, height: int = 400
+    board: Board, objective: Objective, solution: Solution, *, key: str, choosing: bool = False, reveal: bool = False, height: int = 384
 ) -> Solved | None:
     """The constraint tree as it grows and the plan of the node that each step is about, with buttons, a slider and arrow keys to step.
 

@@ -1,0 +1,64 @@
+"""For teachers: a link for a class with boards of their choice, the results of the class, and a sheet to print."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.errors import LabError
+from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.lake.page.learn import address, records, sheet
+from frozenlab.tasks.lake.page.learn.address import Lesson
+from frozenlab.tasks.lake.view.share import encode
+from frozenlab.ui.plain import plain
+
+PLACEHOLDER = "Links of boards from the page Play, one a line"
+
+
+def for_teachers(lesson: Lesson) -> None:
+    with st.expander("For teachers: a link for your class, its results, and a sheet to print", icon=":material/school:"):
+        made, results = st.columns(2, gap="large")
+        with made:
+            class_link(lesson)
+        with results:
+            class_results(lesson)
+        st.download_button(
+            "Sheet to print (HTML)", sheet.page, "frozenlab-course.html", "text/html", on_click="ignore", icon=":material/print:",
+            help="The chapters with their boards as pictures, and room to draw and write. Print it from the browser.",
+        )  # fmt: skip
+
+
+def class_link(lesson: Lesson) -> None:
+    """A link that opens the course for a class."""
+    st.markdown("**A link for a class**")
+    name = st.text_input("Name of the class", lesson.class_name, max_chars=40, key="learn-class", placeholder="mapf-2026")
+    text = st.text_area(
+        "Boards of your choice", "\n".join(map(encode, lesson.boards)), key="learn-boards", placeholder=PLACEHOLDER,
+    )  # fmt: skip
+    try:
+        if name:
+            records.file_of(name, SessionStore())
+        codes = address.codes_in(text)
+    except LabError as error:
+        st.error(plain(f"{error}."))
+        return
+    if name or codes:
+        st.code(address.link(name, codes), language=None, wrap_lines=True)
+        st.caption("Your class must reach this server. Results are kept in one file on it; there are no accounts.")
+
+
+def class_results(lesson: Lesson) -> None:
+    """Who has solved what."""
+    st.markdown("**Results of the class**")
+    if not lesson.class_name:
+        st.caption("Open the course with the link of your class: its results stand here.")
+        return
+    try:
+        table = records.results(lesson.class_name, SessionStore())
+    except LabError as error:
+        st.error(plain(f"{error}."))
+        return
+    if table.empty:
+        st.caption("Nobody has handed in an exercise yet.")
+        return
+    st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
+    st.download_button("CSV", lambda: table.to_csv(), f"{lesson.class_name}.csv", "text/csv", on_click="ignore")

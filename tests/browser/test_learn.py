@@ -1,0 +1,110 @@
+"""The course in a real browser: every chapter with a wrong and a right answer, and a class with its teacher."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from frozenlab.lake.solvers.priorities import plan_in_order
+from frozenlab.lake.solvers.solver import solve
+from frozenlab.tasks.lake.page.learn import boards
+from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS, Chapter
+from frozenlab.tasks.lake.page.learn.exercises import Choice, Exercise, Ordering, Steering
+from frozenlab.tasks.lake.view.share import encode
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App
+
+KEYS = {"U": "ArrowUp", "D": "ArrowDown", "L": "ArrowLeft", "R": "ArrowRight", "W": "w"}
+
+
+def steer_by_keys(page: Page, exercise: Steering) -> None:
+    """The best plan, by hand."""
+    solution = solve(exercise.board, sum_of_costs=True)
+    plan = solution.plan if exercise.objective == "makespan" else solution.cheapest_plan
+    assert plan is not None
+    page.locator(".steer .player").focus()
+    for agent, letters in enumerate(plan):
+        page.keyboard.press(str(agent))
+        for letter in letters:
+            page.keyboard.press(KEYS[letter])
+
+
+def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
+    """Gives a right or a wrong answer, and hands it in."""
+    if isinstance(exercise, Steering):
+        if right:
+            steer_by_keys(page, exercise)
+    elif isinstance(exercise, Ordering):
+        tried = (order for order in ((0, 1, 2), (0, 2, 1)))
+        order = next(one for one in tried if (len(plan_in_order(exercise.board, one)) == 3) is right)
+        pills = page.locator(".st-key-learn-priorities-order")
+        for agent in range(3):
+            if pills.get_by_role("button", name=f"agent {agent}").get_attribute("aria-pressed") == "true":
+                pills.get_by_role("button", name=f"agent {agent}").click()
+        for agent in order:
+            pills.get_by_role("button", name=f"agent {agent}").click()
+            at_rest(page)
+    elif isinstance(exercise, Choice):
+        at = exercise.right if right else (exercise.right + 1) % len(exercise.options)
+        page.get_by_role("radio", name=exercise.options[at], exact=True).click(force=True)
+    page.get_by_role("button", name="Check").click()
+
+
+def at_rest(page: Page) -> None:
+    page.wait_for_timeout(200)  # the click has to reach the server first
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+
+def verdict(page: Page, *, right: bool) -> Locator:
+    return page.get_by_text("Right." if right else "Not yet.", exact=True)
+
+
+@pytest.mark.parametrize("chapter", [chapter for chapter in CHAPTERS if chapter.name != "search"], ids=lambda chapter: chapter.name)
+def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(app: App, page: Page, chapter: Chapter) -> None:
+    exercise = chapter.exercise()
+    page.goto(f"{app.url}/learn?chapter={chapter.name}")
+    expect(page.get_by_role("heading", name="Your turn")).to_be_visible()
+    at_rest(page)
+    answer(page, exercise, right=False)
+    expect(verdict(page, right=False)).to_be_visible()
+    answer(page, exercise, right=True)
+    expect(verdict(page, right=True)).to_be_visible()
+    page.wait_for_url(lambda url: f"done={chapter.name}" in url)
+
+
+def test_the_search_is_done_by_hand(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/learn?chapter=search&done=one")
+    search = page.locator(".search").last
+    expect(search.locator(".words")).to_contain_text("Which open node comes next?")
+    while "is optimal" not in search.locator(".words").inner_text():
+        marks = search.locator(".tree g.open")
+        costs = [int(text) for text in marks.locator("text").all_text_contents()]
+        before = search.locator(".clock").first.inner_text()
+        marks.nth(costs.index(min(costs))).press("Enter")
+        expect(search.locator(".clock").first).not_to_have_text(before)
+    expect(verdict(page, right=True)).to_be_visible()
+    expect(page.get_by_text("without a wrong choice")).to_be_visible()
+    page.wait_for_url(lambda url: "done=one.search" in url)
+
+
+def test_a_class_has_boards_of_its_own_and_a_table_of_results(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}")
+    name = page.get_by_role("textbox", name="Your name")
+    name.fill("Ada")
+    name.press("Enter")
+    page.get_by_role("radio", name="Your teacher's boards").click()
+    expect(page.locator(".steer")).to_be_visible()
+    at_rest(page)
+    answer(page, Steering("", boards.CROSSING), right=True)
+    expect(verdict(page, right=True)).to_be_visible()
+    page.get_by_text("For teachers").click()
+    expect(page.get_by_test_id("stDataFrame")).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV", exact=True).click()
+    assert download.value.path().read_text() == "learner,boards-1\nAda,✓ 1 try\n"
+    with page.expect_download() as sheet:
+        page.get_by_role("button", name="Sheet to print").click()
+    assert "Conflict-Based Search" in sheet.value.path().read_text(encoding="utf-8")
