@@ -133,8 +133,8 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
     """Three stages with the shipped lab model on this machine."""
     if st.button(
         "Start the quick session",
-        type="primary",
         key="start-quick",
+        icon=":material/bolt:",
         width=width,
         help="Three stages with the lab model, in under three minutes on two cores.",
     ):

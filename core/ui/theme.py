@@ -17,6 +17,7 @@ from frozenlab.places import ASSETS
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components import text_of
 from frozenlab.ui.components.connection import connection
+from frozenlab.ui.components.shortcuts import shortcut_sheet
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
@@ -115,6 +116,7 @@ def frame() -> None:
             help="Larger letters and boards, for a projector. Part of the address. The menu comes back at the upper edge of the window.",
         )
     connection()
+    shortcut_sheet()
     variables = "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(palette()).items())
     st.html(f"<style>:root{{{variables}}}{text_of(__file__, 'app.css')}{text_of(__file__, 'presenter.css') if presenting else ''}</style>")
 

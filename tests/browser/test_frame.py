@@ -130,3 +130,21 @@ def test_a_page_without_its_server_says_that_training_goes_on(new_app: Callable[
     expect(dialog).to_have_count(0)
     expect(page.locator('[data-testid="stApp"]')).to_have_attribute("data-test-connection-state", "CONNECTED")
     watch.errors.clear()  # the failed attempts to connect
+
+
+def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play")
+    page.get_by_role("radio", name="You").click()
+    expect(page.locator(".steer")).to_be_visible()
+    sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
+    page.keyboard.press("?")
+    expect(sheet).to_be_visible()
+    expect(sheet.get_by_text("Let the model plan")).to_be_visible()
+    page.keyboard.press("?")
+    expect(sheet).to_be_hidden()
+    page.keyboard.press("?")
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    page.get_by_role("spinbutton", name="Seed").focus()
+    page.keyboard.press("?")
+    expect(sheet).to_be_hidden()

@@ -92,3 +92,22 @@ def test_the_words_of_the_lab_are_explained() -> None:
     assert not app.exception and any(part.label == "What the words mean" for part in app.expander)
     said = unescape(words(app))
     assert all(word in said and meaning in said for group in GLOSSARY.values() for word, meaning in group.items())
+
+
+@pytest.mark.parametrize(
+    ("button", "question"),
+    [
+        ("door-story", "What did the model change, and was it right?"),
+        ("door-learn", "How do many agents find their way at once?"),
+        ("door-play", "How does the model plan on this board?"),
+        ("door-train", "Is the model learning?"),
+    ],
+)
+def test_a_door_opens_its_page(sessions_folder: Path, button: str, question: str) -> None:
+    build_session(sessions_folder)
+    app = open_page("home").button(key=button).click().run()
+    assert not app.exception and app.title[0].value == question
+
+
+def test_without_a_recording_there_is_no_story_to_watch() -> None:
+    assert open_page("home").button(key="door-story").disabled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
@@ -31,20 +32,17 @@ SHOWN = "sessions_shown"
 
 def page() -> None:
     """What the lab is, a session that shows it, and all sessions."""
-    head, action = st.columns([3.4, 0.9], vertical_alignment="bottom")
-    with head:
-        theme.question("Can a model design what it learns from?", LEAD)
+    theme.question("Can a model design what it learns from?", LEAD)
     markup.styles()
-    with action:
-        sessions.start_quick_button(width="stretch")
     store = sessions.store()
     known = store.listed()
     found = store.sessions(st.session_state.get(SHOWN, LISTED), known)
+    done = (session for session in found if session.state().status == "done")
+    hero = next((session for session in chain(done, found) if complete_stage(session) is not None), None)
+    doors(hero)
     running = store.running(known)
     if running is not None:
         under_way(running)
-    done = (session for session in found if session.state().status == "done")
-    hero = next((session for session in chain(done, found) if complete_stage(session) is not None), None)
     if hero is not None:
         what_training_did(hero)
         st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")
@@ -57,6 +55,39 @@ def page() -> None:
         sessions.problems(hero)
     sessions.unreadable(store)
     glossary()
+
+
+def doors(hero: Session | None) -> None:
+    """The three ways into the lab."""
+    with st.container(key="doors"):
+        watch, learn, run = st.columns(3)
+    with door(
+        watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
+    ):
+        if (
+            st.button("Watch it", key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None)
+            and hero is not None
+        ):
+            st.switch_page(nav.path("story"), query_params={"session": hero.id})
+    with door(learn, "Learn and play", "Steer a team past holes and each other, and see how a solver does it. No knowledge needed."):
+        if st.button("Begin the course", key="door-learn", icon=":material/school:"):
+            st.switch_page(nav.path("learn"))
+        if st.button("Play a board", key="door-play", icon=":material/sports_esports:"):
+            st.switch_page(nav.path("play"))
+    with door(
+        run, "Run an experiment", "Train the model on this machine, choose who designs its boards, and compare with n and intervals."
+    ):
+        sessions.start_quick_button()
+        if st.button("Set one up", key="door-train", icon=":material/tune:"):
+            st.switch_page(nav.path("train"))
+
+
+def door(place: DeltaGenerator, title: str, what: str) -> DeltaGenerator:
+    """A card with a title and a sentence; returns the row for its buttons."""
+    card = place.container(border=True, height="stretch")
+    card.subheader(title, anchor=False)
+    card.markdown(what)
+    return card.container(horizontal=True)
 
 
 def under_way(session: Session) -> None:

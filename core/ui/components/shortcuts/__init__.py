@@ -1,0 +1,44 @@
+"""The sheet of keyboard shortcuts, which ``?`` opens on every page."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.ui.components import FOCUS, NODES, text_of
+
+SHORTCUTS: dict[str, dict[str, str]] = {
+    "Everywhere": {"?": "Show or hide this sheet"},
+    "Boards that play": {
+        "Space": "Play or pause",
+        "← →": "One step back or on",
+        "Home End": "To the first or the last step",
+    },
+    "Steering a team": {
+        "← ↑ → ↓": "Move the chosen agent",
+        "W": "Let it wait for a step",
+        "0 to 9": "Choose an agent",
+        "Backspace": "Take its last step back",
+        "Ctrl+Z": "Undo; with Shift, redo",
+    },
+    "Editing a board": {
+        "← ↑ → ↓": "Go to a cell",
+        "Space": "Paint it",
+        "Enter": "Pick up a start or goal, and put it down",
+    },
+    "Conflict-Based Search": {"← →": "One step back or on", "Home End": "To the root or the end", "Enter": "Choose a node of the tree"},
+    "Play": {"N": "Another board", "M": "Let the model plan"},
+}
+"""Where a key works -> key -> what it does. One place for all pages; the components that listen name the same keys on their buttons."""
+
+_shortcuts = st.components.v2.component(
+    "frozenlab_shortcuts",
+    html='<dialog aria-label="Keyboard shortcuts"></dialog>',
+    css=text_of(__file__, "shortcuts.css"),
+    js=FOCUS + NODES + text_of(__file__, "shortcuts.js"),
+)
+
+
+def shortcut_sheet() -> None:
+    """Makes the sheet ready. Once a page, by the frame."""
+    with st.container(key="shortcuts"):
+        _shortcuts(key="shortcut-sheet", data={"groups": SHORTCUTS})

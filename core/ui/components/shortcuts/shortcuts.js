@@ -1,0 +1,27 @@
+// The sheet of shortcuts. data: {groups: {where: {key: what it does}}}
+
+const listeners = new WeakMap();
+
+export default function ({ data, parentElement }) {
+  const sheet = parentElement.querySelector("dialog");
+  const close = node("button", "", "Close");
+  close.type = "button";
+  close.onclick = () => sheet.close();
+  sheet.replaceChildren(node("h2", "", "Keyboard shortcuts"), ...Object.entries(data.groups).map(([where, keys]) => {
+    const group = node("section");
+    const list = node("dl");
+    for (const [key, what] of Object.entries(keys)) list.append(node("dt", "", key), node("dd", "", what));
+    group.append(node("h3", "", where), list);
+    return group;
+  }), close);
+  document.removeEventListener("keydown", listeners.get(parentElement));
+  const typed = (event) => {
+    if (event.key !== "?" || belongs(event)) return;
+    event.preventDefault();
+    if (sheet.open) sheet.close();
+    else sheet.showModal();
+  };
+  listeners.set(parentElement, typed);
+  document.addEventListener("keydown", typed);
+  return () => document.removeEventListener("keydown", typed);
+}
