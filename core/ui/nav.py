@@ -19,6 +19,7 @@ PAGES = {
     "play": ("Play", "How does a model plan on this board, and what is optimal?"),
     "train": ("Train", "Start a session and watch it"),
     "story": ("Story", "What did the model change, and was it right?"),
+    "present": ("Present", "A session as a talk, scene by scene over the whole screen"),
     "studies": ("Studies", "What makes a good engineer? Arms, seeds and effects"),
     "headroom": ("Headroom", "What can be won here? What an engineer could change, measured before one is asked"),
     "replay": ("Replay", "What would others have proposed from the same evidence?"),

@@ -97,7 +97,7 @@ def test_the_words_of_the_lab_are_explained() -> None:
 @pytest.mark.parametrize(
     ("button", "question"),
     [
-        ("door-story", "What did the model change, and was it right?"),
+        ("door-story", "How do I show this in a talk?"),
         ("door-learn", "How do many agents find their way at once?"),
         ("door-play", "How does the model plan on this board?"),
         ("door-train", "Is the model learning?"),

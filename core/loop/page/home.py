@@ -68,7 +68,7 @@ def doors(hero: Session | None) -> None:
             st.button("Watch it", key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None)
             and hero is not None
         ):
-            st.switch_page(nav.path("story"), query_params={"session": hero.id})
+            st.switch_page(nav.path("present"), query_params={"session": hero.id, "play": "1"})
     with door(learn, "Learn and play", "Steer a team past holes and each other, and see how a solver does it. No knowledge needed."):
         if st.button("Begin the course", key="door-learn", icon=":material/school:"):
             st.switch_page(nav.path("learn"))

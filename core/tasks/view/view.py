@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -36,8 +36,19 @@ class Shown(NamedTuple):
         return None if rows.empty else Shown(rows.iloc[0], moment.label)
 
 
+class Player(NamedTuple):
+    """What plays answers in a browser: JavaScript that defines ``class Player``, its HTML and its CSS."""
+
+    code: str
+    html: str
+    style: str
+
+
 class View:
     """Tasks and answers as text. A family that draws its own overrides these methods."""
+
+    player: Player | None = None
+    """Of a family whose :meth:`plain` gives what a player takes."""
 
     def __init__(self, family: Family) -> None:
         self.family = family
@@ -79,6 +90,22 @@ class View:
             about = ", ".join(str(answer.row[name]) for name in self.family.columns if name not in BOOKKEEPING)
             place.markdown(f"**{markup.plain(about)}** · {answer.label}: {self.family.outcomes[answer.row['outcome']].label}")
             place.code(answer.row["completion"] or " ", language=None, wrap_lines=True)
+
+    def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
+        """Answers to one task as a talk shows them without a server: ``{"texts": [{"label", "badge", "good", "text"}]}``, or what
+        :attr:`player` plays."""
+        outcomes = self.family.outcomes
+        return {
+            "texts": [
+                {
+                    "label": answer.label,
+                    "badge": outcomes[answer.row["outcome"]].label,
+                    "good": outcomes[answer.row["outcome"]].valid,
+                    "text": answer.row["completion"] or "",
+                }
+                for answer in shown
+            ]
+        }
 
     def pick(self, rows: pd.DataFrame, counts: str, *, key: str, height: int = 430) -> pd.Series:
         """The list of ``rows`` (at least one; rows of a validation or completions table) and the row that is chosen.

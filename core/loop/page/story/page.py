@@ -9,6 +9,7 @@ from frozenlab.loop.page.ledger import LEDGER_ANCHOR, show_ledger
 from frozenlab.loop.page.story.engineer import what_it_changed, what_it_said, what_it_saw
 from frozenlab.loop.page.story.headline import headline, was_right
 from frozenlab.loop.page.story.moment import Moment, moment_of
+from frozenlab.loop.page.story.opening import first_judged
 from frozenlab.loop.page.story.results import boards, results
 from frozenlab.loop.page.story.what_if import what_if, your_turn
 from frozenlab.loop.page.story.whole_session import show_branches, show_map, show_stages
@@ -17,7 +18,8 @@ from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import Contents
-from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
+from frozenlab.ui.components.keys import shortcuts
+from frozenlab.ui.components.timeline import Mark, marks, stage_name, timeline
 
 
 def page() -> None:
@@ -39,6 +41,9 @@ def page() -> None:
 
 def show_session(session: Session) -> None:
     state = session.state()
+    if st.button("Present", key="story-present", icon=":material/play_circle:", help="This story, scene by scene. Key: P"):
+        st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
+    shortcuts({"p": "story-present"}, key="story-keys")
     st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
     opening = first_judged(session, state)
     thread = marks(session, state)
@@ -85,15 +90,3 @@ def neighbours(thread: list[Mark], chosen: Mark) -> tuple[Mark | None, Mark | No
     measured = [mark for mark in thread if mark.state == "done"]
     before = next((mark for mark in reversed(measured) if mark.id < chosen.id), None)
     return before, next((mark for mark in measured if mark.id > chosen.id), None)
-
-
-def first_judged(session: Session, state: State) -> int | None:
-    """The stage (0-based) that the page opens with: one that waits for a person, else the first with a proposal that changed the config and
-    was tested by the next stage. None: no such stage."""
-    if state.status == "waiting":
-        return state.stage
-    measured = rates_by_stage(state)
-    for stage in range(session.spec.stages - 1):
-        if stage in measured and stage + 1 in measured and (record := session.proposal(stage)) is not None and record.changes:
-            return stage
-    return None

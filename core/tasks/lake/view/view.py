@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge_paths
-from frozenlab.tasks.lake.view import share
+from frozenlab.tasks.lake.view import drawing, player, share
 from frozenlab.tasks.lake.view.optimum import optimal_paths
-from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.player import board_player, played
 from frozenlab.tasks.lake.view.recorded import answer_of, showcase
 from frozenlab.tasks.lake.view.rules import crossing
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.words import OUTCOMES
-from frozenlab.tasks.view.view import Shown, View
+from frozenlab.tasks.view.view import Player, Shown, View
 from frozenlab.ui import markup, nav
 from frozenlab.ui.figures import Series, size_label
 
 
 class LakeView(View):
     """Boards drawn, plans played."""
+
+    player = Player(player.CODE, player.HTML, drawing.STYLE)
 
     def rules(self) -> None:
         st.subheader("The rules of a board", anchor="rules")
@@ -54,6 +57,10 @@ class LakeView(View):
     def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
         board = Board.from_dict(json.loads(shown[0].row["board"]))
         board_player(board, [answer_of(*answer) for answer in shown], key=key, height=height, autoplay=autoplay)
+
+    def plain(self, shown: Sequence[Shown]) -> dict[str, Any]:
+        board = Board.from_dict(json.loads(shown[0].row["board"]))
+        return played(board, [answer_of(*answer) for answer in shown])
 
     def show(self, shown: Shown, before: Series | None, *, key: str, height: int = 430, autoplay: bool = False) -> None:
         """A plan, its fault marked, with the optimal plan; on demand also the plan of an earlier moment."""

@@ -27,6 +27,16 @@ SHORTCUTS: dict[str, dict[str, str]] = {
     },
     "Conflict-Based Search": {"← →": "One step back or on", "Home End": "To the root or the end", "Enter": "Choose a node of the tree"},
     "Play": {"N": "Another board", "M": "Let the model plan"},
+    "Story and Present": {"P": "Begin the talk"},
+    "In a talk": {
+        "→ Space": "The next scene",
+        "←": "The scene before",
+        "R": "This scene again",
+        "F": "Full screen",
+        "N": "Notes in a second window",
+        "D": "Light or dark",
+        "Escape": "Leave the talk",
+    },
 }
 """Where a key works -> key -> what it does. One place for all pages; the components that listen name the same keys on their buttons."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -40,22 +41,24 @@ def board_player(
         autoplay: starts when new data arrive (never for readers who asked for reduced motion).
         busy: what goes on just now, in words that stand over the boards.
     """
-    tracks = tracks or [Track("", None)]
-    shown = [plain_track(board, track) for track in tracks]
+    _player(key=key, data=played(board, tracks, ghost=ghost, height=height, autoplay=autoplay) | {"busy": busy})
+
+
+def played(
+    board: Board, tracks: Sequence[Track], *, ghost: Paths | None = None, height: int = 460, autoplay: bool = False
+) -> dict[str, Any]:
+    """What the player takes, as for :func:`board_player`."""
+    shown = [plain_track(board, track) for track in tracks or [Track("", None)]]
     everything = [path for paths in [*(track["paths"] for track in shown), ghost] if paths for path in paths]
-    steps = max((len(path) - 1 for path in everything), default=0)
-    _player(
-        key=key,
-        data={
-            "board": drawing.plain_board(board),
-            "tracks": shown,
-            "ghost": ghost,
-            "steps": steps,
-            "begin": 0,
-            "margin": 0.85 if any(not board.contains(cell) for path in everything for cell in path) else 0.08,
-            "height": height,
-            "autoplay": autoplay,
-            "busy": busy,
-            "colors": drawing.COLORS,
-        },
-    )
+    return {
+        "board": drawing.plain_board(board),
+        "tracks": shown,
+        "ghost": ghost,
+        "steps": max((len(path) - 1 for path in everything), default=0),
+        "begin": 0,
+        "margin": 0.85 if any(not board.contains(cell) for path in everything for cell in path) else 0.08,
+        "height": height,
+        "autoplay": autoplay,
+        "busy": "",
+        "colors": drawing.COLORS,
+    }

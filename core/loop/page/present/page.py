@@ -1,0 +1,121 @@
+"""Present: a session as a talk, scene by scene over the whole screen."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from frozenlab.loop.page.present.deck import deck, html_file, talk
+from frozenlab.loop.page.present.scenes import PARTS, Scene, TalkError, chosen, scenes_of
+from frozenlab.loop.page.present.talks import LONGEST_NOTE, NAMES, Preparation, prepare, prepared
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import OFFERED
+from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.components.keys import shortcuts
+from frozenlab.ui.plain import plain
+
+LEAD = "A story in scenes, one a screen: what failed, what the model read and wrote, and what came of it."
+PLAYS = "play"
+"""The entry of the address that opens the deck."""
+
+
+def page() -> None:
+    """Choose a session and its scenes; then the deck."""
+    head, picker = st.columns([2.4, 1], vertical_alignment="bottom")
+    with head:
+        theme.question("How do I show this in a talk?", LEAD)
+    markup.styles()
+    store = sessions.store()
+    found = store.sessions(OFFERED)
+    if not found:
+        sessions.nothing_yet("No session has run yet.")
+        return
+    with picker:
+        session = sessions.session_picker(found)
+    told, scenes, says = story(session, found)
+    if not scenes:
+        st.info(plain(f"{says} There is no recorded session to fall back to."))
+        return
+    if says:
+        st.warning(plain(says))
+    preparation = prepared(told, store)
+    data = talk(
+        told, list(chosen(scenes, list(preparation.scenes))), preparation.notes, says=says,
+        leave=f"present?{urlencode({'session': session.id})}",
+    )  # fmt: skip
+    if st.query_params.get(PLAYS):
+        deck(told, data, key=f"deck-{told.id}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Present", type="primary", icon=":material/play_circle:", key="present-go", on_click=begin, help="Key: P")
+        st.download_button(
+            "One HTML file", lambda: html_file(told.spec.tasks, data | {"leave": None}), f"{told.id}.html", "text/html", on_click="ignore",
+            icon=":material/download:", help="Plays the whole talk without a server and without a network.",
+        )  # fmt: skip
+        st.page_link(nav.path("story"), label="Read the story instead", query_params={"session": told.id})
+    st.caption(
+        "→ or space goes on, ← goes back, **F** fills the screen, **N** opens your notes in a second window, **D** turns light and dark, "
+        "**Escape** leaves."
+    )
+    shortcuts({"p": "present-go"}, key="present-keys")
+    form(told, scenes, preparation)
+
+
+def begin() -> None:
+    st.query_params[PLAYS] = "1"
+
+
+def story(session: Session, found: list[Session]) -> tuple[Session, list[Scene], str]:
+    """The session that is told, its scenes, and what to say if it is another: one that has no story, because it still trains, failed or was
+    stopped, gives way to the newest recorded one."""
+    try:
+        return session, scenes_of(session), ""
+    except TalkError as reason:
+        status = session.state().status
+        says = f"{session.title} ({status}) has no story yet"
+        for other in sorted(found, key=lambda one: not one.read_only):
+            try:
+                return other, scenes_of(other), f"{says}: this is the recorded session {other.id}."
+            except TalkError:
+                continue
+        return session, [], f"{reason}."
+
+
+def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:
+    """Which scenes, in which order, and what to say."""
+    st.subheader("Your scenes and notes", anchor=False)
+    there = {str(scene["name"]): str(scene["heading"]) for scene in scenes}
+    titles = {part.name: part.title for part in PARTS if part.name in there}
+    order = [*(name for name in preparation.scenes if name in titles), *(name for name in titles if name not in preparation.scenes)]
+    rows = [
+        {
+            "name": name,
+            "scene": titles[name],
+            "show": name in preparation.scenes,
+            "place": place,
+            "notes": preparation.notes.get(name, ""),
+        }
+        for place, name in enumerate(order, start=1)
+    ]
+    edited = st.data_editor(
+        rows, key=f"present-scenes-{session.id}", hide_index=True, width="stretch", column_order=("scene", "show", "place", "notes"),
+        column_config={
+            "scene": st.column_config.TextColumn("Scene", disabled=True, width="medium"),
+            "show": st.column_config.CheckboxColumn("Show", width="small"),
+            "place": st.column_config.NumberColumn("Place", min_value=1, max_value=len(NAMES), step=1, width="small"),
+            "notes": st.column_config.TextColumn("Notes, for your eyes only", max_chars=LONGEST_NOTE, width="large"),
+        },
+    )  # fmt: skip
+    wanted = preparation_of(edited)
+    if not wanted.scenes:
+        st.warning("A talk needs a scene: tick one.")
+    elif wanted != preparation:
+        prepare(session, sessions.store(), wanted)
+        st.rerun()
+
+
+def preparation_of(rows: list[dict]) -> Preparation:
+    """The rows of the table, by place; equal places keep the table's order."""
+    ordered = sorted(rows, key=lambda row: row["place"] or len(NAMES))
+    shown = tuple(row["name"] for row in ordered if row["show"])
+    return Preparation(scenes=shown, notes={row["name"]: row["notes"] for row in rows if row["notes"]})

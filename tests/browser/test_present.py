@@ -1,0 +1,73 @@
+"""A talk in a real browser: from the file without a network, and in the app with the speaker's window."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from frozenlab import places
+from frozenlab.loop.page.present.deck import html_file, talk
+from frozenlab.loop.page.present.scenes import scenes_of
+from frozenlab.loop.page.present.talks import Preparation, prepare
+from frozenlab.loop.store import SessionStore
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App
+
+NAME = "example-quick"
+
+
+@pytest.mark.parametrize("screen", [(1280, 720), (390, 844)])
+def test_the_file_plays_every_scene_with_networking_off(browser: Browser, tmp_path: Path, screen: tuple[int, int]) -> None:
+    session = SessionStore().open(NAME)
+    scenes = scenes_of(session)
+    file = tmp_path / "talk.html"
+    file.write_text(html_file(session.spec.tasks, talk(session, scenes, {})), encoding="utf-8")
+    context = browser.new_context(viewport={"width": screen[0], "height": screen[1]}, offline=True)
+    page, errors, asked = context.new_page(), [], []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(file.as_uri())
+    for number, scene in enumerate(scenes, start=1):
+        expect(page.get_by_role("heading", level=1)).to_have_text(scene["heading"])
+        expect(page.locator(".count")).to_have_text(f"{number} / {len(scenes)}")
+        assert page.locator(".scene canvas").count() == sum(len(board["tracks"]) for board in scene.get("boards", []))
+        assert page.evaluate("document.querySelector('.scene').scrollWidth <= innerWidth")
+        page.keyboard.press("ArrowRight" if number % 2 else "Space")
+    page.keyboard.press("Home")
+    expect(page.locator(".count")).to_have_text(f"1 / {len(scenes)}")
+    assert not errors and asked == [file.as_uri()]
+    context.close()
+
+
+def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Callable[[], App], page: Page) -> None:
+    app = new_app()
+    shutil.copytree(places.ROOT / "sessions" / NAME, app.sessions / "mine")
+    store = SessionStore(app.sessions)
+    prepare(store.open("mine"), store, Preparation(notes={"failure": "Ask the room first."}))
+    page.goto(f"{app.url}/story?session=mine")
+    expect(page.get_by_role("button", name="Present", exact=True)).to_be_visible()
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.keyboard.press("p")
+    expect(page.locator(".deck")).to_be_visible()
+    with page.expect_popup() as opened:
+        page.keyboard.press("n")
+    notes = opened.value
+    expect(notes.locator(".elapsed")).to_contain_text(":")
+    page.bring_to_front()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".deck h1")).to_have_text("It fails here")
+    expect(notes.locator(".spoken")).to_have_text("Ask the room first.")
+    expect(notes.locator(".next")).to_have_text("Next: It trains on boards like these")
+    notes.keyboard.press("End")
+    expect(page.locator(".deck h1")).to_have_text("Was it right?")
+    notes.close()
+    page.keyboard.press("Escape")
+    expect(page.locator(".deck")).to_be_hidden()
+    expect(page.get_by_role("heading", name="How do I show this in a talk?")).to_be_visible()
