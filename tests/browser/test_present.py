@@ -54,8 +54,12 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Call
     page.goto(f"{app.url}/story?session=mine")
     expect(page.get_by_role("button", name="Present", exact=True)).to_be_visible()
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
-    page.keyboard.press("p")
-    expect(page.locator(".deck")).to_be_visible()
+    for _ in range(30):  # until what listens to keys is there
+        page.keyboard.press("p")
+        page.wait_for_timeout(500)
+        if page.locator(".deck").is_visible():
+            break
+    expect(page.locator(".deck h1")).to_be_visible()
     with page.expect_popup() as opened:
         page.keyboard.press("n")
     notes = opened.value
