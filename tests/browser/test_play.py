@@ -11,6 +11,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from frozenlab.lake.board import read_board
+from frozenlab.lake.solvers.solver import solve
+from frozenlab.tasks.lake.page.play.choices import random_board
+from frozenlab.tasks.lake.view.editor.templates import TEMPLATES
 from frozenlab.tasks.lake.view.share import decode, encode
 
 if TYPE_CHECKING:
@@ -306,3 +309,38 @@ def test_a_config_goes_from_design_to_train(app: App, page: Page) -> None:
     expect(page.locator(".gallery button")).to_have_count(12)
     page.get_by_role("button", name="Train with this config").click()
     page.wait_for_url("**/train*")
+
+
+def test_twenty_quick_edits_are_undone_and_redone_none_lost(app: App, page: Page) -> None:
+    start = random_board(6, 2, 0.2, None, 3).board
+    page.goto(f"{app.url}/play?board={encode(start)}")
+    page.get_by_role("radio", name="Draw").click()
+    expect(page.locator(".grid")).to_be_visible()
+    cells = page.locator(".cell:not(:has(.piece))")
+    for n in range(20):
+        cells.nth(n).click(no_wait_after=True)
+    edited = page.locator(".grid").inner_html()
+    page.wait_for_url(lambda url: encode(start) not in url)
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    changed = decode(page.url.split("board=")[1].split("&")[0])
+    assert sum(a != b for old, new in zip(start.rows, changed.rows, strict=True) for a, b in zip(old, new, strict=True)) == 20
+    for _ in range(20):
+        page.keyboard.press("Control+z")
+    page.wait_for_url(f"**board={encode(start)}*")
+    expect(page.get_by_role("button", name="Undo")).to_be_disabled()
+    for _ in range(19):
+        page.keyboard.press("Control+Shift+z")
+    page.get_by_role("button", name="Redo").click()
+    page.wait_for_url(f"**board={encode(changed)}*")
+    assert page.locator(".grid").inner_html().count("hole") == edited.count("hole")
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_template_can_be_solved_and_is_shown(app: App, page: Page, name: str) -> None:
+    assert solve(TEMPLATES[name]).status == "solved"
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.get_by_role("radio", name="Draw").click()
+    page.get_by_label("Begin with a template").select_option(name)
+    page.wait_for_url(f"**board={encode(TEMPLATES[name])}*")
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_url(f"**board={encode(CROSSING)}*")

@@ -8,6 +8,7 @@ import streamlit as st
 
 from frozenlab.lake.board import MAX_SIDE, Board, BoardError
 from frozenlab.tasks.lake.view import drawing
+from frozenlab.tasks.lake.view.editor.templates import TEMPLATES
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.ui.components import text_of
 
@@ -37,6 +38,7 @@ def board_editor(board: Board, *, key: str, revision: int = 0, height: int = 460
             "base": base,
             "board": drawing.plain_board(current),
             "sides": [EDITOR_SIDES[0], max(EDITOR_SIDES[1], board.height, board.width)],
+            "templates": {name: drawing.plain_board(template) for name, template in TEMPLATES.items()},
             "height": height,
             "colors": drawing.COLORS,
         },

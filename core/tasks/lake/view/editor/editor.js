@@ -1,5 +1,5 @@
 // The editor: paint holes, one-way ice and doors, drag starts and goals, change the size and the team.
-// data: {base, board: {rows, agents}, sides: [least, most], height, colors}; sends edit = {base, seq, rows, agents}.
+// data: {base, board: {rows, agents}, sides: [least, most], templates: {name: board}, height, colors}; sends edit = {base, seq, rows, agents}.
 // While `base` stays the same the browser's own board is the truth; what the script echoes is older and is not looked at.
 
 const editors = new WeakMap();
@@ -75,13 +75,45 @@ class Editor {
       this.ice = this.ice.map((row) => row.map(() => PLAIN));
       this.commit("All ice is plain.");
     };
+    this.find(".undo").onclick = () => this.travel(this.past, this.future);
+    this.find(".redo").onclick = () => this.travel(this.future, this.past);
+    const templates = this.find(".templates");
+    const option = (text, value) => Object.assign(document.createElement("option"), { textContent: text, value });
+    templates.replaceChildren(option("Template …", ""), ...Object.keys(data.templates).map((name) => option(name, name)));
+    templates.onchange = () => {
+      const name = templates.value;
+      templates.value = "";
+      this.take(data.templates[name]);
+      this.commit(`Template ${name}.`);
+    };
     if (data.base === this.base) return;
     this.base = data.base;
-    this.ice = data.board.rows.map((row) => [...row]);
-    this.agents = data.board.agents.map(({ start, goal }) => ({ start: [...start], goal: [...goal] }));
+    this.take(data.board);
+    [this.past, this.future, this.kept] = [[], [], this.plain()];
+    this.draw();
+  }
+
+  // Another board in place of the one that is there.
+  take({ rows, agents }) {
+    this.ice = rows.map((row) => [...row]);
+    this.agents = agents.map(({ start, goal }) => ({ start: [...start], goal: [...goal] }));
     this.carried = null;
     this.focus = [0, 0];
-    this.draw();
+  }
+
+  plain() {
+    return { rows: this.ice.map((row) => row.join("")), agents: this.agents.map(({ start, goal }) => ({ start: [...start], goal: [...goal] })) };
+  }
+
+  // Undo and redo: from one heap of boards to the other.
+  travel(from, to) {
+    if (!from.length) return;
+    to.push(this.kept);
+    this.kept = from.pop();
+    const { focus } = this;
+    this.take(this.kept);
+    this.focus = [Math.min(focus[0], this.rows - 1), Math.min(focus[1], this.cols - 1)];
+    this.tell(from === this.past ? "Undone." : "Redone.");
   }
 
   paintTheme() {
@@ -172,15 +204,17 @@ class Editor {
   }
 
   commit(words) {
+    this.past.push(this.kept);
+    this.future = [];
+    this.kept = this.plain();
+    this.tell(words);
+  }
+
+  tell(words) {
     this.draw();
     this.find(".say").textContent = words;
     this.seq += 1;
-    this.send({
-      base: this.base,
-      seq: this.seq,
-      rows: this.ice.map((row) => row.join("")),
-      agents: this.agents.map(({ start, goal }) => ({ start, goal })),
-    });
+    this.send({ base: this.base, seq: this.seq, ...this.kept });
   }
 
   // --- pointer: a stroke paints, a drag moves a piece
@@ -226,7 +260,10 @@ class Editor {
   key(event) {
     const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
     const [r, c] = this.focus;
-    if (steps[event.key]) {
+    if ((event.ctrlKey || event.metaKey) && ["z", "y"].includes(event.key.toLowerCase())) {
+      if (event.key.toLowerCase() === "y" || event.shiftKey) this.travel(this.future, this.past);
+      else this.travel(this.past, this.future);
+    } else if (steps[event.key]) {
       const [dr, dc] = steps[event.key];
       this.focus = [Math.max(0, Math.min(r + dr, this.rows - 1)), Math.max(0, Math.min(c + dc, this.cols - 1))];
       this.draw();
@@ -292,6 +329,8 @@ class Editor {
       token.style.setProperty("--letter", inkOn(color));
     }));
     this.drawBrushes();
+    this.find(".undo").disabled = !this.past.length;
+    this.find(".redo").disabled = !this.future.length;
     const [least, most] = this.data.sides;
     const pieces = 2 * this.agents.length;
     const state = {
