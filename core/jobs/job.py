@@ -66,5 +66,6 @@ KINDS = (
     Kind("replay", "replays", "task.json", "frozenlab.replays.worker"),
     Kind("diagnosis", "diagnoses", "task.json", "frozenlab.diagnosis.worker"),
     Kind("student", "students", "recipe.json", "frozenlab.students.worker"),
+    Kind("contest", "contests", "task.json", "frozenlab.contests.worker"),
     Kind("headroom", "headroom", "task.json", "frozenlab.headroom.worker"),
 )

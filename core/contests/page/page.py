@@ -1,0 +1,135 @@
+"""Beat the engineer: choose an opponent, read what it fails at, write a config, watch both train, see the score."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from frozenlab.contests import launch
+from frozenlab.contests.page.evidence import what_it_does
+from frozenlab.contests.page.form import write_config
+from frozenlab.contests.page.opponent import choose_opponent
+from frozenlab.contests.page.race import race
+from frozenlab.contests.store import Contest, open_contest
+from frozenlab.contests.task import ContestError
+from frozenlab.contests.worker import TRAINED_AT_ONCE
+from frozenlab.errors import LabError
+from frozenlab.ui import markup, sessions, theme
+
+TICK = 2.0
+"""Seconds between looks at a contest at work."""
+ASKED, WATCH = "contest", "watch"
+"""Parts of the address: the contest, and whether this screen only watches (a projector)."""
+
+
+def page() -> None:
+    """A contest, or the choice of an opponent for a new one."""
+    markup.styles()
+    theme.question(
+        "Beat the engineer",
+        "A small language model was taught something wrong. Look at what it fails at, choose what it practises for the next minute, and "
+        "see whether it learns more from your choice than from the choice of the model that usually decides this, the engineer.",
+    )
+    asked = st.query_params.get(ASKED)
+    if asked is None:
+        choose_opponent()
+        return
+    try:
+        contest = open_contest(asked, sessions.store())
+    except ContestError:
+        st.warning("There is no such contest on this machine. Begin one here.")
+        choose_opponent()
+        return
+    show_contest(contest)
+
+
+def show_contest(contest: Contest) -> None:
+    head, action = st.columns([3, 1], vertical_alignment="bottom")
+    head.subheader(f"Your opponent: {markup.plain(contest.title)}", anchor=False)
+    action.button("Another opponent", key="contest-other", width="stretch", on_click=leave)
+    if not contest.is_open:
+        st.fragment(preparing, run_every=TICK)(contest.id)
+        return
+    watching = WATCH in st.query_params
+    if not watching:
+        what_it_does(contest)
+        write_config(contest)
+    committed = watching or bool(own_entries(contest))
+    live = contest.state().live or bool(contest.waiting())
+    if committed:
+        st.fragment(follow, run_every=TICK if live else None)(contest.id, tuple(own_entries(contest)), finished(contest))
+    for_a_class(contest, watching, committed)
+
+
+def follow(contest_id: str, own: tuple[int, ...], drawn: int) -> None:
+    """The live part: the race and the scoreboard. Draws the page again when another entry has its score."""
+    contest = open_contest(contest_id, sessions.store())
+    keep_going(contest)
+    race(contest, own)
+    if finished(contest) != drawn:
+        st.rerun()
+
+
+def preparing(contest_id: str) -> None:
+    """The student is made or measured. Draws the page again when the contest is open."""
+    contest = open_contest(contest_id, sessions.store())
+    if contest.is_open:
+        st.rerun()
+    state, student = contest.state(), contest.student
+    making = contest.task.recipe is not None and (student is None or not student.ready)
+    if state.status in ("failed", "stopped", "crashed"):
+        st.error(markup.plain(f"The contest could not be prepared: {state.error or state.status}."))
+        if st.button("Try again", key="contest-again"):
+            keep_going(contest)
+        return
+    if making:
+        done = student.state().progress if student is not None else 0.0
+        st.progress(done, text="Making the student: a copy of the lab model practises, some of it wrongly. One to three minutes, once.")
+    else:
+        done = contest.base.state().phase_done if contest.base is not None else 0.0
+        st.progress(min(max(done, 0.0), 1.0), text="Measuring the student on boards that nobody trains on. Half a minute.")
+
+
+def keep_going(contest: Contest) -> None:
+    """Whoever looks at a contest whose queue stands still wakes its worker; while another job runs, says what it waits for."""
+    try:
+        launch.wake(contest, sessions.store())
+    except LabError as error:
+        st.info(f"The queue waits: {markup.plain(str(error))}.", icon=":material/hourglass_empty:")
+
+
+def finished(contest: Contest) -> int:
+    return sum(contest.standing(numbered.number) in ("done", "failed") for numbered in contest.entries)
+
+
+def own_entries(contest: Contest) -> list[int]:
+    """The entries that were made in this browser tab."""
+    mine: list[int] = st.session_state.get(f"contest-mine-{contest.id}", [])
+    return mine
+
+
+def leave() -> None:
+    for part in (ASKED, WATCH):
+        st.query_params.pop(part, None)
+
+
+def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
+    with st.expander("Play with a class", icon=":material/groups:"):
+        st.markdown(
+            "Everybody who reaches this server can enter: share the address of this page. "
+            f"Entries queue, {TRAINED_AT_ONCE} train at a time, and there is one scoreboard."
+        )
+        if watching:
+            st.button("Take part on this screen", key="contest-play", on_click=take_part)
+        elif not committed:
+            st.button(
+                "Only watch on this screen", key="contest-watch", icon=":material/tv:", on_click=only_watch,
+                help="For a projector: it shows the training and the scoreboard, and no form. It tells what the engineer wrote.",
+            )  # fmt: skip
+
+
+def take_part() -> None:
+    st.query_params.pop(WATCH, None)
+
+
+def only_watch() -> None:
+    st.query_params[WATCH] = "1"

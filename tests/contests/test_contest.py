@@ -1,0 +1,126 @@
+"""Contests: who is in the queue, that all sides begin alike, and that scores are those of the sessions' tables."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from frozenlab.cells import evenly
+from frozenlab.contests import worker
+from frozenlab.contests.scores import between, label_of, scores, table_of
+from frozenlab.contests.store import create_contest, open_contest, side_id
+from frozenlab.contests.task import ContestError, Entry, opponents, task_against
+from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.folders import WEIGHTS
+from frozenlab.studies.on_students import best_for
+from frozenlab.training.checkpoints import checksum
+from tests.contests.builders import CONFIG, measured_contest, tiny_contest, trained
+from tests.running import end_workers
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    return SessionStore()
+
+
+def test_people_and_the_engineer_come_before_the_oracle_for_whom_nobody_waits(store: SessionStore) -> None:
+    contest = tiny_contest(store)
+    assert [numbered.entry.kind for numbered in contest.entries] == ["oracle"]
+    assert contest.enter(Entry(name="Ada", config=CONFIG)) == 2
+    assert contest.enter(Entry(name="Bo", config=CONFIG)) == 4, "with the first person the engineer entered"
+    assert contest.enter(Entry(name="Ada", config=CONFIG)) == 5
+    assert [numbered.entry.name for numbered in contest.waiting()] == ["Ada", "the engineer", "Bo", "Ada", "the oracle"]
+    assert [label_of(one, contest.entries) for one in contest.waiting()][:4:3] == ["Ada (1)", "Ada (2)"]
+
+
+def test_a_config_about_other_tasks_is_refused(store: SessionStore) -> None:
+    contest = tiny_contest(store)
+    with pytest.raises(ContestError, match="other tasks"):
+        contest.enter(Entry(name="Ada", config=EnvironmentConfig.uniform((7,), agents=2)))
+    with pytest.raises(ContestError, match="no contest 'moon'"):
+        open_contest("moon", store)
+
+
+def test_the_opponents_have_one_weakness_each_and_the_oracle_knows_it(store: SessionStore) -> None:
+    known = opponents()
+    assert len(known) == 5
+    assert len({recipe.weak for recipe in known.values()}) == 5
+    for name, recipe in known.items():
+        task = task_against(recipe, name, "Student A")
+        assert task.session.policy == f"student:{name}"
+        assert task.session.test is not None and task.session.ask_first
+    contest = create_contest(task, store, "one")
+    assert contest.entries[0].entry.config == best_for(evenly(recipe.config), recipe.weak)
+    assert not create_contest(task_against(None), store, "lab").entries, "nobody knows what the lab model lacks"
+
+
+def test_every_side_begins_with_the_same_measurements_and_seed(store: SessionStore) -> None:
+    contest = measured_contest(store)
+    base = contest.base
+    assert base is not None and contest.is_open
+    sides = [worker.create_side(contest, numbered) for numbered in contest.entries]
+    assert all(side.spec.changed(title="") == contest.task.session for side in sides)
+    for side in sides:
+        pd.testing.assert_frame_equal(side.test(None), base.test(None))
+        pd.testing.assert_frame_equal(side.validation(None), base.validation(None))
+    given = [side.given(None) for side in sides]
+    assert [proposal.config if proposal else None for proposal in given] == [numbered.entry.config for numbered in contest.entries]
+
+
+def test_a_score_is_what_the_tables_of_the_sessions_say(store: SessionStore) -> None:
+    contest = measured_contest(store)
+    better, level = trained(contest, 1, solved=0.9), trained(contest, 2, solved=0.9)
+    worse = trained(contest, 3, solved=0.1)
+    found = scores(contest)
+    before = contest.base.test(None)["valid"].mean()  # type: ignore[union-attr,index]
+    tables = {side.id: side.test(0)["valid"].mean() for side in (better, level, worse)}  # type: ignore[index]
+    assert {side_id(score.number): score.gain.mean for score in found} == pytest.approx(
+        {name: rate - before for name, rate in tables.items()}
+    )
+    assert {score.number for score in found[:2]} == {1, 2} and found[2].number == 3, "most points first"
+    assert [score.place for score in found] == [
+        "most points",
+        "level with the best: chance could explain it",
+        "behind, by more than chance explains",
+    ]
+    assert all(score.gain.low <= score.gain.mean <= score.gain.high and score.gain.n == len(better.test(0)) for score in found)  # type: ignore[arg-type]
+    difference = between(contest, 3, 1)
+    assert difference is not None and difference.mean == pytest.approx(tables["entry-003"] - tables["entry-001"])
+    table = table_of(contest)
+    assert list(table["entry"]) == [score.number for score in found] and {f"gain_{name}" for name in CONFIG.cells} <= {*table.columns}
+
+
+@pytest.fixture
+def same_handler() -> Iterator[None]:
+    handler = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, handler)
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("stage")
+@pytest.mark.usefixtures("same_handler")
+def test_a_contest_is_stopped_and_resumed_and_the_same_config_gives_the_same_weights(store: SessionStore) -> None:
+    contest = tiny_contest(store)
+    try:
+        (contest.dir / STOP_FILE).touch()
+        assert worker.main(contest.dir) == STOPPED
+        (contest.dir / STOP_FILE).unlink()
+        for name in ("Ada", "Bo"):
+            contest.enter(Entry(name=name, config=best_for(CONFIG, ("4",))))
+        assert worker.main(contest.dir) == DONE, contest.state().error
+    finally:
+        end_workers(side for numbered in contest.entries if (side := contest.side(numbered.number)))
+    by_name = {numbered.entry.name: contest.side(numbered.number) for numbered in contest.entries}
+    weights = {name: checksum(side.stage_dir(0) / "policy" / WEIGHTS) for name, side in by_name.items() if side}
+    assert weights["Ada"] == weights["Bo"] == weights["the oracle"] != weights["the engineer"], "who wrote it makes no difference"
+    assert {score.label for score in scores(contest)} == {*by_name}
+    assert not contest.unfinished
