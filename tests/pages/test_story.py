@@ -62,8 +62,10 @@ def test_a_stage_shows_its_results_the_change_and_whether_it_was_right(folder: P
 def test_the_plan_from_before_the_stage_is_shown_on_demand(folder: Path) -> None:
     app = open_page("story", session="whole", stage="1")
     assert played(app) == ["after stage 1", "optimal plan"]
-    app.toggle(key="story-board-before").set_value(True).run()
+    app.segmented_control(key="story-board-plans").set_value("also before").run()
     assert played(app) == ["before training", "after stage 1", "optimal plan"]
+    app.segmented_control(key="story-board-plans").set_value("every stage").run()
+    assert played(app) == ["Before training", "Stage 1", "Stage 2", "Stage 3", "optimal plan"]
 
 
 def played(app: AppTest) -> list[str]:

@@ -129,8 +129,14 @@ class View:
         picked = chosen["selection"]["rows"]
         return shown.iloc[picked[0] if picked else 0]
 
-    def show(self, shown: Shown, before: Series | None, *, key: str, height: int = 430, autoplay: bool = False) -> None:
-        """One answer; next to it that of an earlier moment to the same task."""
+    def show(
+        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
+    ) -> None:
+        """One answer; next to it that of an earlier moment to the same task.
+
+        Args:
+            every: all moments of the session, for views that can show them at once.
+        """
         earlier = shown.at(before)
         self.play([shown] if earlier is None else [earlier, shown], key=key, height=height, autoplay=autoplay)
 

@@ -64,6 +64,12 @@ class Moment:
         label = "before training" if not self.stage else f"after {stage_name(self.stage - 1).lower()}"
         return None if self.before is None else Series(label, self.before)
 
+    @property
+    def every(self) -> list[Series]:
+        """The results before training and after each measured stage."""
+        measured = ((stage, self.session.results(stage)) for stage in (None, *range(self.session.spec.stages)))
+        return [Series(stage_name(stage), table) for stage, table in measured if table is not None]
+
 
 def moment_of(session: Session, stage: int | None) -> Moment | None:
     """Reads everything about a moment; None if it has no results yet."""

@@ -59,7 +59,7 @@ def boards(moment: Moment, contents: Contents) -> None:
         if row is None:
             st.info("No board of this stage has this outcome there.")
             return
-        view.show(Shown(row, moment.label), moment.earlier, key="story-board")
+        view.show(Shown(row, moment.label), moment.earlier, key="story-board", every=moment.every)
 
 
 def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.Series | None:

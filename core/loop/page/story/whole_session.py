@@ -17,7 +17,7 @@ from frozenlab.tasks.labels import cells_noun
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
-from frozenlab.ui.figures import Series, percent
+from frozenlab.ui.figures import percent
 from frozenlab.ui.once import once
 
 MOST_DIFFERENCES = 6
@@ -91,8 +91,7 @@ def follow_point(chart: str) -> None:
 def show_stages(moment: Moment, contents: Contents) -> None:
     """Valid rates of each cell over all stages."""
     session = moment.session
-    measured = ((stage, session.results(stage)) for stage in (None, *range(session.spec.stages)))
-    moments = [Series(stage_name(stage), table) for stage, table in measured if table is not None]
+    moments = moment.every
     if len(moments) > 1:
         contents.heading(
             f"The whole session by {cells_noun(session.spec.initial_config.cells)}", "session", short="Whole session",

@@ -54,9 +54,11 @@ class CountdownView(View):
         for answer, place in zip(shown, st.columns(len(shown)), strict=True):
             place.html(answer_card(answer.row, answer.label))
 
-    def show(self, shown: Shown, before: Series | None, *, key: str, height: int = 430, autoplay: bool = False) -> None:
+    def show(
+        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
+    ) -> None:
         """An answer next to the earlier one, with the shortest ways on demand."""
-        super().show(shown, before, key=key, height=height, autoplay=autoplay)
+        super().show(shown, before, key=key, every=every, height=height, autoplay=autoplay)
         ways = shortest_chains(tuple(json.loads(shown.row["numbers"])), int(shown.row["target"]))
         with st.expander(f"The shortest way{'s' if len(ways) > 1 else ''} ({len(ways)})"):
             st.text("\n".join(",  ".join(map(written, way)) for way in ways))

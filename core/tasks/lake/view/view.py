@@ -22,6 +22,8 @@ from frozenlab.tasks.view.view import Player, Shown, View
 from frozenlab.ui import markup, nav
 from frozenlab.ui.figures import Series, size_label
 
+ALONE, BEFORE, EVERY = "this stage", "also before", "every stage"
+
 
 class LakeView(View):
     """Boards drawn, plans played."""
@@ -62,23 +64,27 @@ class LakeView(View):
         board = Board.from_dict(json.loads(shown[0].row["board"]))
         return played(board, [answer_of(*answer) for answer in shown])
 
-    def show(self, shown: Shown, before: Series | None, *, key: str, height: int = 430, autoplay: bool = False) -> None:
-        """A plan, its fault marked, with the optimal plan; on demand also the plan of an earlier moment."""
+    def show(
+        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
+    ) -> None:
+        """A plan, its fault marked, with the optimal plan; on demand also the plan of an earlier moment, or those of all moments."""
         row = shown.row
         board = Board.from_dict(json.loads(row["board"]))
         code = share.encode(board)
         best = optimal_paths(code)
         tracks = [answer_of(*shown)]
-        earlier = shown.at(before)
+        choices = {ALONE: [], BEFORE: [shown.at(before)], EVERY: [shown.at(moment) for moment in every]}
         title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
         what = f"{size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes"
         title.markdown(f"**{markup.plain(str(row['board_id']))}** · {what}")
-        if before is not None:
-            compare = option.toggle(
-                "Also before", key=f"{key}-before", disabled=earlier is None, help="Shows the plan from before this stage next to it."
-            )
-            if compare and earlier is not None:
-                tracks.insert(0, answer_of(*earlier))
+        offered = [name for name, others in choices.items() if name == ALONE or any(others)]
+        if len(offered) > 1:
+            wanted = option.segmented_control(
+                "Plans", offered, default=ALONE, required=True, key=f"{key}-plans", label_visibility="collapsed",
+                help="Plans of other moments for the same board, in lockstep.",
+            )  # fmt: skip
+            others = [answer_of(*other) for other in choices[wanted] if other is not None]
+            tracks = others if wanted == EVERY else [*others, *tracks]
         link.page_link(nav.path("play"), label="Play this board", query_params={"board": code})
         if best is not None:
             tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))

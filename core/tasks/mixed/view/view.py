@@ -35,5 +35,7 @@ class MixedView(View):
     def play(self, shown: Sequence[Shown], *, key: str, height: int, autoplay: bool = False) -> None:
         self.views[shown[0].row["family"]].play(shown, key=key, height=height, autoplay=autoplay)
 
-    def show(self, shown: Shown, before: Series | None, *, key: str, height: int = 430, autoplay: bool = False) -> None:
-        self.views[shown.row["family"]].show(shown, before, key=key, height=height, autoplay=autoplay)
+    def show(
+        self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False
+    ) -> None:
+        self.views[shown.row["family"]].show(shown, before, key=key, every=every, height=height, autoplay=autoplay)
