@@ -55,11 +55,18 @@ def launching(root: Path) -> Iterator[None]:
         check_room(root, NOTHING, "anything new")
     except DiskFullError as error:
         raise LaunchError(str(error)) from None
-    with open_to_append(root / ".launch.lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with launch_lock(root):
         busy = running(root)
         if busy is not None:
             raise LaunchError(f"{busy.title} ({busy.dir.name}) is running; stop it or wait until it is done")
+        yield
+
+
+@contextmanager
+def launch_lock(root: Path) -> Iterator[None]:
+    """Nothing of the sessions folder ``root`` is started meanwhile."""
+    with open_to_append(root / ".launch.lock") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 

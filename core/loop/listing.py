@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.kept import Kept, signature
+from frozenlab.loop.labels import LABELS_FILE, read_labels
 
 RECORDED = "example-"
 """Prefix of sessions that ship with the project. They open read-only."""
@@ -26,6 +27,8 @@ class Listed(NamedTuple):
     """Unix seconds."""
     at_work: bool
     """Whether its last state says that a worker holds it. Only :meth:`Session.state` knows whether that worker is alive."""
+    archived: bool = False
+    """Whether lists leave it out."""
 
     @property
     def recorded(self) -> bool:
@@ -62,7 +65,14 @@ def _glance(folder: Path) -> Listed | None:
         began, at_work = _state(folder / "state.json")
     except (OSError, ValueError, RecursionError):
         began, at_work = None, False
-    return Listed(folder, spec[0] / 1e9 if began is None else began, at_work)
+    return Listed(folder, spec[0] / 1e9 if began is None else began, at_work, _is_archived(folder))
+
+
+def _is_archived(folder: Path) -> bool:
+    try:
+        return _labels(folder / LABELS_FILE).archived
+    except (OSError, ValueError):
+        return False
 
 
 def _read_state(path: Path) -> tuple[float | None, bool]:
@@ -85,3 +95,4 @@ def _object(path: Path) -> dict[str, Any]:
 
 _state = Kept(_read_state, MANY)
 _parent = Kept(_read_parent, MANY)
+_labels = Kept(read_labels, MANY)

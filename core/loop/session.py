@@ -19,7 +19,9 @@ from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.state import as_observed
+from frozenlab.loop.labels import LABELS_FILE, Labels
 from frozenlab.loop.listing import RECORDED
+from frozenlab.loop.origin import ORIGIN_FILE, Origin
 from frozenlab.loop.reading import FolderReader, model_at, table_of
 from frozenlab.loop.records import EnvironmentRecord, Event, Figures
 from frozenlab.loop.spec import SessionSpec
@@ -90,7 +92,18 @@ class Session(Job):
 
     @property
     def title(self) -> str:
-        return self.spec.title or self.id
+        """Its name for people: the one that somebody gave it, else that of its spec, else its id."""
+        return self.labels.title or self.spec.title or self.id
+
+    @property
+    def labels(self) -> Labels:
+        """Its name, tags and notes, and whether it is archived."""
+        return self.files.model(self.dir / LABELS_FILE, Labels) or Labels()
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where its numbers come from; None if an older version began it."""
+        return self.files.model(self.dir / ORIGIN_FILE, Origin)
 
     @property
     def slow(self) -> bool:

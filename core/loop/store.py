@@ -36,15 +36,17 @@ class SessionStore:
         return listed(self.root, places.SESSIONS)
 
     def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
-        """Readable sessions, newest first. Recorded sessions are always included, with their forks last, for comparison with their
-        parents.
+        """Readable sessions, newest first, without archived ones. Recorded sessions are always included, with their forks last, for
+        comparison with their parents.
 
         Args:
             most: read only this many of the user's newest sessions.
             known: the result of :meth:`listed`, if the caller has it.
         """
         known = self.listed() if known is None else known
-        offered = {session.folder for session in islice((session for session in known if not session.recorded), most)}
+        offered = {
+            session.folder for session in islice((session for session in known if not session.recorded and not session.archived), most)
+        }
         found, self.unreadable = [], {}
         for session in known:
             if session.recorded or session.folder in offered:

@@ -61,6 +61,8 @@ class TaskFamily(FamilyWords, ABC, Generic[TaskT, AnswerT]):
     """Which held-out tasks to draw; with the same field ``family``."""
     realised_type: ClassVar[type[BaseModel]] = Drawn
     """What is kept about the tasks drawn for a cell."""
+    task_columns: ClassVar[tuple[str, ...]] = ()
+    """Columns of a row that hold the task itself. Suites name their tasks by place, so only these tell whether two rows are of one task."""
     suite_columns: ClassVar[tuple[str, ...]] = ("config_cell",)
     """Columns of a row that name the cell of the suite, which may tell more apart than a config."""
     parts: ClassVar[tuple[str, ...]] = ()

@@ -18,6 +18,7 @@ PAGES = {
     "design": ("Design", "What should the model train on?"),
     "play": ("Play", "How does a model plan on this board, and what is optimal?"),
     "train": ("Train", "Start a session and watch it"),
+    "runs": ("Runs", "All experiments on this machine: find, name and compare them"),
     "contest": ("Contest", "Beat the engineer: whose choice of practice teaches a model more?"),
     "story": ("Story", "What did the model change, and was it right?"),
     "present": ("Present", "A session as a talk, scene by scene over the whole screen"),

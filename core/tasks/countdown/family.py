@@ -23,6 +23,7 @@ class Countdown(TaskFamily[CountdownTask, Answer]):
     knobs = words.KNOBS
     outcomes = words.OUTCOMES
     columns = answers.COLUMNS
+    task_columns = ("numbers", "target")
     config_type = CountdownConfig
     suite_type = CountdownSuite
     realised_type = DrawnTasks

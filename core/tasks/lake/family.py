@@ -48,6 +48,7 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     config_type = EnvironmentConfig
     suite_type = SuiteSpec
     realised_type = Realised
+    task_columns = ("board",)
     suite_columns = ("agents", "size")
     parts = LAYOUTS
     plain: BoardsInPlainText = BoardsInPlainText()

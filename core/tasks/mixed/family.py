@@ -28,6 +28,7 @@ class Mixed(TaskFamily[MixedTask, Any]):
     knobs = words.knobs()
     outcomes = words.outcomes()
     columns = words.columns()
+    task_columns = tuple(name for family in MEMBERS for name in family.task_columns)
     config_type = MixedConfig
     suite_type = MixedSuite
     parts = tuple(part for family in MEMBERS for part in family.parts)

@@ -1,0 +1,61 @@
+"""One run of the table: its name, tags and notes to change, where it comes from, and the ways to its pages."""
+
+from __future__ import annotations
+
+import time
+
+import streamlit as st
+from pydantic import ValidationError
+
+from frozenlab.errors import LabError, one_line
+from frozenlab.loop import shelf
+from frozenlab.loop.labels import Labels
+from frozenlab.loop.session import Session
+from frozenlab.ui import markup, nav, sessions
+
+
+def one_run(session: Session) -> None:
+    about, form = st.columns([1, 1.4], gap="large")
+    with about:
+        st.markdown(f"**{markup.plain(session.title)}**")
+        st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · `{session.id}`")
+        with st.container(horizontal=True):
+            st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
+            st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
+        origin_lines(session)
+    with form:
+        if session.why_read_only:
+            st.caption(f"It {session.why_read_only}: it keeps its name, and has no tags or notes.")
+        else:
+            labels_form(session)
+
+
+def labels_form(session: Session) -> None:
+    labels = session.labels
+    with st.form(f"labels-{session.id}", border=False):
+        left, right = st.columns(2)
+        title = left.text_input("Name", labels.title, max_chars=120, placeholder=session.spec.title or session.id)
+        tags = right.multiselect("Tags", list(labels.tags), list(labels.tags), accept_new_options=True, placeholder="type a tag, Enter")
+        notes = st.text_area("Notes", labels.notes, max_chars=4000, height=90)
+        if not st.form_submit_button("Save", key="save-labels"):
+            return
+    try:
+        shelf.label(session, Labels(title=title, tags=tuple(tags), notes=notes, archived=labels.archived))
+    except ValidationError as error:
+        st.error(f"Not saved: {markup.plain(one_line(error))}.")
+    except LabError as error:
+        st.error(f"Not saved: {markup.plain(str(error))}.")
+    else:
+        st.rerun()
+
+
+def origin_lines(session: Session) -> None:
+    """The commit, the machine and the versions behind the run's numbers."""
+    origin = session.origin
+    if origin is None:
+        st.caption("Its commit and machine were not recorded: a version of FrozenLab before this record began it.")
+        return
+    versions = ", ".join(f"{name} {number}" for name, number in origin.versions.items())
+    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(origin.time))
+    lines = [f"Began {began} from {origin.code}", f"on {origin.machine}", f"Python {origin.python}, {versions}"]
+    st.caption("  \n".join(map(markup.plain, lines)))

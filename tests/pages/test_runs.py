@@ -1,0 +1,133 @@
+"""The page Runs: the table, labels, archive and trash, and runs side by side."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from frozenlab.files import write_parquet
+from frozenlab.loop.labels import Labels
+from frozenlab.loop.page.runs.differences import spec_rows
+from frozenlab.loop.page.runs.overlay import over_steps
+from frozenlab.loop.page.runs.shared_boards import disagreed, measured, pairs, shared
+from frozenlab.loop.session import Session
+from frozenlab.loop.shelf import delete, label
+from frozenlab.loop.store import SessionStore
+from tests.builders import build_session, small_spec
+from tests.pages.apptest import open_page, words
+
+
+def spec(**fields: object):
+    return small_spec(**{"stages": 2, "sizes": (3, 5), "boards_per_size": 10} | fields)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def three(sessions_folder: Path) -> list[Session]:
+    """Two that were measured on the same boards, and one on others of the same names."""
+    made = [
+        build_session(sessions_folder, spec(title="By the policy"), "a"),
+        build_session(sessions_folder, spec(title="By nobody", engineer="uniform", seed=5), "b"),
+        build_session(sessions_folder, spec(title="Elsewhere"), "c"),
+    ]
+    for stage in (None, 0, 1):
+        path = made[2].stage_dir(stage) / "validation.parquet"
+        table = pd.read_parquet(path)
+        write_parquet(path, table.assign(board=list(reversed(table["board"]))))
+    return [Session(one.dir) for one in made]
+
+
+def table(app: AppTest) -> list[str]:
+    return list(app.dataframe[0].value["run"]) if len(app.dataframe) else []
+
+
+def test_without_runs_the_page_offers_the_first(sessions_folder: Path) -> None:
+    app = open_page("runs")
+    assert not app.exception
+    assert "No run is here yet" in words(app)
+
+
+def test_the_table_finds_runs_by_every_word_said_about_them(three: list[Session]) -> None:
+    label(three[0], Labels(title="The good one", tags=("paper",), notes="by night"))
+    app = open_page("runs")
+    assert not app.exception
+    assert set(table(app)) == {"The good one", "By nobody", "Elsewhere"}
+    for find, found in {"night": ["The good one"], "by NOBODY": ["By nobody"], "zebra": []}.items():
+        app.text_input(key="find").set_value(find).run()
+        assert table(app) == found
+    assert "No run fits" in words(app)
+    app = open_page("runs", engineer="uniform")
+    assert table(app) == ["By nobody"]
+
+
+def test_archived_runs_are_left_out_until_they_are_asked_for(three: list[Session]) -> None:
+    label(three[1], Labels(archived=True))
+    assert set(table(open_page("runs"))) == {"By the policy", "Elsewhere"}
+    assert "By nobody" in table(open_page("runs", archived="true"))
+    assert "By nobody" not in words(open_page("home"))
+    assert not open_page("story", session="b").warning
+
+
+def test_a_name_is_shown_on_other_pages(three: list[Session]) -> None:
+    label(three[0], Labels(title="The good one"))
+    assert "The good one" in words(open_page("home"))
+    assert any("The good one" in option for option in open_page("story").selectbox(key="session_picker").options)
+
+
+def test_the_trash_gives_back(three: list[Session]) -> None:
+    delete(three[0], SessionStore())
+    app = open_page("runs")
+    assert "By the policy" not in table(app)
+    app.button(key="restore").click().run()
+    assert "By the policy" in table(app)
+
+
+def test_a_comparison_is_an_address(three: list[Session]) -> None:
+    app = open_page("runs", compare="a,b")
+    assert not app.exception and not app.warning
+    said = words(app)
+    assert "On the same 20 boards" in said
+    assert "engineer, kind" in said and "uniform" in said
+    assert "settings and values are equal" in "".join(box.label for box in app.expander)
+
+
+def test_boards_of_one_name_are_not_taken_for_the_same(three: list[Session]) -> None:
+    assert "Nothing can be paired" in words(open_page("runs", compare="a,c"))
+    said = words(open_page("runs", compare="a,b,c"))
+    assert "2 of 3 pairs share no board" in said
+
+
+@pytest.mark.parametrize("compare", ["a", "a,a", "a,gone", "../a,b", "a;b"])
+def test_too_few_runs_are_no_comparison(three: list[Session], compare: str) -> None:
+    app = open_page("runs", compare=compare)
+    assert not app.exception
+    assert "takes 2 to 6 runs" in words(app)
+
+
+def test_a_run_without_results_stands_beside_others(three: list[Session], sessions_folder: Path) -> None:
+    shutil.copytree(three[0].dir, sessions_folder / "d")
+    shutil.rmtree(sessions_folder / "d" / "baseline")
+    shutil.rmtree(sessions_folder / "d" / "stages")
+    app = open_page("runs", compare="a,b,d")
+    assert not app.exception
+    assert "no results yet" in words(app)
+
+
+def test_pairs_count_what_the_tables_say(three: list[Session]) -> None:
+    runs = [one for session in three[:2] if (one := measured(session, session.id)) is not None]
+    (pair,) = pairs(runs)
+    left, right = (set(run.table.loc[run.table["valid"], "board_id"]) for run in runs)
+    assert (pair.result.lost, pair.result.gained) == (len(left - right), len(right - left))
+    tables = shared(runs)
+    assert list(tables[0]["board_id"]) == list(tables[1]["board_id"])
+    assert int(disagreed(tables).sum()) == len(left ^ right)
+
+
+def test_curves_stand_at_their_steps_stages_and_boards(three: list[Session]) -> None:
+    steps = three[0].spec.training
+    ends = {axis: over_steps(three[0], axis)["x"].iloc[-1] for axis in ("step", "stage", "boards")}  # type: ignore[arg-type]
+    assert ends == {"step": 2 * steps.steps, "stage": 2.0, "boards": 2 * steps.steps * steps.boards_per_step}
+    assert [row.setting for row in spec_rows(three[:2]) if row.differs][:1] == ["engineer, kind"]
