@@ -344,3 +344,18 @@ def test_a_template_can_be_solved_and_is_shown(app: App, page: Page, name: str) 
     page.wait_for_url(f"**board={encode(TEMPLATES[name])}*")
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url(f"**board={encode(CROSSING)}*")
+
+
+def test_the_agent_under_the_pointer_is_shown_alone(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    player(page)
+    page.locator(".player").press("Home")
+    page.mouse.move(5, 5)
+    before = pixels(page)
+    box = page.locator(".player canvas").first.bounding_box()
+    assert box is not None
+    side = box["height"] / (4 + 2 * 0.08)
+    page.mouse.move(box["x"] + 0.58 * side, box["y"] + 0.58 * side)  # agent 0 on its start
+    expect_soon(page, lambda: pixels(page) != before)
+    page.mouse.move(box["x"] + 1.58 * side, box["y"] + 0.58 * side)
+    expect_soon(page, lambda: pixels(page) == before)

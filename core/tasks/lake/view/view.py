@@ -74,7 +74,7 @@ class LakeView(View):
         best = optimal_paths(code)
         tracks = [answer_of(*shown)]
         choices = {ALONE: [], BEFORE: [shown.at(before)], EVERY: [shown.at(moment) for moment in every]}
-        title, option, link = st.columns([2.2, 1.3, 1], vertical_alignment="center")
+        title, option, link = st.columns([1.7, 1.8, 0.8], vertical_alignment="center")
         what = f"{size_label(row['size'])}, {row['agents']} agents, {100 * row['hole_ratio']:.0f} % holes"
         title.markdown(f"**{markup.plain(str(row['board_id']))}** · {what}")
         offered = [name for name, others in choices.items() if name == ALONE or any(others)]

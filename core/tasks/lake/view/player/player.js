@@ -8,6 +8,8 @@
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
 const TRAIL = 0.9; // opacity
+const FAINT = 0.3; // of the opacity
+const MOST_IN_A_ROW = 4; // boards; more stand in two rows
 const driven = (globalThis.frozenlabPlayer ??= { active: null }); // the player that the keyboard drives from outside; one for all components
 const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 const linear = (part) => part;
@@ -21,6 +23,7 @@ class Player {
     this.time = 0;
     this.playing = false;
     this.trails = true;
+    this.alone = null; // the agent that is shown alone
     this.resized = new ResizeObserver(() => this.layout());
     this.restyled = new MutationObserver(() => this.layout());
     this.typed = (event) => this.key(event);
@@ -36,6 +39,7 @@ class Player {
     if (signature !== this.signature) {
       this.signature = signature;
       this.time = data.begin;
+      this.alone = null;
       this.held = new Set();
       const [{ conflicts }, another] = data.tracks;
       this.ghost = Boolean(data.ghost) && !another && (!conflicts || this.ghost === true); // who plans asks for the solution first
@@ -59,6 +63,8 @@ class Player {
     this.find(".trails").onclick = () => this.press("trails");
     this.find(".ghost").onclick = () => this.press("ghost");
     this.box.onpointerdown = () => { driven.active = this; };
+    this.find(".tracks").onpointermove = (event) => this.point(event);
+    this.find(".tracks").onpointerleave = () => this.single(null);
     this.resized.disconnect();
     this.resized.observe(this.box);
     watchTheme(this.restyled, this.root);
@@ -111,6 +117,8 @@ class Player {
       const ghosted = Boolean(ghost) && JSON.stringify(ghost) !== JSON.stringify(track.paths);
       return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, faults, rings, locks };
     });
+    this.find(".tracks").classList.toggle("many", tracks.length > MOST_IN_A_ROW);
+    this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
     this.find(".scrub").max = steps;
@@ -188,12 +196,16 @@ class Player {
       if (this.trails) {
         places.forEach((place, i) => {
           const from = paths[i][step];
-          if (from && (from[0] !== place[0] || from[1] !== place[1])) {
+          if (this.alone === null && from && (from[0] !== place[0] || from[1] !== place[1])) {
             drawTrail(ctx, frame, [from, place], i, paths.length, this.colors, TRAIL, { open: true });
           }
         });
       }
-      spread(places).forEach((place, i) => stamp(ctx, frame, place, view.agents[i]));
+      spread(places).forEach((place, i) => {
+        ctx.globalAlpha = this.alone === null || this.alone === i ? alpha : FAINT * alpha;
+        stamp(ctx, frame, place, view.agents[i]);
+      });
+      ctx.globalAlpha = alpha;
       view.figure.classList.toggle("failed", failed);
       for (const { step: locked, element } of view.locks) element.classList.toggle("now", Math.abs(this.time - locked) <= 0.5);
       for (const { time, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(this.time - time) <= 0.5));
@@ -204,7 +216,7 @@ class Player {
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
   drawStill(view, step, alpha) {
     const { ghost, board } = this.data;
-    const stands = [step, alpha, this.trails, this.ghost].join();
+    const stands = [step, alpha, this.trails, this.ghost, this.alone].join();
     if (view.stands === stands) return;
     view.stands = stands;
     const { still: ctx, frame, paths } = view;
@@ -218,7 +230,8 @@ class Player {
     });
     if (this.ghost && view.ghosted) ghost.forEach((path, i) => drawTrail(ctx, frame, path, i, paths.length, this.colors, 0.6, { dashed: true }));
     ctx.globalAlpha = alpha;
-    if (this.trails) paths.forEach((path, i) => drawTrail(ctx, frame, path.slice(0, step + 1), i, paths.length, this.colors, TRAIL));
+    if (this.alone !== null) drawTrail(ctx, frame, paths[this.alone], this.alone, paths.length, this.colors, TRAIL);
+    else if (this.trails) paths.forEach((path, i) => drawTrail(ctx, frame, path.slice(0, step + 1), i, paths.length, this.colors, TRAIL));
   }
 
   // The browser lays the page out anew for what is written here, so only what has changed is written.
@@ -285,6 +298,23 @@ class Player {
   step(by) {
     this.play(false);
     this.seek(by > 0 ? Math.floor(this.time + 1e-6) + 1 : Math.ceil(this.time - 1e-6) - 1);
+  }
+
+  // The agent under the pointer is shown alone: its whole way, and the others faint.
+  point(event) {
+    if (event.buttons || event.pointerType === "touch") return;
+    const view = this.views.find(({ canvas }) => event.composedPath().includes(canvas.parentElement));
+    if (!view?.frame) return this.single(null);
+    const { left, top } = view.canvas.getBoundingClientRect();
+    const near = ([r, c]) => Math.hypot(event.clientX - left - view.frame.x(c), event.clientY - top - view.frame.y(r)) < 0.4 * view.frame.cell;
+    const found = view.paths.findIndex((path) => near(positionAt(path, this.time, linear)));
+    this.single(found < 0 ? null : found);
+  }
+
+  single(agent) {
+    if (this.alone === agent) return;
+    this.alone = agent;
+    this.draw();
   }
 
   press(name) {
