@@ -18,8 +18,8 @@ LOOP = (
 )
 """A step of the loop: its name, what happens, and the page that shows it."""
 LESSON = (
+    ("learn", "Take the course: nine chapters on live boards, from one agent to Conflict-Based Search and the model."),
     ("play", "Draw a board on which two agents must cross, and plan it yourself. Where do they meet?"),
-    ("play", "Switch on *How a solver finds it*, and follow the tree of Conflict-Based Search to the optimal plan."),
     ("play", "Let the model plan the same board. Choose *Sampled*: how many of its answers are valid?"),
     ("design", "Raise the wait ratio of one map size. What changes in the boards that are drawn?"),
     ("story", "Before you read what the engineer proposed, decide for yourself under *What if?*. Whose config was better?"),
