@@ -29,7 +29,10 @@ def what_it_does(contest: Contest) -> None:
             for cell in in_order(rates)
         ]
     )
-    st.caption(f"How many of its plans are valid before training, by kind of task: {len(table)} tasks that nobody trains on.")
+    st.caption(
+        "How many of its answers are right before training, by kind of task: 2 on 9×9 are boards of 9×9 cells on which it plans for two "
+        f"agents at once. {len(table)} tasks that nobody trains on."
+    )
     left, right = st.columns([1.2, 1], gap="large")
     failed = table[~table["valid"]]
     with left:

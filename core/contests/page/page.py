@@ -50,13 +50,17 @@ def show_contest(contest: Contest) -> None:
         st.fragment(preparing, run_every=TICK)(contest.id)
         return
     watching = WATCH in st.query_params
-    if not watching:
-        what_it_does(contest)
-        write_config(contest)
     committed = watching or bool(own_entries(contest))
-    live = contest.state().live or bool(contest.waiting())
     if committed:
-        st.fragment(follow, run_every=TICK if live else None)(contest.id, tuple(own_entries(contest)), finished(contest))
+        live = contest.state().live or bool(contest.waiting())
+        st.fragment(follow, run_every=TICK if live or watching else None)(contest.id, tuple(own_entries(contest)), finished(contest))
+    if not watching and not committed:
+        what_it_does(contest)
+    if not watching:
+        write_config(contest)
+    if not watching and committed:
+        st.subheader("Before training", anchor=False)
+        what_it_does(contest)
     for_a_class(contest, watching, committed)
 
 
