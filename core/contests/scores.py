@@ -25,6 +25,11 @@ class Gain(NamedTuple):
         return f"{100 * self.mean:+.1f} points ({100 * self.low:+.1f} to {100 * self.high:+.1f})"
 
     @property
+    def other_way(self) -> Gain:
+        """The same difference, told of the other."""
+        return Gain(-self.mean, -self.high, -self.low, self.n)
+
+    @property
     def clear(self) -> bool:
         """Whether the interval excludes 0."""
         return self.low > 0 or self.high < 0

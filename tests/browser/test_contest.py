@@ -40,6 +40,8 @@ def test_the_engineer_is_met_and_scored(app: App, page: Page, monkeypatch: pytes
         expect(board.get_by_role("row")).to_have_count(4)
         expect(page.get_by_role("button", name="Scoreboard as CSV")).to_be_visible()
         page.reload()
-        expect(page.get_by_role("button", name="Train both")).to_be_visible()
+        expect(board.get_by_role("row")).to_have_count(4)
+        page.get_by_text("Try another config", exact=True).click()
+        expect(page.get_by_role("button", name="Train this too")).to_be_visible()
     finally:
         end_workers([side for one in contest.entries if (side := contest.side(one.number))] + contests(store))

@@ -17,7 +17,11 @@ from frozenlab.tasks.labels import cell_label
 from frozenlab.ui import markup, refusals, sessions
 from frozenlab.ui.figures import percent
 
-ERROR, NAME = "contest-entry-error", "contest-name"
+ERROR, NAME, KNOWN_NAME = "contest-entry-error", "contest-name", "contest-known-name"
+ENTRY = "entry"
+"""The part of the address with the number of one's own entry, so that a page that is opened again still knows it."""
+VIEW, RACE = "contest-view", "The race"
+"""Session-state entry with what is shown of a contest that one has entered, and what it is at first."""
 MOST, EVEN = 10, 2
 """Parts that a slider gives to a kind of task at most, and at first; the shares are the parts over their sum."""
 
@@ -35,7 +39,7 @@ def write_config(contest: Contest) -> None:
         with st.expander(f"{len(report.repairs)} repaired: no kind of task gets less than {percent(contest.task.session.guard.min_share)}"):
             st.html(repairs_table(report.repairs, family_of(begun.family)))
     name, why, action = st.columns([1, 2, 1], vertical_alignment="bottom")
-    name.text_input("Your name", key=NAME, max_chars=40, placeholder="you")
+    name.text_input("Your name", st.session_state.get(KNOWN_NAME, ""), key=NAME, max_chars=40, placeholder="you")
     why.text_input("Why?", key=f"contest-why-{contest.id}", max_chars=300, placeholder="One sentence, shown beside your score")
     action.button(
         "Train this too" if again else "Train both", type="primary", key="contest-enter", icon=":material/play_arrow:", width="stretch",
@@ -85,7 +89,10 @@ def enter(contest: Contest) -> None:
         why=(state.get(f"contest-why-{contest.id}") or "").strip()[:300],
     )
     with refusals.keeping_reason(ERROR, "Not entered"):
-        state[mine(contest)] = [*state.get(mine(contest), []), contest.enter(entry)]
+        number = contest.enter(entry)
+        state[mine(contest)] = [*state.get(mine(contest), []), number]
+        state[KNOWN_NAME], state[VIEW] = entry.name, RACE
+        st.query_params[ENTRY] = str(number)
         try:
             launch.wake(contest, sessions.store())
         except LabError as error:

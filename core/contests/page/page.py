@@ -6,7 +6,7 @@ import streamlit as st
 
 from frozenlab.contests import launch
 from frozenlab.contests.page.evidence import what_it_does
-from frozenlab.contests.page.form import write_config
+from frozenlab.contests.page.form import ENTRY, RACE, VIEW, mine, write_config
 from frozenlab.contests.page.opponent import choose_opponent
 from frozenlab.contests.page.race import race
 from frozenlab.contests.store import Contest, open_contest
@@ -17,6 +17,8 @@ from frozenlab.ui import markup, sessions, theme
 
 TICK = 2.0
 """Seconds between looks at a contest at work."""
+AGAIN, BEFORE = "Try another config", "Before training"
+"""Views of a contest that one has entered, beside the race."""
 ASKED, WATCH = "contest", "watch"
 """Parts of the address: the contest, and whether this screen only watches (a projector)."""
 
@@ -51,16 +53,18 @@ def show_contest(contest: Contest) -> None:
         return
     watching = WATCH in st.query_params
     committed = watching or bool(own_entries(contest))
+    views = (RACE,) if watching else (RACE, AGAIN, BEFORE)
+    shown = None
     if committed:
+        st.session_state.setdefault(VIEW, RACE)
+        shown = st.segmented_control("View", views, key=VIEW, required=True, label_visibility="collapsed")
+    if shown == RACE:
         live = contest.state().live or bool(contest.waiting())
         st.fragment(follow, run_every=TICK if live or watching else None)(contest.id, tuple(own_entries(contest)), finished(contest))
-    if not watching and not committed:
+    if shown in (None, BEFORE):
         what_it_does(contest)
-    if not watching:
+    if shown in (None, AGAIN):
         write_config(contest)
-    if not watching and committed:
-        st.subheader("Before training", anchor=False)
-        what_it_does(contest)
     for_a_class(contest, watching, committed)
 
 
@@ -106,20 +110,22 @@ def finished(contest: Contest) -> int:
 
 
 def own_entries(contest: Contest) -> list[int]:
-    """The entries that were made in this browser tab."""
-    mine: list[int] = st.session_state.get(f"contest-mine-{contest.id}", [])
-    return mine
+    """The entries that were made in this browser tab, and the one that the address names."""
+    named = st.query_params.get(ENTRY, "")
+    known = {numbered.number for numbered in contest.entries if numbered.entry.kind == "person"}
+    own: list[int] = st.session_state.get(mine(contest), [])
+    return sorted({*own, *([int(named)] if named.isdecimal() else [])} & known)
 
 
 def leave() -> None:
-    for part in (ASKED, WATCH):
+    for part in (ASKED, WATCH, ENTRY):
         st.query_params.pop(part, None)
 
 
 def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
     with st.expander("Play with a class", icon=":material/groups:"):
         st.markdown(
-            "Everybody who reaches this server can enter: share the address of this page. "
+            f"Everybody who reaches this server can enter: share the address `/contest?contest={contest.id}`. "
             f"Entries queue, {TRAINED_AT_ONCE} train at a time, and there is one scoreboard."
         )
         if watching:
