@@ -18,11 +18,11 @@ from frozenlab.tasks.view.view import Shown
 from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import markup, theme
 from frozenlab.ui.chart import Chart
-from frozenlab.ui.figures import ARM_COLORS, common_layout, percent, percent_axis
+from frozenlab.ui.figures import AFTER_COLOR, REWARD_COLOR, common_layout, percent, percent_axis
 
 SMOOTH = 5
 """Steps of the running mean of a curve."""
-COLORS = {"person": ARM_COLORS[0], "engineer": ARM_COLORS[1], "oracle": ARM_COLORS[2]}
+COLORS = {"person": AFTER_COLOR, "engineer": REWARD_COLOR}
 AA_NOISE = (
     "The intervals are over boards; another seed of training alone moves a gain by about 2 points more (measured for docs/instrument.md)."
 )
@@ -148,7 +148,7 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
         ("against the best", ""),
         ("why", ""),
     ]
-    head[2:2] = [(cell_label(name), "Points gained on these boards alone") for name in cells]
+    head[3:3] = [(cell_label(name), "Points gained on these boards alone") for name in cells]
     rows = [score_row(score, entries[score.number].why, by_cell(contest, score.number), before) for score in found]
     st.html(markup.table("Scoreboard", head, rows, numbers=("gain", *map(cell_label, cells))))
     oracle = next((score for score in found if score.kind == "oracle"), None)
@@ -170,8 +170,8 @@ def score_row(score: Score, why: str, after: dict[str, float], before: dict[str,
     gain = f"<b>{100 * score.gain.mean:+.1f}</b> <small>({100 * score.gain.low:+.1f} to {100 * score.gain.high:+.1f})</small>"
     cells = [
         markup.cell("gain", gain, "num"),
-        *(markup.cell(cell_label(name), signed(after[name] - before[name]), "num") for name in in_order(before)),
         markup.cell("against the best", escape(score.place)),
+        *(markup.cell(cell_label(name), signed(after[name] - before[name]), "num") for name in in_order(before)),
         markup.cell("why", escape(why)),
     ]
     return f'<tr><th scope="row">{escape(score.label)}</th>{"".join(cells)}</tr>'
