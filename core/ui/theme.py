@@ -17,6 +17,8 @@ from frozenlab.places import ASSETS
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components import text_of
 from frozenlab.ui.components.connection import connection
+from frozenlab.ui.components.figure_data import figure_data
+from frozenlab.ui.components.link import copy_link
 from frozenlab.ui.components.shortcuts import shortcut_sheet
 
 ABOUT = (
@@ -99,7 +101,7 @@ def palette() -> Palette:
 
 
 def frame() -> None:
-    """Page config, logo and presenter toggle, the frame of every page. Called once by the entry point."""
+    """Page config, logo, link to the view and presenter toggle, the frame of every page. Called once by the entry point."""
     st.set_page_config(
         page_title="FrozenLab",
         page_icon=str(ASSETS / "icon.svg"),
@@ -108,7 +110,8 @@ def frame() -> None:
     )
     mode = "dark" if st.context.theme.type == "dark" else "light"
     st.logo(str(ASSETS / f"logo-{mode}.svg"), size="large")
-    with st.container(key="frame", width="content"):
+    with st.container(key="frame", width="content", horizontal=True, vertical_alignment="center", gap="small"):
+        copy_link()
         presenting = st.toggle(
             "Presenter",
             key="presenter",
@@ -117,6 +120,7 @@ def frame() -> None:
         )
     connection()
     shortcut_sheet()
+    figure_data()
     variables = "".join(f"--fl-{name.replace('_', '-')}:{color};" for name, color in asdict(palette()).items())
     st.html(f"<style>:root{{{variables}}}{text_of(__file__, 'app.css')}{text_of(__file__, 'presenter.css') if presenting else ''}</style>")
 
@@ -147,7 +151,8 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
 
 
 def chart(drawn: Chart, key: str, image: Image | None = None, **options: Any) -> None:
-    """A figure with a text alternative. The only tool of Plotly's toolbar is the camera, which saves the figure as shown.
+    """A figure with a text alternative. The only tools of its toolbar are Plotly's camera, which saves the figure as shown, and the button
+    that saves its data (:mod:`frozenlab.ui.components.figure_data`).
 
     Args:
         image: what the camera saves, on a page that lets the reader choose; else SVG.

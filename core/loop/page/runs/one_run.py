@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import streamlit as st
 from pydantic import ValidationError
 
 from frozenlab.errors import LabError, one_line
 from frozenlab.loop import shelf
 from frozenlab.loop.labels import Labels
+from frozenlab.loop.page.origin import origin_lines
 from frozenlab.loop.session import Session
 from frozenlab.ui import markup, nav, sessions
 
@@ -47,15 +46,3 @@ def labels_form(session: Session) -> None:
         st.error(f"Not saved: {markup.plain(str(error))}.")
     else:
         st.rerun()
-
-
-def origin_lines(session: Session) -> None:
-    """The commit, the machine and the versions behind the run's numbers."""
-    origin = session.origin
-    if origin is None:
-        st.caption("Its commit and machine were not recorded: a version of FrozenLab before this record began it.")
-        return
-    versions = ", ".join(f"{name} {number}" for name, number in origin.versions.items())
-    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(origin.time))
-    lines = [f"Began {began} from {origin.code}", f"on {origin.machine}", f"Python {origin.python}, {versions}"]
-    st.caption("  \n".join(map(markup.plain, lines)))

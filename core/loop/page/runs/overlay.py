@@ -83,6 +83,6 @@ def overlay(runs: Sequence[tuple[str, Session]], axis: Axis) -> Chart:
     percent_axis(figure, row=1, col=1)
     figure.update_yaxes(title_text="valid", row=1, col=1)
     figure.update_yaxes(title_text="reward", gridcolor=GRID_COLOR, zeroline=False, row=2, col=1)
-    common_layout(figure, height=460, top=70)
+    common_layout(figure, height=460, top=70 if len(runs) < 4 else 100)  # a legend of two lines
     figure.update_layout(legend=dict(y=1.03))
     return Chart(figure, f"Held-out valid rates of {len(runs)} runs by {AXES[axis]}. " + "; ".join(spoken) + ".")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.loop.page.origin import origin_details
 from frozenlab.loop.page.train.control import controls
 from frozenlab.loop.page.train.first_config import FROM_DESIGN
 from frozenlab.loop.page.train.form import new_session_form
@@ -57,3 +58,4 @@ def show_session(session: Session) -> None:
     live = controls(session, state)
     about_student(session)
     st.fragment(session_view, run_every=TICK if live else None)(session.id, sessions.status_words(session, state))
+    origin_details(session)

@@ -1,0 +1,94 @@
+// A button in the toolbar of every Plotly figure, beside the camera: saves what the figure shows as CSV.
+// A line for each point: the panel, the series, x, y, the bounds of its interval, z of a heat map, and what its hover text says.
+
+const HEAD = ["panel", "series", "x", "y", "low", "high", "z", "details"];
+const SHEET = "M3 3h18v18H3V3Zm2 4v3h6V7H5Zm8 0v3h6V7h-6Zm-8 5v3h6v-3H5Zm8 0v3h6v-3h-6Zm-8 5v2h6v-2H5Zm8 0v2h6v-2h-6Z";
+const SVG = "http://www.w3.org/2000/svg";
+const WORDS = "Download data as CSV";
+
+function cell(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "";
+  const text = String(value).replace(/<br>/g, " ").replace(/<[^>]+>/g, "");
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text; // no formula in a spreadsheet
+  return /[",\n\r]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+}
+
+// The title above a panel, else that of its scale.
+function panel(layout, trace) {
+  const axis = (name) => layout[`${name[0]}axis${name.slice(1)}`];
+  const [x, y] = [axis(trace.xaxis ?? "x"), axis(trace.yaxis ?? "y")];
+  if (!x || !y) return "";
+  const near = (a, b) => Math.abs(a - b) < 1e-6;
+  const title = (layout.annotations ?? []).find(
+    (one) => one.xref === "paper" && near(one.x, (x.domain[0] + x.domain[1]) / 2) && near(one.y, y.domain[1]),
+  );
+  return title?.text ?? y.title?.text ?? "";
+}
+
+function lines(traces, layout) {
+  const found = [HEAD];
+  for (const trace of traces) {
+    if (trace.visible === false || trace.visible === "legendonly") continue;
+    const start = [panel(layout, trace), trace.name ?? ""];
+    if (trace.z?.length && trace.z[0]?.length !== undefined) {
+      Array.from(trace.z).forEach((row, i) => Array.from(row).forEach((z, j) => found.push([...start, trace.x?.[j] ?? j, trace.y?.[i] ?? i, "", "", z, ""])));
+      continue;
+    }
+    const error = trace.error_y?.visible === false ? {} : trace.error_y ?? {};
+    for (let i = 0; i < Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0); i++) {
+      const y = trace.y?.[i];
+      const up = error.array?.[i];
+      const down = error.symmetric === false ? error.arrayminus?.[i] : up;
+      const details = [trace.customdata?.[i] ?? []].flat().filter((one) => one !== null && typeof one !== "object").join("; ");
+      found.push([...start, trace.x?.[i], y, down === undefined ? "" : y - down, up === undefined ? "" : y + up, "", details]);
+    }
+  }
+  return found.map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n";
+}
+
+function save(figure) {
+  const name = figure._context?.toImageButtonOptions?.filename ?? "frozenlab-figure";
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(["\ufeff", lines(figure._fullData, figure._fullLayout)], { type: "text/csv" }));
+  link.download = `${name}.csv`;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+function equip() {
+  for (const group of document.querySelectorAll(".js-plotly-plot .modebar-group:first-child")) {
+    if (group.querySelector(".fl-csv")) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "modebar-btn fl-csv";
+    button.dataset.title = WORDS;
+    button.setAttribute("rel", "tooltip");
+    button.setAttribute("aria-label", WORDS);
+    const icon = document.createElementNS(SVG, "svg");
+    icon.setAttribute("viewBox", "0 0 24 24");
+    icon.setAttribute("class", "icon");
+    icon.setAttribute("height", "1em");
+    icon.setAttribute("width", "1em");
+    icon.append(document.createElementNS(SVG, "path"));
+    icon.firstChild.setAttribute("d", SHEET);
+    button.append(icon);
+    button.onclick = () => save(button.closest(".js-plotly-plot"));
+    group.append(button);
+  }
+}
+
+export default function () {
+  let asked = 0;
+  const watch = new MutationObserver(() => {
+    asked ||= requestAnimationFrame(() => {
+      asked = 0;
+      equip();
+    });
+  });
+  watch.observe(document.body, { childList: true, subtree: true });
+  equip();
+  return () => {
+    watch.disconnect();
+    cancelAnimationFrame(asked);
+  };
+}

@@ -1,0 +1,94 @@
+"""Runs are compared, archived, deleted and taken back; a link shows the same view; a figure gives its data."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.builders import build_session, small_spec
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App
+
+ROW = 35
+"""Height of a row of the table in pixels."""
+
+
+@pytest.fixture(scope="module")
+def three(app: App) -> list[str]:
+    specs = {
+        "run-a": small_spec(stages=2, sizes=(3, 5), title="First"),
+        "run-b": small_spec(stages=2, sizes=(3, 5), title="Second", engineer="uniform", seed=4),
+        "run-c": small_spec(stages=2, sizes=(3, 5), title="Third", seed=9),
+    }
+    return [build_session(app.sessions, spec, name).id for name, spec in specs.items()]
+
+
+def tick(page: Page, *rows: int) -> None:
+    """Tick these rows of the table, from 0 on: its cells are drawn on a canvas."""
+    table = page.locator('[data-testid="stDataFrame"] .dvn-scroller')
+    expect(table).to_be_visible()
+    for number, row in enumerate(rows, start=1):
+        table.click(position={"x": 16, "y": ROW * (row + 1) + ROW // 2})
+        expect(page.get_by_text(f"{number} ticked.")).to_be_visible()
+
+
+def test_three_runs_are_compared_and_the_link_shows_the_same(app: App, three: list[str], page: Page) -> None:
+    page.goto(f"{app.url}/runs?status=done")
+    tick(page, 0, 1, 2)
+    page.get_by_role("button", name="Compare").click()
+    expect(page).to_have_url(re.compile("compare="))
+    table = page.get_by_role("table", name="Each two runs on the same boards")
+    expect(table.get_by_role("row")).to_have_count(4)  # the head, and three pairs
+    expect(page.locator(".player .stage canvas")).to_have_count(3)
+    page.get_by_role("radio", name="boards seen").click()
+    expect(page).to_have_url(re.compile("along=boards"))
+    page.get_by_role("button", name="Copy link to this view").click()
+    expect(page.get_by_text("Link copied")).to_be_visible()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert link == page.url
+    page.goto("about:blank")
+    page.goto(link)
+    expect(table.get_by_role("row")).to_have_count(4)
+    expect(page.get_by_role("radio", name="boards seen")).to_be_checked()
+
+
+def test_a_figure_gives_its_data(app: App, three: list[str], page: Page, tmp_path: Path) -> None:
+    page.goto(f"{app.url}/runs?compare=run-a,run-b")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download data as CSV").click()
+    assert download.value.suggested_filename == "frozenlab-overlay-step.csv"
+    download.value.save_as(tmp_path / "data.csv")
+    with (tmp_path / "data.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    checks = [row for row in rows if row["series"] == "First"]
+    assert [float(row["x"]) for row in checks] == [0, 8, 16]
+    assert all(float(row["low"]) < float(row["y"]) < float(row["high"]) for row in checks)
+    assert len([row for row in rows if row["series"] == "First: reward while training"]) == 16
+    assert {row["panel"] for row in rows} == {"valid", "reward"}
+
+
+def test_a_run_is_archived_deleted_and_taken_back(app: App, three: list[str], page: Page) -> None:
+    page.goto(f"{app.url}/runs?find=Third")
+    tick(page, 0)
+    page.get_by_role("button", name="Archive", exact=True).click()
+    expect(page.get_by_text("Third is in the archive.")).to_be_visible()
+    expect(page.get_by_text("No run fits these filters.")).to_be_visible()
+    page.goto(f"{app.url}/runs?find=Third&archived=true")
+    tick(page, 0)
+    page.get_by_role("button", name="Take out of the archive").click()
+    expect(page.get_by_text("Third is back in the lists.")).to_be_visible()
+    page.goto(f"{app.url}/runs?find=Third")
+    tick(page, 0)
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("Third is in the trash.")).to_be_visible()
+    assert not (app.sessions / "run-c").exists()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Third is back.")).to_be_visible()
+    assert (app.sessions / "run-c" / "session.json").exists()
+    tick(page, 0)
