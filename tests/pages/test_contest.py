@@ -55,7 +55,10 @@ def test_a_config_is_entered_and_the_engineers_is_hidden_before(contest: Contest
     assert shares == pytest.approx({"3": 2 / 14, "4": 10 / 14, "5": 2 / 14})
     assert "In the queue: Ada, the engineer." in words(app)
     assert app.query_params["entry"] == "2", "the page that is opened again still shows the race"
-    assert "In the queue: Ada" in words(open_page("contest", contest=contest.id, entry="2"))
+    again = open_page("contest", contest=contest.id, entry="2")
+    assert "In the queue: Ada" in words(again)
+    again.session_state["contest-view"] = "Try another config"
+    assert again.run().button(key="contest-enter").label == "Train this too"
     assert "In the queue" not in words(open_page("contest", contest=contest.id, entry="3")), "the engineer's entry is nobody's own"
 
 

@@ -26,10 +26,9 @@ MOST, EVEN = 10, 2
 """Parts that a slider gives to a kind of task at most, and at first; the shares are the parts over their sum."""
 
 
-def write_config(contest: Contest) -> None:
-    """The sliders, what the guard makes of them, and the button that enters the config."""
+def write_config(contest: Contest, again: bool) -> None:
+    """The sliders, what the guard makes of them, and the button that enters the config; ``again``: it is not the first."""
     begun = contest.task.session.initial_config
-    again = bool(st.session_state.get(mine(contest)))
     st.subheader("Try another config" if again else "What should it practise next?", anchor=False)
     refusals.show_reason(ERROR)
     sliders(contest, begun)

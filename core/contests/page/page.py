@@ -64,7 +64,7 @@ def show_contest(contest: Contest) -> None:
     if shown in (None, BEFORE):
         what_it_does(contest)
     if shown in (None, AGAIN):
-        write_config(contest)
+        write_config(contest, again=committed)
     for_a_class(contest, watching, committed)
 
 
