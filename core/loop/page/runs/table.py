@@ -81,7 +81,7 @@ def filters(every: Sequence[Run]) -> tuple[Wanted, list[str]]:
         "Engineer", sorted({run.engineer for run in every}), key="engineer", bind="query-params", placeholder="any"
     )
     known = sorted({tag for run in every for tag in run.labels.tags})
-    chosen = tags.multiselect("Tags", known, key="tags", bind="query-params", placeholder="all of these", disabled=not known)
+    chosen = tags.multiselect("Tags", known, key="tags", bind="query-params", placeholder="all of these" if known else "none given yet")
     with more.popover("Show", icon=":material/tune:", width="stretch"):
         families = st.multiselect(
             "Kind of task", sorted({run.family for run in every}), key="family", bind="query-params", placeholder="any"
