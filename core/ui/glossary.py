@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 
 import streamlit as st
 
 GLOSSARY: dict[str, dict[str, str]] = {
     "Boards and plans": {
+        "MAPF": "Multi-agent path finding: paths for several agents at once, on which nobody ever meets.",
+        "agent": "One of those who cross a board, drawn as a disc with a number.",
         "board": "A grid of frozen cells and holes, with a start and a goal for each agent.",
         "plan": "One list of moves an agent: right, up, left, down or wait. All agents move at the same time.",
         "valid": "A plan that brings every agent to its goal, and in which nobody leaves the board, enters a hole, or collides.",
@@ -33,6 +36,8 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "GRPO": "Group relative policy optimization: several plans are sampled for a board, and the better ones of them become likelier.",
         "reward": "What a sampled plan is worth in training, from 0 to 1.",
         "validation boards": "Boards that the model never trains on. The engineer sees how the model does on them.",
+        "held-out boards": "Boards that the model never trains on: the validation boards and the test boards.",
+        "95 % interval": "Where the rate of all boards like these would lie: the true value is inside in 95 of 100 such intervals.",
         "test boards": "More boards that the model never trains on, and that no engineer sees. Results come from them.",
     },
     "Engineers and studies": {
@@ -47,6 +52,27 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "points": "Percentage points: from 80 % to 85 % is 5 points.",
     },
 }
+
+
+EVERYDAY = {"agent", "board", "plan", "model", "valid", "points", "stage", "share"}
+"""Words that need no explanation in a sentence."""
+_MEANINGS = {word: meaning for words in GLOSSARY.values() for word, meaning in words.items() if word not in EVERYDAY}
+_TERM = re.compile(rf"\b({'|'.join(sorted(map(re.escape, _MEANINGS), key=len, reverse=True))})(s?)\b", re.IGNORECASE)
+_BY_LETTERS = {word.lower(): meaning for word, meaning in _MEANINGS.items()}
+
+
+def explained(text: str) -> str:
+    """Plain text as HTML in which each term of the field tells its meaning where it comes up first, under the pointer or the focus."""
+    told: set[str] = set()
+
+    def mark(found: re.Match[str]) -> str:
+        word = found[1].lower()
+        if word in told:
+            return found[0]
+        told.add(word)
+        return f'<dfn class="fl-term" tabindex="0" data-meaning="{escape(_BY_LETTERS[word])}">{found[0]}</dfn>'
+
+    return _TERM.sub(mark, escape(text))
 
 
 def glossary() -> None:

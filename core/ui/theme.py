@@ -20,6 +20,7 @@ from frozenlab.ui.components.connection import connection
 from frozenlab.ui.components.figure_data import figure_data
 from frozenlab.ui.components.link import copy_link
 from frozenlab.ui.components.shortcuts import shortcut_sheet
+from frozenlab.ui.glossary import explained
 
 ABOUT = (
     "**FrozenLab**: a language model learns multi-agent path finding by reinforcement learning, and between training stages "
@@ -129,7 +130,7 @@ def question(text: str, lead: str = "") -> None:
     """The heading of a page: the question it answers, and one sentence below it, which presenter mode hides."""
     st.title(text, anchor=False)
     if lead and not st.session_state.get("presenter"):
-        st.markdown(f'<p class="lead">{lead}</p>', unsafe_allow_html=True)
+        st.html(f'<p class="lead">{explained(lead)}</p>')
 
 
 def bench(controls: float, hero: float) -> tuple[DeltaGenerator, DeltaGenerator]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from frozenlab.lake.rules import FAULTS
 from frozenlab.tasks.lake.words import OUTCOMES
-from frozenlab.ui.glossary import GLOSSARY
+from frozenlab.ui.glossary import GLOSSARY, explained
 from tests.pages.apptest import open_page, words
 
 
@@ -23,3 +23,10 @@ def test_the_two_plans_on_its_board_are_a_collision_and_the_optimum(sessions_fol
     components = [json.loads(element.proto.json) for element in open_page("help").get("bidi_component")]
     [player] = [data for data in components if "tracks" in data]
     assert [track["badge"] for track in player["tracks"]] == [OUTCOMES["vertex_conflict"].label, OUTCOMES["optimal"].label]
+
+
+def test_a_term_tells_its_meaning_where_it_comes_up_first() -> None:
+    html = explained("GRPO and a config <b>; two configs, Grpo.")
+    assert html.count("<dfn") == 2 and "&lt;b&gt;" in html
+    assert f'data-meaning="{GLOSSARY["Training"]["GRPO"]}">GRPO</dfn>' in html and ">config</dfn> &lt;" in html
+    assert explained("A board is a board.") == "A board is a board.", "what everybody knows is not explained"

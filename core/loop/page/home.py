@@ -17,7 +17,7 @@ from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.timeline import rates_by_stage
 from frozenlab.ui.figures import overall, percent
-from frozenlab.ui.glossary import glossary
+from frozenlab.ui.glossary import explained, glossary
 
 LEAD = (
     "FrozenLab trains a small language model at multi-agent path finding (MAPF): several agents cross a board at once and never meet. "
@@ -112,7 +112,7 @@ def what_training_did(session: Session) -> None:
         st.html(
             f'<p class="fl-note">Boards that the model solves, before and after {plural}</p>'
             f'<p class="fl-big">{percent(was.value)}<span class="arrow">→</span><span class="to">{percent(now.value)}</span></p>'
-            f'<p class="fl-note">{intervals} {change.sentence}</p>'
+            f'<p class="fl-note">{explained(f"{intervals} {change.sentence}")}</p>'
         )
         took = ""
         state = session.state()

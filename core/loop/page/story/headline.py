@@ -16,6 +16,7 @@ from frozenlab.ui import theme
 from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import overall, percent
+from frozenlab.ui.glossary import explained
 from frozenlab.ui.once import once
 
 
@@ -41,7 +42,7 @@ def headline(moment: Moment) -> None:
 
 def answer(html: str, note: str) -> None:
     """The largest thing on the page. ``html`` is the page's own words, with nothing unescaped in it."""
-    st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{escape(note)}</p>')
+    st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{explained(note)}</p>')
 
 
 def was_right(moment: Moment, contents: Contents) -> None:

@@ -1,0 +1,65 @@
+"""The course without a browser: the address, marks, and what a class hands in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from frozenlab.lake.solvers.solver import solve
+from frozenlab.loop.store import SessionStore
+from frozenlab.tasks.lake.page.learn import boards, records
+from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
+from frozenlab.tasks.lake.view.share import encode
+from tests.pages.apptest import open_page, shown, words
+
+
+def steered(app: AppTest, name: str, plan: tuple[str, ...], board: object) -> AppTest:
+    """The plan as the browser sends it, and the button that checks it."""
+    app.session_state[f"learn-{name}-board"] = {"plan": {"base": f"{encode(board)}:", "plan": list(plan)}}  # type: ignore[arg-type]
+    return app.button(key=f"learn-{name}-check").click().run()
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
+def test_every_chapter_opens_by_its_address(chapter: object) -> None:
+    app = open_page("learn", chapter=chapter.name)  # type: ignore[attr-defined]
+    assert not app.exception and chapter.idea[:40] in words(app)  # type: ignore[attr-defined]
+
+
+def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> None:
+    app = steered(open_page("learn", chapter="meeting", done="one"), "meeting", ("RR", "DD"), boards.CROSSING)
+    assert "Step 1: agents 0 and 1 are both on (1, 1). The rule:" in shown(app.error[0].value)
+    assert app.query_params["done"] == "one"
+    plan = solve(boards.CROSSING).plan
+    assert plan is not None
+    steered(app, "meeting", plan, boards.CROSSING)
+    assert "your makespan is 3, and the exact solver proves that it is the best" in shown(app.success[0].value)
+    assert app.query_params["done"] == "one.meeting"
+
+
+def test_the_next_chapter_is_a_button_away() -> None:
+    app = open_page("learn", chapter="one")
+    app.button(key="learn-to-1").click().run()
+    assert app.query_params["chapter"] == "meeting" and CHAPTERS[1].idea[:40] in words(app)
+
+
+def test_a_class_needs_names_and_its_answers_are_kept(sessions_folder: Path) -> None:
+    app = steered(open_page("learn", chapter="meeting", **{"class": "mapf"}), "meeting", ("RR", "DD"), boards.CROSSING)
+    assert "Write your name at the top" in app.warning[0].value
+    app.text_input(key="learn-name").set_value("Ada").run()
+    steered(app, "meeting", ("RR", "WDD"), boards.CROSSING)
+    assert records.results("mapf", SessionStore()).loc["Ada", "meeting"] == "✓ 1 try"
+
+
+def test_a_link_with_broken_boards_opens_the_course_and_says_so() -> None:
+    app = open_page("learn", boards="nonsense!")
+    assert not app.exception and "cannot be read" in app.warning[0].value
+
+
+def test_a_class_with_a_name_that_cannot_be_used_is_told(sessions_folder: Path) -> None:
+    app = steered(open_page("learn", chapter="meeting", **{"class": "../up"}), "meeting", ("RR", "DD"), boards.CROSSING)
+    app.text_input(key="learn-name").set_value("Ada").run()
+    steered(app, "meeting", ("RR", "DD"), boards.CROSSING)
+    assert not app.exception and "is no name of a class" in shown(app.warning[0].value)
+    assert not list(sessions_folder.rglob("*.jsonl"))
