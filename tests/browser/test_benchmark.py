@@ -82,7 +82,7 @@ def test_the_plot_and_the_tables_can_be_taken_along(app: App, measured: Result, 
     expect(page.locator(".st-key-rates .main-svg").first).to_be_visible()
     for press, name in (
         (page.locator(".st-key-rates .modebar-btn").first, "frozenlab-rates.svg"),
-        (page.get_by_role("button", name="CSV"), "benchmark-paper.csv"),
+        (page.get_by_role("button", name="CSV", exact=True), "benchmark-paper.csv"),
         (page.get_by_role("button", name="JSON"), "benchmark-paper.json"),
     ):
         with page.expect_download() as download:

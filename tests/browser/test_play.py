@@ -320,10 +320,13 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(app: App, page: Page
     for n in range(20):
         cells.nth(n).click(no_wait_after=True)
     edited = page.locator(".grid").inner_html()
-    page.wait_for_url(lambda url: encode(start) not in url)
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+
+    def changes() -> int:
+        rows = decode(page.url.split("board=")[1].split("&")[0]).rows
+        return sum(a != b for old, new in zip(start.rows, rows, strict=True) for a, b in zip(old, new, strict=True))
+
+    expect_soon(page, lambda: changes() == 20)
     changed = decode(page.url.split("board=")[1].split("&")[0])
-    assert sum(a != b for old, new in zip(start.rows, changed.rows, strict=True) for a, b in zip(old, new, strict=True)) == 20
     for _ in range(20):
         page.keyboard.press("Control+z")
     page.wait_for_url(f"**board={encode(start)}*")

@@ -18,7 +18,7 @@ def saved(page: Page, key: str, folder: Path) -> Path:
     figure = page.locator(f".st-key-{key}")
     expect(figure.locator(".main-svg").first).to_be_visible()
     with page.expect_download() as download:
-        figure.locator(".modebar-btn").click()
+        figure.locator(".modebar-btn:not(.fl-csv)").click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     return path
