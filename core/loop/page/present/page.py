@@ -13,6 +13,7 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.keys import shortcuts
+from frozenlab.ui.once import once
 from frozenlab.ui.plain import plain
 
 LEAD = "A story in scenes, one a screen: what failed, what the model read and wrote, and what came of it."
@@ -69,16 +70,21 @@ def story(session: Session, found: list[Session]) -> tuple[Session, list[Scene],
     """The session that is told, its scenes, and what to say if it is another: one that has no story, because it still trains, failed or was
     stopped, gives way to the newest recorded one."""
     try:
-        return session, scenes_of(session), ""
+        return session, kept_scenes(session), ""
     except TalkError as reason:
         status = session.state().status
         says = f"{session.title} ({status}) has no story yet"
         for other in sorted(found, key=lambda one: not one.read_only):
             try:
-                return other, scenes_of(other), f"{says}: this is the recorded session {other.id}."
+                return other, kept_scenes(other), f"{says}: this is the recorded session {other.id}."
             except TalkError:
                 continue
         return session, [], f"{reason}."
+
+
+def kept_scenes(session: Session) -> list[Scene]:
+    """Made once as long as the session's files stay as they are. Raises TalkError as :func:`scenes_of` does."""
+    return once(lambda: scenes_of(session), "talk scenes", session.revision(), session.state().status)
 
 
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:

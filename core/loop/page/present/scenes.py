@@ -191,10 +191,9 @@ def solved(moment: Moment, view: View) -> Scene | None:
     """The board of the first scene, before and after."""
     first, last = ends_of(moment.session)
     row = example(first, last, view)
-    later = None if row is None else Shown(row, "").row["board_id"]
     if row is None:
         return None
-    after = last[last["board_id"] == later].iloc[0]
+    after = last[last["board_id"] == row["board_id"]].iloc[0]
     stages = moment.session.spec.stages
     return {
         "kind": "boards",

@@ -56,7 +56,7 @@ def fault_sentence(verdict: Verdict) -> str:
     if verdict.valid:
         figures = f"All on goal after {_steps(verdict.makespan)}, sum of costs {verdict.sum_of_costs}."
         return figures + {True: " No plan is faster.", False: " A faster plan exists.", None: ""}[verdict.optimal]
-    who = _names(verdict.agents)
+    who = names(verdict.agents)
     if verdict.outcome == "missing_agent" and not verdict.agents:
         return "The answer does not give every agent a path."
     if verdict.outcome == "illegal_jump" and not verdict.step:
@@ -68,7 +68,8 @@ def _steps(n: int | None) -> str:
     return f"{n} step" if n == 1 else f"{n} steps"
 
 
-def _names(agents: Sequence[int]) -> str:
+def names(agents: Sequence[int]) -> str:
+    """``agent 2``, ``agents 0 and 1``"""
     numbers = [str(i) for i in agents]
     return f"agent {numbers[0]}" if len(numbers) == 1 else f"agents {', '.join(numbers[:-1])} and {numbers[-1]}" if numbers else "no agent"
 

@@ -17,7 +17,7 @@ from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.search import COSTS, Solved, search_player
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.steer import steer
-from frozenlab.tasks.lake.view.tracks import Track, fault_sentence
+from frozenlab.tasks.lake.view.tracks import Track, fault_sentence, names
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import markup
 
@@ -114,7 +114,7 @@ class Ordering(OnBoard):
         planned = plan_in_order(self.board, order)
         if len(planned) == self.board.num_agents:
             return Mark(True, "Every agent found a path around those before it.")
-        return Mark(False, f"Agent {order[len(planned)]} finds no path around {named(order[: len(planned)])}.")
+        return Mark(False, f"Agent {order[len(planned)]} finds no path around {names(order[: len(planned)])}.")
 
 
 def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
@@ -123,17 +123,11 @@ def priorities(board: Board, order: Sequence[int], *, key: str) -> None:
     waiting = tuple((agent.start,) for agent in board.agents)
     paths = tuple(planned.get(i, waiting[i]) for i in range(board.num_agents))
     stuck = order[len(planned)] if len(planned) < len(order) else None
-    says = "Nobody has planned yet." if not order else f"Planned: {named(list(planned))}." if planned else ""
+    says = "Nobody has planned yet." if not order else f"Planned: {names(list(planned))}." if planned else ""
     settled = stuck is not None or len(planned) == board.num_agents
     track = Track("", paths, judge_paths(board, paths) if settled else None)
     board_player(board, [track], key=key, height=HEIGHT, autoplay=bool(planned))
     st.caption(says if stuck is None else f"{says} Agent {stuck} finds no path.")
-
-
-def named(agents: Sequence[int]) -> str:
-    """``agent 2``, ``agents 0 and 1``"""
-    words = [str(i) for i in agents]
-    return f"agent {words[0]}" if len(words) == 1 else f"agents {', '.join(words[:-1])} and {words[-1]}"
 
 
 @dataclass(frozen=True)
@@ -146,7 +140,10 @@ class Searching(OnBoard):
         st.markdown(self.task)
         solution = solution_of(encode(self.board), True)
         solved = search_player(self.board, self.objective, solution, key=f"{key}-search", choosing=True, height=300)
-        return None if solved is None else self.mark(solved)
+        if solved is None or st.session_state.get(f"{key}-marked") == solved:
+            return None
+        st.session_state[f"{key}-marked"] = solved
+        return self.mark(solved)
 
     def mark(self, solved: Solved) -> Mark:
         best = solution_of(encode(self.board), True).sum_of_costs
