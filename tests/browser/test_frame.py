@@ -134,7 +134,7 @@ def test_a_page_without_its_server_says_that_training_goes_on(new_app: Callable[
 
 def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(app: App, page: Page) -> None:
     page.goto(f"{app.url}/play")
-    page.get_by_role("radio", name="You").click()
+    page.get_by_role("radio", name="Plan", exact=True).click()
     expect(page.locator(".steer")).to_be_visible()
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
     page.keyboard.press("?")

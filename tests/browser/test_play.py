@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from frozenlab.lake.board import read_board
+from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.tasks.lake.page.play.choices import random_board
 from frozenlab.tasks.lake.view.editor.templates import TEMPLATES
@@ -84,8 +85,8 @@ def steering(app: App, page: Page) -> tuple[Locator, Callable[[int, int], tuple[
     """Play with CROSSING to steer on: the score, and where a cell is on the screen."""
     page.goto(f"{app.url}/play?board={encode(CROSSING)}")
     player(page)
-    page.get_by_role("radio", name="You").click()
-    canvas = page.locator(".steer canvas")
+    page.get_by_role("radio", name="Plan", exact=True).click()
+    canvas = page.locator(".steered canvas")
     expect(canvas).to_be_visible()
     expect(page.locator(".score")).to_have_text("No conflict. Agents 0 and 1 are not on the goal yet.")
     box = canvas.bounding_box()
@@ -270,7 +271,7 @@ def test_rapid_strokes_are_not_lost(app: App, page: Page) -> None:
     walled = "S H H\nH H H\ns H g\nH H G"
     page.wait_for_url(f"**board={encode(read_board(walled))}*")
     expect(page.get_by_text("cannot be solved")).to_be_visible()
-    expect(page.locator(".cell.hole")).to_have_count(8)
+    expect(page.locator('.cell[aria-label$="hole"]')).to_have_count(8)
 
 
 def test_the_files_of_a_board_are_what_they_say(app: App, page: Page) -> None:
@@ -316,10 +317,11 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(app: App, page: Page
     page.goto(f"{app.url}/play?board={encode(start)}")
     page.get_by_role("radio", name="Draw").click()
     expect(page.locator(".grid")).to_be_visible()
-    cells = page.locator(".cell:not(:has(.piece))")
+    cells = page.locator('.cell:not([aria-label*="agent"])')
     for n in range(20):
         cells.nth(n).click(no_wait_after=True)
-    edited = page.locator(".grid").inner_html()
+    holes = page.locator('.cell[aria-label$="hole"]')
+    edited = holes.count()
 
     def changes() -> int:
         rows = decode(page.url.split("board=")[1].split("&")[0]).rows
@@ -335,7 +337,7 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(app: App, page: Page
         page.keyboard.press("Control+Shift+z")
     page.get_by_role("button", name="Redo").click()
     page.wait_for_url(f"**board={encode(changed)}*")
-    assert page.locator(".grid").inner_html().count("hole") == edited.count("hole")
+    expect(holes).to_have_count(edited)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -362,3 +364,112 @@ def test_the_agent_under_the_pointer_is_shown_alone(app: App, page: Page) -> Non
     expect_soon(page, lambda: pixels(page) != before)
     page.mouse.move(box["x"] + 1.58 * side, box["y"] + 0.58 * side)
     expect_soon(page, lambda: pixels(page) == before)
+
+
+def test_one_board_is_watched_planned_on_and_drawn_on(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    player(page)
+
+    def board_on_screen() -> dict[str, float]:
+        box = page.locator(".plan canvas").bounding_box()
+        assert box is not None
+        return {side: round(length) for side, length in box.items()}
+
+    watched = board_on_screen()
+    watch = page.get_by_role("radio", name="Watch")
+    watch.focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("radio", name="Plan", exact=True)).to_be_focused()
+    expect(page.locator(".score")).to_contain_text("No conflict")
+    planned = board_on_screen()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("gridcell", name="row 0, column 1: ice").click()
+    assert board_on_screen() == planned == watched, "the board stays under the switch"
+    page.get_by_role("gridcell", name="row 0, column 0: start of agent 0").drag_to(
+        page.get_by_role("gridcell", name="row 1, column 1: ice")
+    )
+    drawn = read_board("F H F\nF S F\ns F g\nF F G")
+    page.wait_for_url(f"**board={encode(drawn)}*")
+    watch.click()
+    expect(page.get_by_role("gridcell").first).to_be_hidden()
+    expect(page.locator(".player figcaption")).to_contain_text("No plan is faster")
+
+
+def crowded() -> Board:
+    """A large board whose agents, each on its own shortest path, run into each other."""
+    side = 24
+    return Board(("F" * side,) * side, tuple(Agent((n, 0), (side - 1 - n, side - 1)) for n in range(side)))
+
+
+def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(crowded())}")
+    player(page)
+    page.get_by_role("radio", name="Plan", exact=True).click()
+    expect(page.locator(".score")).to_contain_text("No conflict")
+    whole = pixels(page)
+    page.get_by_role("button", name="Nearer").click()
+    expect(page.get_by_role("button", name="Farther")).to_be_enabled()
+    expect_soon(page, lambda: pixels(page) != whole)
+    page.locator(".player").press("-")
+    expect(page.get_by_role("button", name="Farther")).to_be_disabled()
+    box = page.locator(".plan canvas").bounding_box()
+    assert box is not None
+    side = box["width"] / 24.16
+    for n in (0, 1, 2):  # all to the cell where the first agent stands
+        page.get_by_role("button", name=f"Agent {n}", exact=True).click()
+        page.mouse.click(box["x"] + side * 12.58, box["y"] + side * 12.58)
+    heat = page.get_by_role("button", name="Heat map")
+    expect(heat).to_be_visible()
+    cold = heat.get_attribute("aria-pressed")
+    before = pixels(page)
+    heat.click()
+    expect(heat).not_to_have_attribute("aria-pressed", cold or "")
+    expect_soon(page, lambda: pixels(page) != before)
+
+
+def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(crowded())}")
+    player(page)
+    page.locator(".plan canvas").first.hover()
+    whole = pixels(page)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -80)
+    page.keyboard.up("Control")
+    expect(page.get_by_role("button", name="Farther")).to_be_enabled()
+    expect_soon(page, lambda: pixels(page) != whole)
+    near = pixels(page)
+    page.mouse.wheel(0, 60)
+    expect_soon(page, lambda: pixels(page) != near)
+    moved = pixels(page)
+    page.mouse.down()
+    page.mouse.move(400, 300, steps=3)
+    page.mouse.up()
+    expect_soon(page, lambda: pixels(page) != moved)
+
+
+def test_delays_are_said_and_drawn(app: App, page: Page) -> None:
+    crossing = read_board("S F s\nH F H\ng F G")
+    page.goto(f"{app.url}/play?board={encode(crossing)}")
+    player(page)
+    page.locator(".player").press("End")
+    before = pixels(page)
+    page.get_by_role("button", name="Delays").click()
+    expect(page.locator(".player figcaption")).to_contain_text("Later than alone by")
+    expect_soon(page, lambda: pixels(page) != before)
+
+
+def test_a_picture_and_a_film_of_the_board_are_saved(app: App, page: Page) -> None:
+    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    player(page)
+    page.get_by_text("Save", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Picture (PNG)").click()
+    picture = Image.open(download.value.path())
+    assert picture.format == "PNG" and picture.height > 1200, "sharp enough for a slide"
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_text("Save", exact=True).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Film").click()
+    film = download.value.path().read_bytes()
+    assert b"ftyp" in film[:16] or film.startswith(b"\x1a\x45\xdf\xa3"), "MP4 or WebM"
+    assert len(film) > 5000

@@ -15,10 +15,12 @@ from frozenlab.lake.board import Agent, Board, read_board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve_all
 from frozenlab.loop.planner import Planner, PlannerError
+from frozenlab.loop.session import Checkpoint
 from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.page.play import asking, choices
 from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
-from frozenlab.tasks.lake.page.play.planner import STEER
+from frozenlab.tasks.lake.page.play.state import DESK
+from frozenlab.tasks.lake.view.desk import mode_of
 from frozenlab.tasks.lake.view.search import worth_watching
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -38,7 +40,13 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AppTest:
 def players(at: AppTest) -> list[dict]:
     """What the board players of the page were given."""
     found = [json.loads(element.proto.json) for element in at.get("bidi_component")]
-    return [data for data in found if "tracks" in data]
+    return [data.get("watch", data) for data in found if "watch" in data or "tracks" in data]
+
+
+def desk(at: AppTest) -> dict:
+    """What the board on which one watches, plans and draws was given."""
+    [found] = [data for data in (json.loads(element.proto.json) for element in at.get("bidi_component")) if "watch" in data]
+    return found
 
 
 def board(at: AppTest) -> Board:
@@ -184,12 +192,12 @@ def test_a_board_beyond_the_exact_search_shows_between_what_its_optimum_lies(pag
 def test_your_plan_is_compared_with_the_optimum(page: AppTest) -> None:
     page.query_params["board"] = encode(SMALL)
     page.run()
-    page.segmented_control(key="play_planner").set_value("You").run()
-    [given] = [json.loads(one.proto.json) for one in page.get("bidi_component") if '"sentences"' in one.proto.json]
+    page.session_state["play_mode"] = "plan"
+    given = desk(page.run())["plan"]
     assert given["optimum"] == 2 and given["plan"] == [] and given["ghost"], "the browser counts from the optimum"
 
     def sent(plan: list[str]) -> list[str]:
-        page.session_state[STEER] = {"plan": {"base": given["base"], "plan": plan}}
+        page.session_state[DESK] = {"plan": {"base": given["base"], "plan": plan}}
         return [caption.value for caption in page.run().caption]
 
     assert not any("The rule." in caption for caption in sent(["RR", "LL"]))
@@ -243,6 +251,44 @@ def test_the_model_plans_and_its_answers_are_shown(page: AppTest, asked: list[di
     assert "it died" in page.error[0].value
 
 
+def test_every_stage_plans_the_board_side_by_side(
+    page: AppTest, asked: list[dict], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoints = [Checkpoint(label=name, stage=stage, path=tmp_path / name) for name, stage in (("before", None), ("after", 1))]
+    monkeypatch.setattr(choices, "staged", lambda store: {"Ours (ours)": checkpoints})
+    page.query_params["board"] = encode(SMALL)
+    page.run()
+    page.segmented_control(key="play_planner").set_value("Every stage").run()
+    page.session_state["play_mode"] = "plan"
+    next(button for button in page.button if button.label == "Let them plan").click().run()
+    assert not page.exception and page.session_state["play_mode"] == "watch", "who asks wants to see"
+    assert [track["label"] for track in players(page)[0]["tracks"]] == ["base", "stage 2", "Exact solver"]
+    assert [request["completions"] for request in asked] == [1, 1]
+
+
+def test_no_session_with_checkpoints_is_said(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choices, "staged", lambda store: {})
+    page.run()
+    page.segmented_control(key="play_planner").set_value("Every stage").run()
+    assert not page.exception and any("kept its checkpoints" in info.value for info in page.info)
+
+
+def test_what_the_reader_planned_is_watched_beside_the_solver(page: AppTest) -> None:
+    page.query_params["board"] = encode(SMALL)
+    page.session_state["play_mode"], page.session_state["play_turn"] = "plan", 1
+    given = desk(page.run())["plan"]
+    page.session_state[DESK] = {"plan": {"base": given["base"], "plan": ["RR", "LL"]}, "mode": {"turn": 1, "mode": "watch"}}
+    page.session_state["play_mode"] = "watch"
+    page.run()
+    assert [track["label"] for track in players(page)[0]["tracks"]] == ["Your plan", "Exact solver"]
+
+
+@pytest.mark.parametrize("sent", [None, {"turn": 0, "mode": "draw"}, {"turn": 1, "mode": "rob"}, {"mode": "draw"}])
+def test_a_switch_that_is_late_or_makes_no_sense_is_not_taken(sent: dict | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("streamlit.session_state", {"key": {"mode": sent}})
+    assert mode_of("key", 1) is None
+
+
 def test_an_answer_of_another_board_is_not_shown(page: AppTest, asked: list[dict]) -> None:
     page.query_params["board"] = encode(SMALL)
     page.run()
@@ -254,15 +300,16 @@ def test_an_answer_of_another_board_is_not_shown(page: AppTest, asked: list[dict
 def test_drawing_takes_the_board_of_the_browser(page: AppTest) -> None:
     page.query_params["board"] = encode(SMALL)
     page.run()
-    page.segmented_control(key="play_source").set_value("Draw").run()
-    (editor,) = [json.loads(e.proto.json) for e in page.get("bidi_component") if "sides" in json.loads(e.proto.json)]
-    page.session_state["play_editor"] = {
+    page.session_state["play_mode"] = "draw"
+    editor = desk(page.run())["draw"]
+    page.session_state[DESK] = {
         "edit": {"base": editor["base"], "seq": 1, "rows": ["FFF", "FHF", "FFF"], "agents": editor["board"]["agents"]}
     }
     page.run()
     assert board(page).holes == ((1, 1),) and page.query_params["board"] == encode(board(page))
-    page.segmented_control(key="play_source").set_value("Random").run()
-    assert board(page).holes == ((1, 1),)
+    page.session_state["play_mode"] = "watch"
+    page.run()
+    assert board(page).holes == ((1, 1),), "what was drawn is watched"
 
 
 def test_a_recorded_answer_is_shown_with_the_verdict_on_record(page: AppTest, tmp_path: Path) -> None:
@@ -325,7 +372,7 @@ def test_a_board_on_which_they_meet_often_comes_with_its_controls(page: AppTest)
 def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict], monkeypatch: pytest.MonkeyPatch) -> None:
     """What the page has shown by the time the model is asked."""
     seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.tasks.lake.view.player._player", lambda *, data, key: seen.append(data))
+    monkeypatch.setattr("frozenlab.tasks.lake.view.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
     answers = asking.plans
 
     def plans(planner: Planner, checkpoint: Path, board: Board, sampling: Sampling, **settings: Any) -> list[PlannedAnswer]:
@@ -349,7 +396,7 @@ def test_the_board_stays_while_the_model_plans(page: AppTest, asked: list[dict],
 
 def test_a_large_board_is_shown_before_it_is_solved(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict] = []
-    monkeypatch.setattr("frozenlab.tasks.lake.view.player._player", lambda *, data, key: seen.append(data))
+    monkeypatch.setattr("frozenlab.tasks.lake.view.desk._desk", lambda *, data, **how: seen.append(data["watch"]))
     page.query_params["board"] = encode(Board(("F" * 12,) * 12, (Agent((0, 0), (11, 11)),)))
     page.run()
     assert not page.exception

@@ -1,8 +1,8 @@
-"""Choosing the board: at random, from a session, from a text or file, or drawn by hand."""
+"""Choosing the board: at random, from a session, or from a text or file. What the reader draws begins with it."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,22 +14,28 @@ from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
 from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
 from frozenlab.tasks.lake.page.play import choices
-from frozenlab.tasks.lake.page.play.state import Places, load, show, state
+from frozenlab.tasks.lake.page.play.state import DESK, Places, load, show, state
 from frozenlab.tasks.lake.view import preparing
-from frozenlab.tasks.lake.view.editor import board_editor
+from frozenlab.tasks.lake.view.editor import drawn
 from frozenlab.tasks.lake.view.recorded import recorded
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import nav
 from frozenlab.ui.plain import plain
 
-Source = Literal["Random", "Session", "Paste", "Draw"]
-SOURCES: tuple[Source, ...] = ("Random", "Session", "Paste", "Draw")
+SOURCES = ("Random", "Session", "Paste")
 SOLVING = "Solving"
 KINDS = {"any": None, "must wait": True, "need not wait": False}
 
 
-def choose_board(store: SessionStore, places: Places) -> tuple[Source, Board]:
-    """The controls at the left. Returns where the board comes from, and the board."""
+BY_PEN = (
+    "Press and drag over cells to **paint** holes, one-way ice or doors, as chosen below the board; painting the same again gives "
+    "plain ice. **Drag** a disc (start) or a square (goal) to another cell. With the keyboard: arrows, space to paint, enter to pick "
+    "up and put down, **Ctrl+Z** undoes."
+)
+
+
+def choose_board(store: SessionStore, places: Places) -> Board:
+    """The controls at the left, and the board."""
     with places.board:
         st.subheader("Board", anchor=False)
         source = st.segmented_control(
@@ -40,16 +46,15 @@ def choose_board(store: SessionStore, places: Places) -> tuple[Source, Board]:
             random_controls(places.actions)
         elif source == "Session":
             session_controls(store)
-        elif source == "Paste":
-            paste_controls()
         else:
-            draw_controls()
-    if source == "Draw":
-        with places.stage:
-            state.play_board = board_editor(state.play_base, key="play_editor", revision=state.play_revision, height=480)
+            paste_controls()
+        if state.play_mode == "draw":
+            st.caption(BY_PEN)
+    if state.play_mode == "draw":
+        state.play_board = drawn(state.play_base, state.play_revision, key=DESK)
     elif state.play_base != state.play_board:
         load(state.play_board)
-    return source, state.play_board
+    return state.play_board
 
 
 def random_controls(actions: DeltaGenerator) -> None:
@@ -182,12 +187,3 @@ def take(entry: choices.Entry, file_name: str) -> None:
     load(entry.board)
     if entry.plan is not None:
         show(choices.from_file(entry, file_name))
-
-
-def draw_controls() -> None:
-    st.markdown(
-        "- Press and drag over cells to **paint** holes, one-way ice or doors, as chosen below the board; painting the same again gives "
-        "plain ice.\n"
-        "- **Drag** a disc (start) or a square (goal) to another cell.\n"
-        "- With the keyboard: arrows, space to paint, enter to pick up and put down."
-    )

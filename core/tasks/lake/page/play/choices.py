@@ -141,3 +141,13 @@ def models(store: SessionStore) -> dict[str, Checkpoint]:
                 trained = "" if checkpoint.stage is None else f" by {title_of(session.spec.training.method)}"
                 found[f"{session.title}, {checkpoint.label}{trained} ({session.id})"] = checkpoint
     return {name: checkpoint for name, checkpoint in found.items() if weights_file(checkpoint.path)}
+
+
+def staged(store: SessionStore) -> dict[str, list[Checkpoint]]:
+    """The base and the stages of every session that has kept the weights of at least one stage, by the session's name."""
+    found = {}
+    for session in store.sessions(OFFERED):
+        kept = [checkpoint for checkpoint in session.checkpoints() if weights_file(checkpoint.path)]
+        if len(kept) > 1:
+            found[f"{session.title} ({session.id})"] = kept
+    return found

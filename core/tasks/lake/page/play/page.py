@@ -7,10 +7,10 @@ import streamlit as st
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.play.board_controls import choose_board
 from frozenlab.tasks.lake.page.play.optimum import known_solution, show_facts, show_warnings, solve_now, solver_track
-from frozenlab.tasks.lake.page.play.planner import ask, choose_planner, load
-from frozenlab.tasks.lake.page.play.player import broken_rule, plan_by_hand, play, raw_answer, take_along
+from frozenlab.tasks.lake.page.play.planner import ask, choose_planner, load, your_plan
+from frozenlab.tasks.lake.page.play.player import broken_rule, raw_answer, show_board, take_along
 from frozenlab.tasks.lake.page.play.search import search_toggle, show_search
-from frozenlab.tasks.lake.page.play.state import lay_out, take_address, write_address
+from frozenlab.tasks.lake.page.play.state import lay_out, state, take_address, write_address
 from frozenlab.ui import theme
 from frozenlab.ui.components import text_of
 from frozenlab.ui.components.keys import shortcuts
@@ -21,14 +21,15 @@ def page() -> None:
     """Draws all that is known, and only then solves or plans what takes its time."""
     problem = take_address()
     theme.question(
-        "How does the model plan on this board?", "Choose or draw a board, let a model plan it, and compare it with the optimal plan."
+        "How does the model plan on this board?",
+        "Choose or draw a board, plan it yourself, or let a model plan it, and compare with the optimal plan.",
     )
     if problem:
         st.warning(plain(problem))
     st.html(f"<style>{text_of(__file__, 'play.css')}</style>")
     places, store = lay_out(), SessionStore()
 
-    source, board = choose_board(store, places)
+    board = choose_board(store, places)
     write_address(board)
     solution = known_solution(board)
     optimum = solution.makespan if solution else None
@@ -37,13 +38,11 @@ def page() -> None:
     with places.stage:
         show_warnings(solution)
 
-    planned = choose_planner(board, source, optimum, store, places)
-    tracks = [*planned.tracks, *([] if planned.hides_solver else solver_track(board, solution))]
+    planned = choose_planner(board, optimum, store, places)
+    others = () if state.play_mode == "plan" else planned.tracks
+    tracks = [*others, *your_plan(board, optimum), *solver_track(board, solution)]
     with places.stage:
-        if planned.by_hand:
-            plan_by_hand(board, solution)
-        elif source != "Draw" or tracks:
-            play(board, tracks, planned, solution)
+        show_board(board, tracks, planned, solution)
     with places.below:
         broken_rule(tracks)
         row = st.container(horizontal=True, vertical_alignment="center")

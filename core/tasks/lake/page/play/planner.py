@@ -1,4 +1,4 @@
-"""Choosing the planner: a model, the reader, or a recorded answer."""
+"""Choosing the planner: a model, all stages of a session, or a recorded answer; and what the reader has planned."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.page.play import asking, choices
 from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
-from frozenlab.tasks.lake.page.play.board_controls import Source
-from frozenlab.tasks.lake.page.play.state import Places, state
+from frozenlab.tasks.lake.page.play.state import DESK, Places, state, turn_to
 from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.steer import steered
@@ -29,24 +28,19 @@ BY_HAND = (
     "Press an agent on the board and draw its path, or press the cell where it shall go. Arrow keys move it too, **W** waits, a digit "
     "chooses an agent, **Ctrl+Z** undoes."
 )
-STEER = "play_steer"
-"""The key of the board that the reader plans on."""
-Wanted = tuple[str, str, int, float, int]
-"""A request for plans: the board's code, the checkpoint's folder, the number of answers, their temperature and seed."""
+Wanted = tuple[str, tuple[str, ...], int, float, int]
+"""A request for plans: the board's code, the checkpoints' folders, the number of answers of each, their temperature and seed."""
+SINGLE_MODEL, EVERY_STAGE, RECORDED = "Model", "Every stage", "Recorded"
 
 
 @dataclass(frozen=True)
 class Request:
-    """A model that is to plan, and the plans wanted from it."""
+    """Models that are to plan, and the plans wanted from them."""
 
-    name: str
-    checkpoint: Checkpoint
+    names: tuple[str, ...]
+    """What their plans are called on the board."""
+    checkpoints: tuple[Checkpoint, ...]
     wanted: Wanted
-
-    @property
-    def short_name(self) -> str:
-        """Without the id of the session."""
-        return self.name.rsplit(" (", 1)[0]
 
 
 @dataclass(frozen=True)
@@ -61,30 +55,26 @@ class Planned:
     request: Request | None = None
     """A model that has to be asked before its plan can be shown."""
     checkpoint: Checkpoint | None = None
-    """The chosen model."""
-    hides_solver: bool = False
-    """The reader still draws the board, and nobody has planned on it."""
-    by_hand: bool = False
-    """The reader plans, on the board itself."""
+    """The chosen model; None where several plan, or none does."""
 
 
-def choose_planner(board: Board, source: Source, optimum: int | None, store: SessionStore, places: Places) -> Planned:
+def choose_planner(board: Board, optimum: int | None, store: SessionStore, places: Places) -> Planned:
     """The controls of the plan, and the plan as far as it is there. ``optimum`` is the best makespan, if that is known."""
     saved: Recorded | None = state.get("play_recorded")
     if saved is not None and saved.board != board:
         saved = None
     with places.plan:
         st.subheader("Plan", anchor=False)
-        options = ["Model", "You", *(["Recorded"] if saved else [])]
+        options = [SINGLE_MODEL, EVERY_STAGE, *([RECORDED] if saved else [])]
         if state.get("play_planner") not in options:
-            state.play_planner = "Model"
+            state.play_planner = SINGLE_MODEL
         planner = st.segmented_control("Planner", options, required=True, key="play_planner", label_visibility="collapsed", width="stretch")
-        if planner == "Model":
-            request = model_controls(board, store, places.actions)
-            return planned_by_model(board, source, request)
-        if planner == "You":
+        if state.play_mode == "plan":
             st.caption(BY_HAND)
-            return Planned(your_plan(board, optimum), by_hand=True)
+        if planner == SINGLE_MODEL:
+            return planned_by(model_controls(board, store, places.actions), board)
+        if planner == EVERY_STAGE:
+            return planned_by(stage_controls(board, store, places.actions), board)
         assert saved is not None
         st.caption(plain(saved.origin))
         verdict = saved.verdict or judge_paths(board, saved.paths or (), optimum)
@@ -107,56 +97,82 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     many = way == "Sampled"
     answers = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
     temperature = st.slider("Temperature", 0.1, 1.5, 1.0, 0.1, key="play_temperature", persist_state="session") if many else 0.0
-    actions.button("Let the model plan", type="primary", key="play_plan", on_click=lambda: state.update(play_asked=True), help="Key: M")
-    st.toggle("Plan every board I show", key="play_follow", persist_state="session", help="Asks the model again whenever the board changes")
-    wanted = (encode(board), str(models[model].path), answers, temperature, state.get("play_seed", 0))
-    return Request(model, models[model], wanted)
+    ask_button("Let the model plan", actions)
+    chosen = models[model]
+    wanted = (encode(board), (str(chosen.path),), answers, temperature, state.get("play_seed", 0))
+    return Request((model.rsplit(" (", 1)[0],), (chosen,), wanted)  # without the id of the session
+
+
+def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> Request | None:
+    """Whose stages plan; None if no session has kept any."""
+    sessions = choices.staged(store)
+    if not sessions:
+        st.info("No session on this machine has kept its checkpoints.")
+        return None
+    name = st.selectbox(
+        "Session", sessions, key="play_stages_of", persist_state="session",
+        help="Its base and the checkpoint of every stage plan this board, greedily. Their plans run side by side under one timeline.",
+    )  # fmt: skip
+    ask_button("Let them plan", actions)
+    checkpoints = tuple(sessions[name])
+    wanted = (encode(board), tuple(str(checkpoint.path) for checkpoint in checkpoints), 1, 0.0, 0)
+    names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
+    return Request(names, checkpoints, wanted)
+
+
+def ask_button(label: str, actions: DeltaGenerator) -> None:
+    def asked() -> None:
+        state.play_asked = True
+        turn_to("watch")
+
+    actions.button(label, type="primary", key="play_plan", on_click=asked, help="Key: M")
+    st.toggle("Plan every board I show", key="play_follow", persist_state="session", help="Asks again whenever the board changes")
 
 
 def your_plan(board: Board, optimum: int | None) -> list[Track]:
     """The reader's own plan as far as it has come; empty without a move."""
-    plan = steered(board, key=STEER)
+    plan = steered(board, key=DESK)
     return [Track("Your plan", walk(board, plan), judge(board, plan, optimum))] if any(plan) else []
 
 
-def planned_by_model(board: Board, source: Source, request: Request | None) -> Planned:
-    """The model's answers for this board, or the request for them."""
-    due = request if request is not None and is_due(request, source) else None
-    checkpoint = request.checkpoint if request else None
+def planned_by(request: Request | None, board: Board) -> Planned:
+    """The models' answers for this board, or the request for them."""
+    due = request if request is not None and is_due(request) else None
+    checkpoint = request.checkpoints[0] if request and len(request.checkpoints) == 1 else None
     if state.pop("play_answers_new", False):
         state.play_chosen = 0
     answers = state.get("play_answers") if state.get("play_wanted", ("",))[0] == encode(board) else None
     if request is not None and state.get("play_wanted") == request.wanted and state.get("play_failed") and not due:
         st.error(plain(f"The model could not be asked: {state.play_failed}"))
+    if answers and len(state.play_answered) > 1:
+        tracks = [Track(name, answer.paths, answer.verdict) for name, answer in zip(state.play_answered, answers, strict=True)]
+        return Planned(tracks, answers[-1].completion, request=due)
     if answers:
         chosen = min(state.get("play_chosen", 0), len(answers) - 1)
-        answer, name = answers[chosen], state.play_answered
+        answer, [name] = answers[chosen], state.play_answered
         label = name if len(answers) == 1 else f"{name}, answer {chosen + 1}"
         return Planned([Track(label, answer.paths, answer.verdict)], answer.completion, answers, due, checkpoint)
-    tracks = [Track(due.short_name, None)] if due else []
-    return Planned(tracks, request=due, checkpoint=checkpoint, hides_solver=source == "Draw" and due is None)
+    return Planned([Track(name, None) for name in due.names] if due else [], request=due, checkpoint=checkpoint)
 
 
-def is_due(request: Request, source: Source) -> bool:
-    """Whether the model is to plan: a reader asked it to, or it follows the page and has not planned this board."""
-    follows = state.play_follow and source != "Draw" and state.get("play_wanted") != request.wanted
+def is_due(request: Request) -> bool:
+    """Whether the models are to plan: a reader asked them to, or they follow the page and have not planned this board."""
+    follows = state.play_follow and state.play_mode != "draw" and state.get("play_wanted") != request.wanted
     return bool(state.get("play_asked") or follows)
 
 
 def ask(request: Request, board: Board, optimum: int | None) -> None:
-    """Lets the model plan, keeps its answers or why there are none, and draws the page again."""
-    state.play_wanted, state.play_answered, state.play_answers_new = request.wanted, request.short_name, True
+    """Lets the models plan, keeps their answers or why there are none, and draws the page again."""
+    state.play_wanted, state.play_answered, state.play_answers_new = request.wanted, request.names, True
     state.play_answers, state.play_failed, state.play_asked = None, "", False
     *_, completions, temperature, seed = request.wanted
+    sampling = Sampling(temperature, completions, seed)
     try:
-        state.play_answers = asking.plans(
-            Planner.shared(),
-            request.checkpoint.path,
-            board,
-            Sampling(temperature, completions, seed),
-            language=request.checkpoint.language,
-            optimum=optimum,
-        )
+        state.play_answers = [
+            answer
+            for checkpoint in request.checkpoints
+            for answer in asking.plans(Planner.shared(), checkpoint.path, board, sampling, language=checkpoint.language, optimum=optimum)
+        ]
     except LabError as error:
         state.play_failed = str(error)
     st.rerun()

@@ -15,11 +15,11 @@ from frozenlab.lake.solvers.solver import Solution
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
 from frozenlab.tasks.lake.page.play.board_controls import SOLVING
-from frozenlab.tasks.lake.page.play.planner import STEER, Planned
+from frozenlab.tasks.lake.page.play.planner import Planned
+from frozenlab.tasks.lake.page.play.state import DESK, state, take_turn
+from frozenlab.tasks.lake.view.desk import board_desk
 from frozenlab.tasks.lake.view.gif import board_gif
-from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.share import decode, encode
-from frozenlab.tasks.lake.view.steer import steer
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import theme
@@ -28,19 +28,26 @@ from frozenlab.ui.plain import plain
 FIRST_PLAN = "The model plans"
 
 
-def play(board: Board, tracks: Sequence[Track], planned: Planned, solution: Solution | None) -> None:
-    """The player with all plans under one timeline, and a choice among several answers."""
-    ghost = walk(board, solution.plan) if solution is not None and solution.plan else None
+def show_board(board: Board, tracks: Sequence[Track], planned: Planned, solution: Solution | None) -> None:
+    """The board to watch, plan and draw on, with all plans under one timeline, and a choice among several answers."""
     busy = SOLVING if solution is None else FIRST_PLAN if planned.request else ""
-    board_player(board, tracks, key="play_player", ghost=ghost, height=600, autoplay=len(tracks) > 1 and not busy, busy=busy)
-    if len(planned.answers) > 1:
+    board_desk(
+        board,
+        tracks,
+        key=DESK,
+        mode=state.play_mode,
+        turn=state.play_turn,
+        on_mode=take_turn,
+        base=state.play_base,
+        revision=state.play_revision,
+        optimum=solution.makespan if solution else None,
+        ghost=walk(board, solution.plan) if solution is not None and solution.plan else None,
+        height=600,
+        autoplay=len(tracks) > 1 and not busy,
+        busy=busy,
+    )
+    if len(planned.answers) > 1 and state.play_mode == "watch":
         choose_answer(planned.answers)
-
-
-def plan_by_hand(board: Board, solution: Solution | None) -> None:
-    """The board to steer on, with an optimal plan to lay over it."""
-    ghost = walk(board, solution.plan) if solution is not None and solution.plan else None
-    steer(board, key=STEER, optimum=solution.makespan if solution else None, ghost=ghost, height=600)
 
 
 def choose_answer(answers: Sequence[PlannedAnswer]) -> None:

@@ -9,11 +9,24 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.tasks.lake.page.play import choices
+from frozenlab.tasks.lake.view import desk
 from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.tasks.lake.view.share import decode, encode
 from frozenlab.ui import nav, theme
 
 state = st.session_state
+DESK = "play_desk"
+"""The key of the board, on which the reader watches, plans and draws."""
+
+
+def turn_to(mode: desk.Mode) -> None:
+    """Switches what is done with the board."""
+    state.play_mode, state.play_turn = mode, state.get("play_turn", 0) + 1
+
+
+def take_turn() -> None:
+    """Keeps what the reader has switched to."""
+    state.play_mode = desk.mode_of(DESK, state.play_turn) or state.play_mode
 
 
 def load(board: Board) -> None:
@@ -27,11 +40,14 @@ def show(answer: Recorded) -> None:
     load(answer.board)
     state.play_recorded = answer
     state.play_planner = "Recorded"
+    turn_to("watch")
 
 
 def take_address() -> str:
     """Loads the board of the address, or the first board where nothing else is on the page. Returns what is wrong with the address."""
     problem = ""
+    if "play_mode" not in state:
+        turn_to("watch")
     code = st.query_params.get("board")
     if (nav.arrived() or "play_board" not in state) and code:
         try:

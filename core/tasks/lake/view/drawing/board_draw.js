@@ -23,7 +23,10 @@ const NUMBERS_FROM = 18; // pixels a cell: numbers in smaller ones cannot be rea
 
 function frameFor(width, height, rows, cols, margin) {
   const cell = Math.min(width / (cols + 2 * margin), height / (rows + 2 * margin));
-  const left = (width - cell * cols) / 2, top = (height - cell * rows) / 2;
+  return framed(cell, (width - cell * cols) / 2, (height - cell * rows) / 2);
+}
+
+function framed(cell, left, top) {
   return { cell, left, top, x: (c) => left + (c + 0.5) * cell, y: (r) => top + (r + 0.5) * cell };
 }
 
@@ -158,6 +161,34 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
   ctx.textBaseline = "middle";
   ctx.fillStyle = colors.text;
   ctx.fillText(String(i), frame.x(cell[1]), frame.y(cell[0]) + frame.cell * 0.02);
+}
+
+// The cells of `heat`, coloured by how much happens there.
+function drawHeat(ctx, frame, heat, colors) {
+  const most = Math.max(...heat.map(({ count }) => count));
+  ctx.save();
+  ctx.fillStyle = colors.accent;
+  for (const { cell, count } of heat) {
+    ctx.globalAlpha = 0.2 + (0.6 * count) / most;
+    box(ctx, frame, cell, 0.03, 0.14);
+    ctx.fill();
+  }
+  ctx.restore();
+}
+
+// By how many steps the agent of a goal is late, at the corner that an agent on the goal leaves free.
+function drawDelay(ctx, frame, [r, c], steps, colors, font) {
+  if (frame.cell < NUMBERS_FROM) return;
+  const [x, y] = [frame.x(c + 0.3), frame.y(r - 0.36)];
+  ctx.beginPath();
+  ctx.roundRect(x - 0.22 * frame.cell, y - 0.14 * frame.cell, 0.44 * frame.cell, 0.28 * frame.cell, 0.14 * frame.cell);
+  ctx.fillStyle = colors.text;
+  ctx.fill();
+  ctx.font = `700 ${frame.cell * 0.24}px ${font}`;
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colors.ground;
+  ctx.fillText(`+${steps}`, x, y + frame.cell * 0.015);
 }
 
 function drawAgent(ctx, frame, [r, c], i, colors, font) {

@@ -1,4 +1,4 @@
-"""The board editor: paint holes, one-way ice and doors, drag starts and goals."""
+"""Drawing a board: paint holes, one-way ice and doors, drag starts and goals. A hand of the desk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.lake.board import MAX_SIDE, Board, BoardError
+from frozenlab.lake.exits import DOORS
 from frozenlab.tasks.lake.view import drawing
 from frozenlab.tasks.lake.view.editor.templates import TEMPLATES
 from frozenlab.tasks.lake.view.share import encode
@@ -14,38 +15,38 @@ from frozenlab.ui.components import text_of
 
 EDITOR_SIDES = (3, 10)
 """Smallest and largest side the editor offers; a larger board keeps its size."""
-
-_editor = st.components.v2.component(
-    "frozenlab_editor",
-    html=text_of(__file__, "editor.html"),
-    css=drawing.STYLE + text_of(__file__, "editor.css"),
-    js=drawing.CODE + text_of(__file__, "editor.js"),
-)
+TOOLS = text_of(__file__, "editor.html")
+STYLE = text_of(__file__, "editor.css")
+CODE = text_of(__file__, "editor.js")
+"""JavaScript; that of the player has to stand before it."""
 
 
-def board_editor(board: Board, *, key: str, revision: int = 0, height: int = 460) -> Board:
-    """An editor that starts from ``board``; returns the board as edited so far.
+def drawn_from(board: Board, revision: int, *, key: str, height: int) -> dict[str, Any]:
+    """What the browser's part takes, as for :func:`drawn`; ``height`` as for :func:`frozenlab.tasks.lake.view.player.board_player`."""
+    return {
+        "base": base_of(board, revision),
+        "board": drawing.plain_board(drawn(board, revision, key=key)),
+        "sides": [EDITOR_SIDES[0], max(EDITOR_SIDES[1], board.height, board.width)],
+        "doors": DOORS,
+        "templates": {name: drawing.plain_board(template) for name, template in TEMPLATES.items()},
+        "height": height,
+        "colors": drawing.COLORS,
+    }
+
+
+def drawn(board: Board, revision: int, *, key: str) -> Board:
+    """What the reader has made of ``board`` by now.
 
     The browser holds the truth while it edits: late echoes of the script never undo a stroke. It takes ``board`` again when ``board`` or
     ``revision`` changes, so pass the board that was loaded, not the one this function returned; raise ``revision`` to reset.
     """
-    base = f"{revision}:{encode(board)}"
     edit = (st.session_state.get(key) or {}).get("edit") or {}
-    current = _read_edit(edit, base) or board
-    _editor(
-        key=key,
-        data={
-            "base": base,
-            "board": drawing.plain_board(current),
-            "sides": [EDITOR_SIDES[0], max(EDITOR_SIDES[1], board.height, board.width)],
-            "templates": {name: drawing.plain_board(template) for name, template in TEMPLATES.items()},
-            "height": height,
-            "colors": drawing.COLORS,
-        },
-        default={"edit": None},
-        on_edit_change=lambda: None,
-    )
-    return current
+    return _read_edit(edit, base_of(board, revision)) or board
+
+
+def base_of(board: Board, revision: int) -> str:
+    """What a drawing was begun from."""
+    return f"{revision}:{encode(board)}"
 
 
 def _read_edit(edit: dict[str, Any], base: str) -> Board | None:

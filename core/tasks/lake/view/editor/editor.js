@@ -1,15 +1,6 @@
-// The editor: paint holes, one-way ice and doors, drag starts and goals, change the size and the team.
-// data: {base, board: {rows, agents}, sides: [least, most], templates: {name: board}, height, colors}; sends edit = {base, seq, rows, agents}.
+// Drawing on the board of a player: paint holes, one-way ice and doors, drag starts and goals, change the size and the team.
+// data: {base, board: {rows, agents}, sides: [least, most], doors, templates: {name: board}, height, colors}; sends edit = {base, seq, rows, agents}.
 // While `base` stays the same the browser's own board is the truth; what the script echoes is older and is not looked at.
-
-const editors = new WeakMap();
-
-export default function ({ data, parentElement, setStateValue }) {
-  const editor = editors.get(parentElement) ?? new Editor(parentElement);
-  editors.set(parentElement, editor);
-  editor.send = (edit) => setStateValue("edit", edit);
-  editor.show(data);
-}
 
 const same = (a, b) => a[0] === b[0] && a[1] === b[1];
 
@@ -43,13 +34,14 @@ function artOf(letter, colors) {
 }
 
 class Editor {
-  constructor(root) {
+  // root: what has the grid and the buttons; player: the board, over which the grid is laid.
+  constructor(root, player) {
     this.root = root;
+    this.player = player;
     this.base = null;
     this.seq = 0;
     this.focus = [0, 0];
     this.brush = HOLE;
-    this.restyled = new MutationObserver(() => this.paintTheme());
     this.focused = ({ target }) => { this.focus = [Number(target.dataset.r), Number(target.dataset.c)]; };
   }
 
@@ -59,13 +51,14 @@ class Editor {
 
   show(data) {
     this.data = data;
-    this.find(".editor").style.setProperty("--board-height", `${data.height / 16}rem`);
+    this.player.isUsed = true;
+    this.player.root.classList.add("drawn");
+    this.player.laid = () => this.lay();
     this.grid = this.find(".grid");
+    this.find(".overlay").onwheel = (event) => this.player.zoom.turn(event);
     this.grid.onpointerdown = (event) => this.press(event);
     this.grid.addEventListener("focusin", this.focused);
     this.grid.onkeydown = (event) => this.key(event);
-    watchTheme(this.restyled, this.root);
-    this.paintTheme();
     for (const stepper of this.root.querySelectorAll(".stepper")) {
       const [less, more] = stepper.querySelectorAll("button");
       less.onclick = () => this.resize(stepper.dataset.what, -1);
@@ -86,10 +79,11 @@ class Editor {
       this.take(data.templates[name]);
       this.commit(`Template ${name}.`);
     };
-    if (data.base === this.base) return;
-    this.base = data.base;
-    this.take(data.board);
-    [this.past, this.future, this.kept] = [[], [], this.plain()];
+    if (data.base !== this.base) {
+      this.base = data.base;
+      this.take(data.board);
+      [this.past, this.future, this.kept] = [[], [], this.plain()];
+    }
     this.draw();
   }
 
@@ -114,12 +108,6 @@ class Editor {
     this.take(this.kept);
     this.focus = [Math.min(focus[0], this.rows - 1), Math.min(focus[1], this.cols - 1)];
     this.tell(from === this.past ? "Undone." : "Redone.");
-  }
-
-  paintTheme() {
-    const box = this.find(".editor");
-    const colors = colorsOf(box, this.data.colors);
-    for (const name of ["ice", "hole", "hatch", "outline"]) box.style.setProperty(`--${name}`, colors[name]);
   }
 
   // --- what is where
@@ -153,13 +141,26 @@ class Editor {
     return this.ice[cell[0]][cell[1]] === this.brush ? PLAIN : this.brush;
   }
 
-  move({ i, role }, cell) {
+  // Puts a start or goal on a cell; what stood there takes its place.
+  put({ i, role }, cell) {
     const there = this.pieceAt(cell);
     if (there) this.agents[there.i][there.role] = this.agents[i][role];
     this.agents[i][role] = [...cell];
     this.ice[cell[0]][cell[1]] = PLAIN;
     this.focus = [...cell];
-    this.commit(`${role} of agent ${i} to (${cell.join(", ")})`);
+  }
+
+  move(piece, cell) {
+    this.put(piece, cell);
+    this.commit(`${piece.role} of agent ${piece.i} to (${cell.join(", ")})`);
+  }
+
+  // How the board would be with the carried piece here.
+  preview(piece, cell) {
+    this.take(this.kept);
+    this.carried = piece;
+    this.put(piece, cell);
+    this.draw();
   }
 
   resize(what, by) {
@@ -220,8 +221,8 @@ class Editor {
   // --- pointer: a stroke paints, a drag moves a piece
 
   cellUnder(event) {
-    const hit = this.root.elementFromPoint?.(event.clientX, event.clientY)?.closest(".cell");
-    return hit && this.grid.contains(hit) ? [Number(hit.dataset.r), Number(hit.dataset.c)] : null;
+    const [r, c] = this.player.cellUnder(event);
+    return this.player.zoom.pointOf(event) && this.ice[r]?.[c] !== undefined ? [r, c] : null;
   }
 
   press(event) {
@@ -234,18 +235,17 @@ class Editor {
     let over = cell;
     const visit = (here) => {
       if (!here) return;
-      over = here;
-      if (piece) this.mark(here);
+      if (piece) { if (!same(here, over)) this.preview(piece, here); }
       else if (this.paint(here, letter)) { changed = true; this.draw(); }
+      over = here;
     };
     this.focus = cell;
-    if (piece) this.lift(piece);
     visit(cell);
     const moved = (e) => visit(this.cellUnder(e));
     const ended = (e) => {
       for (const [name, handler] of [["pointermove", moved], ["pointerup", ended], ["pointercancel", ended]]) window.removeEventListener(name, handler);
       if (piece) {
-        this.lift(null);
+        this.putDown();
         if (e.type === "pointerup" && !same(over, cell)) this.move(piece, over);
       } else if (changed) {
         this.commit(`Painted: ${nameOf(letter)}.`);
@@ -266,20 +266,24 @@ class Editor {
     } else if (steps[event.key]) {
       const [dr, dc] = steps[event.key];
       this.focus = [Math.max(0, Math.min(r + dr, this.rows - 1)), Math.max(0, Math.min(c + dc, this.cols - 1))];
-      this.draw();
+      if (this.carried) this.preview(this.carried, this.focus);
+      else this.draw();
+      this.player.zoom.reveal(this.focus);
     } else if (event.key === " ") {
       if (this.paint([r, c], this.strokeFrom([r, c]))) this.commit(`Painted: ${nameOf(this.ice[r][c])}.`);
     } else if (event.key === "Enter") {
       const carried = this.carried;
       if (carried) {
-        this.lift(null);
+        this.putDown();
         if (!same(this.agents[carried.i][carried.role], [r, c])) this.move(carried, [r, c]);
       } else if (this.pieceAt([r, c])) {
-        this.lift(this.pieceAt([r, c]));
+        this.carried = this.pieceAt([r, c]);
+        this.draw();
         this.find(".say").textContent = `Carrying the ${this.carried.role} of agent ${this.carried.i}: go to a cell, enter puts it down.`;
       }
-    } else if (event.key === "Escape") {
-      this.lift(null);
+    } else if (event.key === "Escape" && this.carried) {
+      this.putDown();
+      this.find(".say").textContent = "Nothing was moved.";
     } else {
       return;
     }
@@ -288,14 +292,12 @@ class Editor {
     this.cell(this.focus).focus();
   }
 
-  lift(piece) {
-    this.carried = piece;
+  // The board as it was before a piece was carried.
+  putDown() {
+    const { focus } = this;
+    this.take(this.kept);
+    this.focus = focus;
     this.draw();
-  }
-
-  mark(cell) {
-    for (const other of this.grid.querySelectorAll(".over")) other.classList.remove("over");
-    this.cell(cell).classList.add("over");
   }
 
   // --- drawing
@@ -305,28 +307,16 @@ class Editor {
   }
 
   draw() {
-    const editor = this.find(".editor");
-    editor.style.setProperty("--rows", this.rows);
-    editor.style.setProperty("--cols", this.cols);
+    const board = this.plain(), { height, colors } = this.data;
+    const track = { label: "", badge: "", outcome: "", caption: "", paths: null, fault: null };
     if (this.grid.children.length !== this.rows || this.grid.children[0].children.length !== this.cols) this.build();
+    this.player.show({ board, tracks: [track], ghost: null, steps: 0, begin: 0, margin: 0.08, height, autoplay: false, busy: "", colors });
     this.ice.forEach((row, r) => row.forEach((letter, c) => {
       const cell = this.cell([r, c]);
       const piece = this.pieceAt([r, c]);
-      cell.classList.toggle("hole", letter === HOLE);
-      cell.classList.remove("over");
       cell.tabIndex = same(this.focus, [r, c]) ? 0 : -1;
-      const what = piece ? `${piece.role} of agent ${piece.i}` : nameOf(letter);
-      cell.setAttribute("aria-label", `row ${r}, column ${c}: ${what}`);
-      cell.replaceChildren();
-      if (letter !== PLAIN && letter !== HOLE) cell.append(artOf(letter, this.data.colors));
-      if (!piece) return;
-      const token = cell.appendChild(document.createElement("span"));
-      token.className = `piece ${piece.role}`;
-      token.classList.toggle("held", this.carried?.i === piece.i && this.carried?.role === piece.role);
-      token.textContent = piece.i;
-      const color = agentColor(this.data.colors, piece.i);
-      token.style.setProperty("--color", color);
-      token.style.setProperty("--letter", inkOn(color));
+      cell.classList.toggle("held", Boolean(piece && this.carried?.i === piece.i && this.carried?.role === piece.role));
+      cell.setAttribute("aria-label", `row ${r}, column ${c}: ${piece ? `${piece.role} of agent ${piece.i}` : nameOf(letter)}`);
     }));
     this.drawBrushes();
     this.find(".undo").disabled = !this.past.length;
@@ -348,8 +338,19 @@ class Editor {
     }
   }
 
+  // The grid over the board, wherever that is and however near it is seen.
+  lay() {
+    const [{ canvas, frame }] = this.player.views;
+    if (!frame) return;
+    for (const name of ["ice", "hole", "hatch", "outline"]) this.root.style.setProperty(`--${name}`, this.player.colors[name]);
+    const sheet = canvas.getBoundingClientRect(), { left, top } = this.root.offsetParent.getBoundingClientRect();
+    const pixels = (element, sizes) => Object.entries(sizes).forEach(([side, size]) => { element.style[side] = `${size}px`; });
+    pixels(this.find(".overlay"), { left: sheet.left - left, top: sheet.top - top, width: sheet.width, height: sheet.height });
+    pixels(this.grid, { left: frame.left, top: frame.top, width: frame.cell * this.cols, height: frame.cell * this.rows });
+  }
+
   drawBrushes() {
-    const letters = [HOLE, ...Object.keys(ARROWS), ...this.agents.map((_, i) => String(i))];
+    const letters = [HOLE, ...Object.keys(ARROWS), ...this.data.doors.slice(0, this.agents.length)];
     this.find(".brushes").replaceChildren(...letters.map((letter) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -369,6 +370,7 @@ class Editor {
   }
 
   build() {
+    this.grid.style.setProperty("--cols", this.cols);
     this.grid.replaceChildren(...this.ice.map((row, r) => {
       const line = document.createElement("div");
       line.className = "row";

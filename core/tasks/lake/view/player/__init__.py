@@ -9,11 +9,11 @@ import streamlit as st
 
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import Paths
-from frozenlab.tasks.lake.view import drawing
+from frozenlab.tasks.lake.view import drawing, engine
 from frozenlab.tasks.lake.view.tracks import Track, plain_track
 from frozenlab.ui.components import FOCUS, text_of
 
-CODE = FOCUS + drawing.CODE + text_of(__file__, "player.js")
+CODE = FOCUS + drawing.CODE + engine.CODE + text_of(__file__, "zoom.js", "save.js", "player.js")
 HTML = text_of(__file__, "player.html")
 
 _player = st.components.v2.component("frozenlab_player", html=HTML, css=drawing.STYLE, js=CODE + text_of(__file__, "player_component.js"))

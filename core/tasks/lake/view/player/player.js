@@ -4,6 +4,7 @@
 // locks of a track: [{agent, step, cell}], where an agent must not be at a step; drawn at that step, and faint before and after.
 // paths: [agent][time] = [r, c]; fault: {time, marks: [[r, c]]} | null; null paths stand still.
 // conflicts: all faults of a plan that somebody is working on; each is ringed at its time only, and nothing is drawn faint.
+// The engine's rules find all faults of a track for the heat map, and the shortest ways for the delays.
 
 const STEPS_A_SECOND = 2;
 const HOLD_AT_FAULT = 0.9; // seconds
@@ -19,15 +20,23 @@ const floored = () => 0;
 class Player {
   constructor(root) {
     this.root = root;
+    this.box = root.querySelector(".player");
     this.signature = "";
     this.time = 0;
     this.playing = false;
     this.trails = true;
+    this.delays = false;
+    this.heat = null; // null: where cells are too small for numbers
     this.alone = null; // the agent that is shown alone
+    this.finer = 1; // times the pixels of the screen, for pictures that are saved
+    this.isUsed = false; // by who plans or draws on the board with the pointer
+    this.zoom = new Zoom(this);
     this.resized = new ResizeObserver(() => this.layout());
     this.restyled = new MutationObserver(() => this.layout());
     this.typed = (event) => this.key(event);
     this.takes = () => false; // whether somebody else has used a key that reaches the player
+    this.laid = () => {}; // for who lays something over the board: it may have moved
+    this.drawn = () => {}; // for who films
   }
 
   show(data) {
@@ -54,14 +63,15 @@ class Player {
   }
 
   wire() {
-    this.box = this.find(".player");
     this.find(".play").onclick = () => this.play(!this.playing);
     this.find(".back").onclick = () => this.step(-1);
     this.find(".forward").onclick = () => this.step(1);
     this.find(".scrub").oninput = (event) => this.seek(Number(event.target.value));
     this.find(".speed").onchange = () => this.box.focus();
-    this.find(".trails").onclick = () => this.press("trails");
-    this.find(".ghost").onclick = () => this.press("ghost");
+    for (const name of ["trails", "ghost", "delays"]) this.find(`.${name}`).onclick = () => this.press(name);
+    this.find(".heat").onclick = () => this.press("heat", !this.isHot);
+    this.wireSaving();
+    this.zoom.wire();
     this.box.onpointerdown = () => { driven.active = this; };
     this.find(".tracks").onpointermove = (event) => this.point(event);
     this.find(".tracks").onpointerleave = () => this.single(null);
@@ -71,6 +81,19 @@ class Player {
     document.removeEventListener("keydown", this.typed);
     document.addEventListener("keydown", this.typed);
     driven.active ??= this;
+  }
+
+  wireSaving() {
+    const [picture, moving] = [this.find(".picture"), this.find(".film")];
+    const close = () => { this.find(".save").open = false; };
+    picture.onclick = () => { close(); savePicture(this); };
+    moving.textContent = film()?.startsWith("video/mp4") ? "Film (MP4)" : "Film (WebM)";
+    moving.hidden = !film() || !this.data.steps;
+    moving.onclick = () => {
+      close();
+      this.box.classList.add("filming");
+      saveFilm(this, () => this.box.classList.remove("filming"));
+    };
   }
 
   close() {
@@ -102,7 +125,6 @@ class Player {
       const sheet = add("div", "sheet", "", stage);
       const canvas = add("canvas", "", "", sheet);
       canvas.setAttribute("role", "img");
-      canvas.setAttribute("aria-label", `${track.label}: ${track.badge ?? ""} ${track.caption}`);
       const faults = track.conflicts ?? (track.fault ? [track.fault] : []);
       const rings = faults.flatMap(({ time, marks }) => marks.map((cell) => ({ time, cell, element: add("div", "ring", "", sheet) })));
       const locks = (track.locks ?? []).map(({ agent, step, cell }) => {
@@ -111,18 +133,25 @@ class Player {
         element.title = `Agent ${agent} must not be here at step ${step}`;
         return { step, cell, element };
       });
-      add("figcaption", "", track.caption);
+      const caption = add("figcaption", "", "");
       const paths = track.paths ?? board.agents.map((agent) => [agent.start]);
       const arrivals = paths.map((path, i) => arrival(path, board.agents[i].goal));
       const ghosted = Boolean(ghost) && JSON.stringify(ghost) !== JSON.stringify(track.paths);
-      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, faults, rings, locks };
+      return { track, paths, arrivals, ghosted, figure, stage, sheet, canvas, caption, faults, rings, locks };
     });
+    this.lake = new Lake(board);
+    const shape = [board.rows.length, board.rows[0].length].join();
+    if (shape !== this.shape) this.zoom.fit();
+    this.shape = shape;
+    for (const view of this.views) view.heat = view.faults.length ? heatOf(this.lake, view.paths) : { total: 0, cells: [] };
+    this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
+    this.find(".delays").hidden = !tracks.some(({ paths }) => paths);
     this.find(".tracks").classList.toggle("many", tracks.length > MOST_IN_A_ROW);
     this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));
     this.find(".bar").hidden = !steps;
     this.find(".scrub").max = steps;
-    this.done = this.says = null;
+    this.done = this.says = this.captions = null;
     this.find(".ghost").hidden = !ghost;
     this.find(".marks").replaceChildren(...this.views.flatMap(({ track, faults }) => (steps ? faults : []).map(({ time, words }) => {
       const mark = document.createElement("i");
@@ -138,11 +167,13 @@ class Player {
     this.font = getComputedStyle(this.box).fontFamily;
     const { board, ghost, margin } = this.data;
     const [rows, cols] = [board.rows.length, board.rows[0].length];
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = (window.devicePixelRatio || 1) * this.finer;
     this.width = this.find(".scrub").clientWidth;
+    const sizes = this.views.map(({ stage }) => frameFor(stage.clientWidth, stage.clientHeight, rows, cols, margin).cell);
+    this.zoom.limit(Math.max(1, ...sizes));
     for (const view of this.views) {
       const { clientWidth: width, clientHeight: height } = view.stage;
-      const shape = [width, height, ratio, this.colors.name, this.signature].join();
+      const shape = [width, height, ratio, this.colors.name, this.signature, this.zoom.by, this.zoom.at].join();
       if (!width || !height || view.shape === shape) continue;
       view.shape = shape;
       // The canvas is as large as the board, not as the room it has: what is empty need not be drawn.
@@ -150,28 +181,38 @@ class Player {
       const [wide, high] = [cell * (cols + 2 * margin), cell * (rows + 2 * margin)];
       view.sheet.style.width = `${wide}px`;
       view.sheet.style.height = `${high}px`;
-      view.frame = frameFor(wide, high, rows, cols, margin);
+      view.frame = this.zoom.seen(frameFor(wide, high, rows, cols, margin), wide, high);
       view.ratio = ratio;
-      const sheetOf = (canvas) => {
+      const sheetOf = (canvas = document.createElement("canvas")) => {
         canvas.width = Math.round(wide * ratio);
         canvas.height = Math.round(high * ratio);
         return canvas.getContext("2d");
       };
       view.ctx = sheetOf(view.canvas);
-      view.floor = sheetOf(document.createElement("canvas"));
+      view.floor = sheetOf(view.floor?.canvas);
       view.floor.scale(ratio, ratio);
       drawFloor(view.floor, view.frame, board, this.colors, this.font);
-      view.still = sheetOf(document.createElement("canvas"));
+      view.still = sheetOf(view.still?.canvas);
       view.stands = "";
-      view.agents = board.agents.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawAgent(ctx, at, [0, 0], i, this.colors, this.font)));
-      view.ghosts = ghost?.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawGhost(ctx, at, [0, 0], i, this.colors)));
+      const looks = [view.frame.cell, ratio, this.colors.name].join();
+      if (view.looks !== looks) {
+        view.looks = looks;
+        view.agents = board.agents.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawAgent(ctx, at, [0, 0], i, this.colors, this.font)));
+        view.ghosts = ghost?.map((_, i) => stampOf(view.frame, ratio, (ctx, at) => drawGhost(ctx, at, [0, 0], i, this.colors)));
+      }
       [...view.rings, ...view.locks].forEach(({ cell: [r, c], element: { style } }) => {
         style.left = `${view.frame.x(c)}px`;
         style.top = `${view.frame.y(r)}px`;
         style.width = style.height = `${view.frame.cell * 0.98}px`;
       });
     }
+    this.laid();
     this.draw();
+  }
+
+  // Whether the cells are coloured by their faults.
+  get isHot() {
+    return this.heat ?? this.views.some(({ frame, heat }) => frame && frame.cell < NUMBERS_FROM && heat.total > 1);
   }
 
   draw() {
@@ -211,12 +252,32 @@ class Player {
       for (const { time, element } of view.rings) element.classList.toggle("now", failed || (Boolean(conflicts) && Math.abs(this.time - time) <= 0.5));
     }
     this.drawBar(step);
+    this.drawCaptions();
+    this.drawn();
+  }
+
+  // How many steps later each agent arrives than it would alone; undefined for one that does not arrive.
+  delaysOf(view) {
+    view.delays ??= view.arrivals.map((time, i) => (time < Infinity ? time - this.lake.distancesToGoal(i).get(String(view.paths[i][0])) : undefined));
+    return view.delays;
+  }
+
+  drawCaptions() {
+    const captions = [this.delays, this.isHot].join();
+    if (this.captions === captions) return;
+    this.captions = captions;
+    for (const view of this.views) {
+      const { track: { label, badge, caption }, heat } = view;
+      const says = [caption, this.isHot && heat.total > 1 ? heatSentence(heat) : "", this.delays ? delaySentence(this.delaysOf(view)) : ""].filter(Boolean).join(" ");
+      view.caption.textContent = says;
+      view.canvas.setAttribute("aria-label", `${label}: ${badge ?? ""} ${says}`);
+    }
   }
 
   // All that stands still during a step, on a canvas of its own: the floor, goals that are reached, the trails up to this step.
   drawStill(view, step, alpha) {
     const { ghost, board } = this.data;
-    const stands = [step, alpha, this.trails, this.ghost, this.alone].join();
+    const stands = [step, alpha, this.trails, this.ghost, this.delays, this.isHot, this.alone].join();
     if (view.stands === stands) return;
     view.stands = stands;
     const { still: ctx, frame, paths } = view;
@@ -225,8 +286,11 @@ class Player {
     ctx.clearRect(0, 0, ctx.canvas.width, ctx.canvas.height);
     ctx.drawImage(view.floor.canvas, 0, 0);
     ctx.scale(view.ratio, view.ratio);
+    if (this.isHot) drawHeat(ctx, frame, view.heat.cells, this.colors);
     board.agents.forEach((agent, i) => {
-      if (step >= view.arrivals[i]) drawGoal(ctx, frame, agent.goal, i, this.colors, this.font, true);
+      if (step < view.arrivals[i]) return;
+      drawGoal(ctx, frame, agent.goal, i, this.colors, this.font, true);
+      if (this.delays && this.delaysOf(view)[i]) drawDelay(ctx, frame, agent.goal, this.delaysOf(view)[i], this.colors, this.font);
     });
     if (this.ghost && view.ghosted) ghost.forEach((path, i) => drawTrail(ctx, frame, path, i, paths.length, this.colors, 0.6, { dashed: true }));
     ctx.globalAlpha = alpha;
@@ -243,7 +307,7 @@ class Player {
       this.find(".scrub").value = this.time;
       this.find(".scrub").style.setProperty("--done", steps ? this.time / steps : 0);
     }
-    const says = [step, steps, this.playing, this.trails, this.ghost].join();
+    const says = [step, steps, this.playing, this.trails, this.ghost, this.delays, this.isHot].join();
     if (this.says === says) return;
     this.says = says;
     this.find(".scrub").value = this.time;
@@ -251,8 +315,8 @@ class Player {
     this.find(".scrub").setAttribute("aria-valuetext", `step ${step} of ${steps}`);
     this.find(".play").setAttribute("aria-label", this.playing ? "Pause" : "Play");
     this.box.classList.toggle("playing", this.playing);
-    this.find(".trails").setAttribute("aria-pressed", this.trails);
-    this.find(".ghost").setAttribute("aria-pressed", this.ghost);
+    for (const name of ["trails", "ghost", "delays"]) this.find(`.${name}`).setAttribute("aria-pressed", this[name]);
+    this.find(".heat").setAttribute("aria-pressed", this.isHot);
   }
 
   play(on) {
@@ -302,7 +366,7 @@ class Player {
 
   // The agent under the pointer is shown alone: its whole way, and the others faint.
   point(event) {
-    if (event.buttons || event.pointerType === "touch") return;
+    if (this.zoom.drag(event) || event.buttons || event.pointerType === "touch") return;
     const view = this.views.find(({ canvas }) => event.composedPath().includes(canvas.parentElement));
     if (!view?.frame) return this.single(null);
     const { left, top } = view.canvas.getBoundingClientRect();
@@ -317,8 +381,15 @@ class Player {
     this.draw();
   }
 
-  press(name) {
-    this[name] = !this[name];
+  // The cell under the pointer on the first board; it may lie outside the board.
+  cellUnder({ clientX, clientY }) {
+    const [{ canvas, frame }] = this.views;
+    const { left, top } = canvas.getBoundingClientRect();
+    return [Math.floor((clientY - top - frame.top) / frame.cell), Math.floor((clientX - left - frame.left) / frame.cell)];
+  }
+
+  press(name, on = !this[name]) {
+    this[name] = on;
     this.draw();
   }
 
@@ -333,8 +404,10 @@ class Player {
       ArrowLeft: () => this.step(-1),
       Home: () => this.seek(0),
       End: () => this.seek(this.data.steps),
+      "+": () => this.zoom.to(this.zoom.by * A_STEP),
+      "-": () => this.zoom.to(this.zoom.by / A_STEP),
     };
-    if (!actions[event.key] || !this.data.steps || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!actions[event.key] || (!this.data.steps && !"+-".includes(event.key)) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     actions[event.key]();
   }
@@ -361,4 +434,28 @@ function spread(places) {
     const angle = (2 * Math.PI * rank) / crowd;
     return [place[0] + 0.16 * Math.sin(angle), place[1] - 0.16 * Math.cos(angle)];
   });
+}
+
+// How many faults the plan has, all of them and not only the first, and how many happen on each cell.
+function heatOf(lake, paths) {
+  const cells = new Map();
+  let total = 0;
+  for (const { fault, step, agents } of lake.faults(paths)) {
+    if (fault === "goal_not_reached") continue;
+    total++;
+    for (const cell of new Set(agents.map((i) => String(cellAt(paths[i], step))))) cells.set(cell, (cells.get(cell) ?? 0) + 1);
+  }
+  return { total, cells: [...cells].map(([cell, count]) => ({ cell: cell.split(",").map(Number), count })) };
+}
+
+function heatSentence({ total, cells }) {
+  const where = cells.length === 1 ? "all on one cell" : `on ${cells.length} cells, ${Math.max(...cells.map(({ count }) => count))} on the worst`;
+  return `${total} faults in the whole plan, ${where}.`;
+}
+
+function delaySentence(delays) {
+  const late = delays.map((steps, i) => [i, steps]).filter(([, steps]) => steps > 0);
+  if (!late.length) return delays.some((steps) => steps === 0) ? "Nobody is later than alone." : "";
+  const all = late.reduce((sum, [, steps]) => sum + steps, 0);
+  return `Later than alone by ${all} step${all === 1 ? "" : "s"}${late.length > 1 ? " in all" : ""}: ${namesOf(late.map(([i]) => i))}.`;
 }

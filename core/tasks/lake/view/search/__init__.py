@@ -13,7 +13,7 @@ import streamlit as st
 from frozenlab.lake.board import Board
 from frozenlab.lake.solvers.cbs import Objective, search
 from frozenlab.lake.solvers.solver import Solution
-from frozenlab.tasks.lake.view import drawing, engine, player
+from frozenlab.tasks.lake.view import drawing, player
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import SENTENCES
 from frozenlab.tasks.lake.words import OUTCOMES
@@ -32,7 +32,7 @@ IDEA = (
 )
 WORTH_WATCHING = range(7, 26)
 """So many nodes show what the search does, and fit on a screen with their costs."""
-CODE = player.CODE + engine.CODE + text_of(__file__, "words.js", "search.js")
+CODE = player.CODE + text_of(__file__, "words.js", "search.js")
 
 _search = st.components.v2.component(
     "frozenlab_search",

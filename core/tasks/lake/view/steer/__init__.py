@@ -9,18 +9,24 @@ import streamlit as st
 
 from frozenlab.lake.board import MOVES, Board, Plan
 from frozenlab.lake.rules import Paths
-from frozenlab.tasks.lake.view import drawing, engine, player
+from frozenlab.tasks.lake.view import drawing, player
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import SENTENCES
 from frozenlab.ui.components import text_of
 
-HTML = text_of(__file__, "steer.html").replace("PLAYER", player.HTML)
-STYLE = drawing.STYLE + text_of(__file__, "steer.css")
-CODE = player.CODE + engine.CODE + text_of(__file__, "steer.js")
+BUTTONS = text_of(__file__, "hand.html")
+STYLE = text_of(__file__, "steer.css")
+CODE = text_of(__file__, "steer.js")
+"""JavaScript; that of the player has to stand before it."""
 LONGEST = 500
 """Steps of a path that are taken from a browser."""
 
-_steer = st.components.v2.component("frozenlab_steer", html=HTML, css=STYLE, js=CODE + text_of(__file__, "steer_component.js"))
+_steer = st.components.v2.component(
+    "frozenlab_steer",
+    html=text_of(__file__, "steer.html").replace("PLAYER", player.HTML).replace("HAND", BUTTONS),
+    css=drawing.STYLE + STYLE,
+    js=player.CODE + CODE + text_of(__file__, "steer_component.js"),
+)
 
 
 def steer(
@@ -36,20 +42,25 @@ def steer(
     """
     _steer(
         key=key,
-        data={
-            "base": base_of(board, start),
-            "board": drawing.plain_board(board),
-            "plan": list(start),
-            "optimum": optimum,
-            "ghost": ghost,
-            "height": height,
-            "sentences": SENTENCES,
-            "colors": drawing.COLORS,
-        },
+        data=planned_on(board, start, optimum=optimum, ghost=ghost, height=height),
         default={"plan": None},
         on_plan_change=lambda: None,
     )
     return steered(board, key=key, start=start)
+
+
+def planned_on(board: Board, start: Sequence[str] = (), *, optimum: int | None, ghost: Paths | None, height: int) -> dict[str, Any]:
+    """What the browser's part takes, as for :func:`steer`."""
+    return {
+        "base": base_of(board, start),
+        "board": drawing.plain_board(board),
+        "plan": list(start),
+        "optimum": optimum,
+        "ghost": ghost,
+        "height": height,
+        "sentences": SENTENCES,
+        "colors": drawing.COLORS,
+    }
 
 
 def steered(board: Board, *, key: str, start: Sequence[str] = ()) -> Plan:

@@ -7,8 +7,10 @@ const HELP = "Board to steer on. Arrow keys move the chosen agent, W waits, Back
 const MOST_CONFLICTS = 8; // that are listed
 
 class Steer {
-  constructor(root) {
+  // root: what has the buttons; player: the board.
+  constructor(root, player) {
     this.root = root;
+    this.player = player;
     this.base = null;
     this.told = () => {}; // who wants to know the verdict
   }
@@ -19,9 +21,8 @@ class Steer {
 
   show(data) {
     this.data = data;
-    this.player ??= new Player(this.find(".plan"));
     this.wire();
-    if (data.base === this.base) return this.player.show(this.player.data);
+    if (data.base === this.base) return this.player.show(this.shown);
     this.base = data.base;
     this.lake = new Lake(data.board);
     this.plan = data.board.agents.map((_, i) => data.plan?.[i] ?? "");
@@ -30,14 +31,12 @@ class Steer {
     this.draw(this.plan[0].length);
   }
 
-  close() {
-    this.player?.close();
-  }
-
   wire() {
     this.player.takes = (event) => this.key(event);
-    this.find(".player").setAttribute("aria-label", HELP);
-    this.find(".plan").onpointerdown = (event) => this.press(event);
+    this.player.box.setAttribute("aria-label", HELP);
+    this.player.isUsed = true;
+    this.player.root.classList.add("steered");
+    this.player.root.onpointerdown = (event) => this.press(event);
     for (const [name, act] of Object.entries({
       wait: () => this.move("W"), less: () => this.shorten(), undo: () => this.travel(this.past, this.future), redo: () => this.travel(this.future, this.past),
       over: () => this.commit(this.plan.map(() => ""), 0),
@@ -124,18 +123,16 @@ class Steer {
   // --- pointer: press an agent and draw, or press a cell that the chosen agent shall go to
 
   cellUnder(event) {
-    const [view] = this.player.views;
-    const { left, top } = view.canvas.getBoundingClientRect();
-    const cell = [Math.floor((event.clientY - top - view.frame.top) / view.frame.cell), Math.floor((event.clientX - left - view.frame.left) / view.frame.cell)];
+    const cell = this.player.cellUnder(event);
     return this.lake.contains(cell) ? cell : null;
   }
 
   press(event) {
-    if (event.button || !event.composedPath().includes(this.find(".plan .sheet"))) return;
+    if (event.button || !event.composedPath().includes(this.player.find(".sheet"))) return;
     const cell = this.cellUnder(event);
     if (!cell) return;
     event.preventDefault();
-    this.find(".player").focus({ preventScroll: true });
+    this.player.box.focus({ preventScroll: true });
     this.player.play(false);
     const before = this.plan;
     const here = this.lake.walk(this.plan).map((path) => cellAt(path, this.time));
@@ -206,11 +203,13 @@ class Steer {
       .map((fault) => ({ ...fault, ...markOf(fault, paths), words: faultSentence(fault, data.sentences) }));
     this.verdict = this.lake.judge(paths, data.optimum);
     const steps = Math.max(...plan.map((letters) => letters.length));
-    this.player.show({
+    this.shown = {
       board: data.board, tracks: [{ label: "Your plan", badge: "", outcome: "", caption: "", paths, fault: null, conflicts }], ghost: data.ghost,
       steps: Math.max(steps, 1), begin: time, margin: 0.08, height: data.height, autoplay: false, busy: "", colors: data.colors,
-    });
+    };
+    this.player.show(this.shown);
     this.player.seek(time);
+    this.player.zoom.reveal(cellAt(paths[this.chosen], time));
     this.mark(paths);
     this.list(conflicts);
     this.say(this.scoreOf(conflicts));
@@ -218,7 +217,7 @@ class Steer {
   }
 
   mark(paths) {
-    const colors = colorsOf(this.find(".player"), this.data.colors);
+    const colors = colorsOf(this.player.box, this.data.colors);
     [...this.find(".team").children].forEach((button, i) => {
       const home = sameCell(paths[i][paths[i].length - 1], this.lake.agents[i].goal);
       button.style.setProperty("--outline", colors.outline);

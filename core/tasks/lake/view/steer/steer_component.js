@@ -3,9 +3,9 @@
 const steers = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
-  const steer = steers.get(parentElement) ?? new Steer(parentElement);
+  const steer = steers.get(parentElement) ?? new Steer(parentElement, new Player(parentElement.querySelector(".plan")));
   steers.set(parentElement, steer);
   steer.send = (plan) => setStateValue("plan", plan);
   steer.show(data);
-  return () => steer.close();
+  return () => steer.player.close();
 }

@@ -1,0 +1,85 @@
+// The desk: one board that is watched, planned on and drawn on, with a switch. It stays where it is, whatever is done with it.
+// data: {turn, mode, watch, plan, draw}, the last three for the player, the steer and the editor. `turn` counts how often the script has
+// switched; between two turns the browser's own mode is the truth. Sends mode = {turn, mode}, and what steer and editor send.
+
+const HANDS = ["watch", "plan", "draw"];
+const desks = new WeakMap();
+
+export default function ({ data, parentElement, setStateValue }) {
+  const desk = desks.get(parentElement) ?? new Desk(parentElement);
+  desks.set(parentElement, desk);
+  desk.send = setStateValue;
+  desk.show(data);
+  return () => desk.player.close();
+}
+
+class Desk {
+  constructor(root) {
+    this.find = (selector) => root.querySelector(selector);
+    this.player = new Player(this.find(".plan"));
+    this.says = this.player.box.getAttribute("aria-label");
+    this.steer = new Steer(this.find(".steer"), this.player);
+    this.editor = new Editor(this.find(".editor"), this.player);
+    this.steer.send = (plan) => this.send("plan", plan);
+    this.editor.send = (edit) => this.send("edit", edit);
+  }
+
+  show(data) {
+    this.data = data;
+    if (data.turn !== this.turn) {
+      this.turn = data.turn;
+      this.take(data.mode);
+    }
+    const buttons = [...this.find(".switch").children];
+    for (const button of buttons) button.onclick = () => this.turnTo(button.value);
+    this.find(".switch").onkeydown = (event) => {
+      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      event.stopPropagation();
+      const next = buttons[(HANDS.indexOf(this.mode) + by + HANDS.length) % HANDS.length];
+      this.turnTo(next.value);
+      next.focus();
+    };
+    this.draw();
+  }
+
+  turnTo(mode) {
+    if (mode === this.mode) return;
+    this.take(mode);
+    this.draw();
+    this.send("mode", { turn: this.turn, mode });
+  }
+
+  take(mode) {
+    this.mode = mode;
+    this.player.ghost = false; // the solution that one has watched must not stand there for who plans
+  }
+
+  draw() {
+    const { mode, data: { watch, plan, draw } } = this;
+    this.layDown();
+    for (const button of this.find(".switch").children) {
+      button.setAttribute("aria-checked", button.value === mode);
+      button.tabIndex = button.value === mode ? 0 : -1;
+    }
+    this.find(".steer").hidden = mode !== "plan";
+    this.find(".editor").hidden = mode !== "draw";
+    const boards = mode === "watch" ? watch.tracks.length : 1;
+    this.find(".desk").dataset.boards = boards > 2 ? "more" : boards;
+    if (mode === "plan") this.steer.show(plan);
+    else if (mode === "draw") this.editor.show(draw);
+    else this.player.show(watch);
+  }
+
+  // Takes from the board what another hand has laid on it.
+  layDown() {
+    const { player } = this;
+    player.isUsed = false;
+    player.takes = () => false;
+    player.laid = () => {};
+    player.root.onpointerdown = null;
+    player.root.classList.remove("steered", "drawn");
+    player.box.setAttribute("aria-label", this.says);
+  }
+}

@@ -1,0 +1,67 @@
+// Pictures and films of what a player shows.
+
+const FILMS = ["video/mp4;codecs=avc1.42E01E", "video/mp4", "video/webm;codecs=vp9", "video/webm"]; // the first that the browser can make
+const PICTURE_SIDE = 1200; // pixels of a board, at least
+const LAST_PICTURE = 1000; // milliseconds that a film stands still at its end
+const film = () => globalThis.MediaRecorder && FILMS.find((type) => MediaRecorder.isTypeSupported(type));
+
+// All boards of the player as they stand, with their labels, on `canvas`.
+function draft(player, canvas) {
+  const { views, colors, font } = player;
+  const side = Math.max(...views.map(({ canvas: { width } }) => width));
+  const high = Math.max(...views.map(({ canvas: { height } }) => height));
+  const columns = views.length > MOST_IN_A_ROW ? Math.ceil(views.length / 2) : views.length;
+  const gap = Math.round(side / 20), head = Math.round(side / 9);
+  const even = (length) => length + (length % 2); // what films ask for
+  const size = [even(gap + columns * (side + gap)), even(Math.ceil(views.length / columns) * (head + high + gap))];
+  if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
+  const ctx = canvas.getContext("2d");
+  ctx.fillStyle = colors.ground;
+  ctx.fillRect(0, 0, ...size);
+  ctx.textAlign = "center";
+  ctx.textBaseline = "middle";
+  ctx.fillStyle = colors.text;
+  views.forEach((view, n) => {
+    const left = gap + (n % columns) * (side + gap), top = Math.floor(n / columns) * (head + high + gap);
+    ctx.font = `600 ${head * 0.42}px ${font}`;
+    ctx.fillText([view.track.label, view.track.badge].filter(Boolean).join(" · "), left + side / 2, top + head / 2, side);
+    ctx.drawImage(view.canvas, left + (side - view.canvas.width) / 2, top + head);
+  });
+  return canvas;
+}
+
+function download(blob, name) {
+  const link = Object.assign(document.createElement("a"), { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+function savePicture(player) {
+  player.finer = Math.max(1, PICTURE_SIDE / player.views[0].canvas.width);
+  player.layout();
+  const canvas = draft(player, document.createElement("canvas"));
+  player.finer = 1;
+  player.layout();
+  canvas.toBlob((blob) => download(blob, "board.png"));
+}
+
+// Plays once from the beginning, and keeps what is seen; who pauses ends the film there.
+function saveFilm(player, ended) {
+  const canvas = draft(player, document.createElement("canvas"));
+  const type = film(), parts = [];
+  const recorder = new MediaRecorder(canvas.captureStream(), { mimeType: type, videoBitsPerSecond: 6e6 });
+  recorder.ondataavailable = ({ data }) => parts.push(data);
+  recorder.onstop = () => {
+    download(new Blob(parts, { type }), `board.${type.startsWith("video/mp4") ? "mp4" : "webm"}`);
+    ended();
+  };
+  recorder.start();
+  player.seek(0);
+  player.drawn = () => {
+    draft(player, canvas);
+    if (player.playing) return;
+    player.drawn = () => {};
+    setTimeout(() => recorder.stop(), LAST_PICTURE);
+  };
+  player.play(true);
+}
