@@ -6,6 +6,8 @@ request of a fresh server is a deep link. Each page therefore begins with :func:
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
@@ -34,6 +36,11 @@ PAGES = {
 def path(name: str) -> str:
     """The page ``name`` as ``st.page_link`` and ``st.switch_page`` expect it."""
     return f"pages/{name}.py"
+
+
+def address(**parts: str) -> str:
+    """The address of this page with nothing but ``parts`` after it, for people to share; from ``?`` on where it is not known."""
+    return f"{(st.context.url or '').split('?')[0]}?{urlencode(parts)}"
 
 
 def build() -> StreamlitPage:

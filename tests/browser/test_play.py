@@ -278,13 +278,16 @@ def test_the_files_of_a_board_are_what_they_say(app: App, page: Page) -> None:
     page.goto(f"{app.url}/play?board={encode(CROSSING)}")
     player(page)
     contents = {}
-    for name in ("JSON", "Text", "GIF"):
+    for name in ("JSON", "Text", "SVG", "GIF"):
         with page.expect_download() as download:
             page.get_by_role("button", name=name, exact=True).click()
         contents[name] = download.value.path().read_bytes()
     assert read_board(contents["Text"].decode()) == CROSSING
     assert read_board(json.dumps(json.loads(contents["JSON"]))) == CROSSING
     assert contents["GIF"].startswith(b"GIF89a")
+    assert contents["SVG"].startswith(b"<svg") and b"polyline" in contents["SVG"]
+    page.get_by_role("button", name="Share").click()
+    expect(page.get_by_role("img", name="QR code of the address")).to_be_visible()
 
 
 def test_a_board_of_the_gallery_is_played_and_follows_the_theme(app: App, page: Page) -> None:

@@ -13,7 +13,8 @@ from frozenlab.contests.store import Contest, open_contest
 from frozenlab.contests.task import ContestError
 from frozenlab.contests.worker import TRAINED_AT_ONCE
 from frozenlab.errors import LabError
-from frozenlab.ui import markup, sessions, theme
+from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.qr import qr_code
 
 TICK = 2.0
 """Seconds between looks at a contest at work."""
@@ -125,9 +126,12 @@ def leave() -> None:
 def for_a_class(contest: Contest, watching: bool, committed: bool) -> None:
     with st.expander("Play with a class", icon=":material/groups:"):
         st.markdown(
-            f"Everybody who reaches this server can enter: share the address `/contest?contest={contest.id}`. "
-            f"Entries queue, {TRAINED_AT_ONCE} train at a time, and there is one scoreboard."
+            f"Everybody who reaches this server can enter by this address. Entries queue, {TRAINED_AT_ONCE} train at a time, and there is "
+            "one scoreboard."
         )
+        address = nav.address(**{ASKED: contest.id})
+        st.code(address, language=None, wrap_lines=True)
+        qr_code(address)
         if watching:
             st.button("Take part on this screen", key="contest-play", on_click=take_part)
         elif not committed:

@@ -21,8 +21,8 @@ NOBODY = "none"
 """Stands for a choice of several that was emptied on purpose."""
 FIRST_ROWS = ("Qwen3-4B (base)", "Qwen3-4B + GRPO (random)", "Qwen3-4B + GRPO + Ours")
 """Rows of the paper that are shown at first; the others can be added."""
-MOST_BESIDE = 2
-"""The most other plans next to the chosen one: three boards side by side are still large enough."""
+MOST_BESIDE = 4
+"""The most other plans next to the chosen one: with the optimal plan they are six boards in two rows."""
 Asked = Mapping[str, Sequence[str]]
 """An address: name -> its values."""
 

@@ -14,6 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.benchmark.results import Result
 from frozenlab.lake.board import Board
+from frozenlab.lake.rules import judge_paths
 from frozenlab.tasks.lake.benchmark.page.address import MOST_BESIDE, Boards, follow
 from frozenlab.tasks.lake.benchmark.page.behind import ALL, FAILED, FILTER_WORDS, FILTERS, GAINED, LOST, behind
 from frozenlab.tasks.lake.benchmark.page.lines import Line, Metric
@@ -23,6 +24,7 @@ from frozenlab.tasks.lake.view.gallery import board_gallery
 from frozenlab.tasks.lake.view.optimum import optimal_paths
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.recorded import answer_of
+from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import markup, nav, theme
 from frozenlab.ui.components.scoreboard import Cell, Head, Row, Table, scoreboard
@@ -169,7 +171,10 @@ def one_board(asked: Boards, row: pd.Series, beside: Sequence[str], lines: Mappi
         if (table := results[name].rows) is not None:
             answers[name] = table[table["board_id"] == row["board_id"]].iloc[0]
     tracks = [answer_of(answer, lines[name].name) for name, answer in answers.items()]
-    board_player(board, tracks, key="bench-board", ghost=optimal_paths(code), height=420)
+    best = optimal_paths(code)
+    if beside and best is not None:
+        tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
+    board_player(board, tracks, key="bench-board", ghost=best, height=420)
     scoreboard([plans_table(answers, lines)], key="bench-plans", label="The plans in figures")
     with st.expander(f"To the letter: the answer{'s' if len(answers) > 1 else ''} to board {markup.plain(str(row['board_id']))}"):
         for name, answer in answers.items():

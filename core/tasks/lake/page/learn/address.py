@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import streamlit as st
 
 from frozenlab.lake.board import Board, BoardError
 from frozenlab.tasks.lake.view.share import decode
+from frozenlab.ui import nav
 
 OWN = "boards"
 """The name of the chapter with the teacher's boards, and of the entry that holds them."""
@@ -42,8 +43,7 @@ def solve(name: str) -> None:
 
 def link(class_name: str, codes: list[str]) -> str:
     """The teacher's link: the course for a class, with boards of its own."""
-    query = {name: value for name, value in (("class", class_name), (OWN, ".".join(codes))) if value}
-    return f"{(st.context.url or '').split('?')[0]}?{urlencode(query)}"
+    return nav.address(**{name: value for name, value in (("class", class_name), (OWN, ".".join(codes))) if value})
 
 
 def codes_in(text: str) -> list[str]:

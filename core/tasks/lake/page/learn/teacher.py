@@ -10,6 +10,7 @@ from frozenlab.tasks.lake.page.learn import address, records, sheet
 from frozenlab.tasks.lake.page.learn.address import Lesson
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.ui.plain import plain
+from frozenlab.ui.qr import qr_code
 
 PLACEHOLDER = "Links of boards from the page Play, one a line"
 
@@ -42,7 +43,9 @@ def class_link(lesson: Lesson) -> None:
         st.error(plain(f"{error}."))
         return
     if name or codes:
-        st.code(address.link(name, codes), language=None, wrap_lines=True)
+        link = address.link(name, codes)
+        st.code(link, language=None, wrap_lines=True)
+        qr_code(link)
         st.caption("Your class must reach this server. Results are kept in one file on it; there are no accounts.")
 
 

@@ -19,11 +19,13 @@ from frozenlab.tasks.lake.page.play.planner import Planned
 from frozenlab.tasks.lake.page.play.state import DESK, state, take_turn
 from frozenlab.tasks.lake.view.desk import board_desk
 from frozenlab.tasks.lake.view.gif import board_gif
+from frozenlab.tasks.lake.view.pictures import board_svg
 from frozenlab.tasks.lake.view.share import decode, encode
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.tasks.lake.words import OUTCOMES
-from frozenlab.ui import theme
+from frozenlab.ui import nav, theme
 from frozenlab.ui.plain import plain
+from frozenlab.ui.qr import qr_code
 
 FIRST_PLAN = "The model plans"
 
@@ -71,7 +73,9 @@ def take_along(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> No
     code = encode(board)
     with row.popover("Share"):
         st.write("This address opens this board:")
-        st.code(f"{st.context.url}?board={code}" if st.context.url else f"?board={code}", language=None)
+        address = nav.address(board=code)
+        st.code(address, language=None, wrap_lines=True)
+        qr_code(address)
     row.download_button("JSON", lambda: json.dumps(board.to_dict()), "board.json", "application/json", on_click="ignore")
     if board.num_agents <= len(START_LETTERS):
         row.download_button("Text", lambda: board.to_text() + "\n", "board.txt", "text/plain", on_click="ignore")
@@ -79,6 +83,9 @@ def take_along(board: Board, tracks: Sequence[Track], row: DeltaGenerator) -> No
         export_controls(board, tracks)
     if tracks:
         colors = theme.palette()
+        row.download_button(
+            "SVG", lambda: board_svg(board, tracks[0].paths, size=600, colors=colors), "board.svg", "image/svg+xml", on_click="ignore"
+        )
         row.download_button("GIF", lambda: board_gif(board, tracks, colors), "plans.gif", "image/gif", on_click="ignore")
 
 
