@@ -42,7 +42,7 @@ def test_a_figure_leads_to_its_boards_and_the_link_opens_them(
     figure.click()
     expect(page.get_by_text("Which boards are behind the figure?")).to_be_visible()
     expect(page.locator(".fl-answer b")).to_have_text(solved)
-    expect(page.locator(".player canvas")).to_have_count(2)  # its plan, and that of the other result
+    expect(page.locator(".player canvas")).to_have_count(3)  # its plan, that of the other result, the optimal one
     page.wait_for_function("document.querySelector('[data-testid=stMain]').scrollTop === 0")
 
     page.locator(".gallery button").nth(3).click()
