@@ -53,6 +53,11 @@ class View:
     def __init__(self, family: Family) -> None:
         self.family = family
 
+    @property
+    def idea(self) -> str:
+        """What the model learns, in a sentence for somebody who has never heard of it."""
+        return self.family.aim
+
     def rules(self) -> None:
         """The part of the Help page about these tasks: what a good answer is, and what can be wrong with one."""
         st.subheader(f"The rules of {self.family.name}", anchor=f"rules-{self.family.name}")

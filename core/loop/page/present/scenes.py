@@ -66,6 +66,7 @@ def opening(moment: Moment, view: View) -> Scene:
     return {
         "kind": "numbers",
         "heading": "Can a model design what it learns from?",
+        "lead": f"{view.idea} After each stage of training it decides itself what it trains on next.",
         "before": percent(was.value),
         "after": percent(now.value),
         "what": f"of the boards are solved before, and after {session.spec.stages} stages of training",
@@ -263,9 +264,13 @@ def moves(record: ProposalRecord | None) -> dict[str, float]:
 
 
 def config_in_words(config: Config) -> str:
-    """The shares of the cells: ``Size 4: 30 %, size 6: 70 % of the boards.``"""
-    shares = ", ".join(f"{cell_label(name)}: {percent(config.cells[name].share)}" for name in in_order(config.cells))
-    return f"{shares[0].upper()}{shares[1:]} of the boards."
+    """The shares of the cells: ``4×4: 30 %, 6×6: 70 % of the boards.``"""
+    shares = {cell_label(name): percent(config.cells[name].share) for name in in_order(config.cells)}
+    if len(shares) > 1 and len(set(shares.values())) == 1:
+        first, *_, last = shares
+        return f"{first[0].upper()}{first[1:]} to {last}, equally often."
+    words = ", ".join(f"{name}: {share}" for name, share in shares.items())
+    return f"{words[0].upper()}{words[1:]} of the boards."
 
 
 def chosen(scenes: list[Scene], names: list[str]) -> Iterator[Scene]:

@@ -29,6 +29,7 @@ class LakeView(View):
     """Boards drawn, plans played."""
 
     player = Player(player.CODE, player.HTML, drawing.STYLE)
+    idea = "A language model leads several agents over a frozen lake, all at once: past the holes, each to its goal, and no two may meet."
 
     def rules(self) -> None:
         st.subheader("The rules of a board", anchor="rules")

@@ -168,7 +168,8 @@ class Deck {
     else this.timers.push(setTimeout(act, ms));
   }
 
-  numbers({ before, after, what }, body) {
+  numbers({ lead, before, after, what }, body) {
+    made("p", "lead", lead, body);
     made("b", "", before, body);
     made("b", "", after, body);
     made("p", "", what, body);
