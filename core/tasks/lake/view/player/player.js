@@ -145,7 +145,7 @@ class Player {
     this.shape = shape;
     for (const view of this.views) view.heat = view.faults.length ? heatOf(this.lake, view.paths) : { total: 0, cells: [] };
     this.find(".heat").hidden = this.views.every(({ heat }) => heat.total < 2);
-    this.find(".delays").hidden = !tracks.some(({ paths }) => paths);
+    this.find(".delays").hidden = board.agents.length < 2 || !tracks.some(({ paths }) => paths); // nobody keeps a single agent waiting
     this.find(".tracks").classList.toggle("many", tracks.length > MOST_IN_A_ROW);
     this.find(".tracks").style.setProperty("--columns", Math.ceil(tracks.length / 2));
     this.find(".tracks").replaceChildren(...this.views.map((view) => view.figure));

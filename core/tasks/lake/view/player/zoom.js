@@ -1,6 +1,6 @@
 // Which part of the boards is seen, the same part for all boards of a player. A point is [down, across], as parts of a board's sheet.
 
-const NEAREST = 72; // pixels a cell, as far as one can zoom in
+const NEAREST = 56; // pixels a cell, as far as one can zoom in
 const A_STEP = 1.4; // times nearer with a press or a key
 const WORTH_IT = 1.3; // times nearer: boards with larger cells need no zoom
 const MIDDLE = [0.5, 0.5];
