@@ -182,7 +182,7 @@ def test_a_click_on_a_bar_lists_its_boards(built: App, page: Page) -> None:
 
 
 def test_every_page_with_a_session_is_quiet(built: App, page: Page) -> None:
-    for path in ("", "train?session=told", "story?session=told&stage=0", "story?session=told"):
+    for path in ("", "train?session=told", "story?session=told&stage=0&part=failed", "story?session=told&part=failed"):
         page.goto(f"{built.url}/{path}")
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         expect(page.locator(".player canvas").first).to_be_visible()

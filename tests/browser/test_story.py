@@ -27,7 +27,7 @@ def test_a_claims_evidence_opens_its_boards_and_closes_again(app: App, built: Se
     proposal = built.proposal(0)
     assert proposal is not None and proposal.proposal is not None
     name = next(name for claim in proposal.proposal.claims for name in claim.evidence if name.startswith("F"))
-    page.goto(f"{app.url}/story?session=told&stage=1")
+    page.goto(f"{app.url}/story?session=told&stage=1&part=wrote")
     chip = page.get_by_role("table", name="Claims of the engineer").get_by_role("button", name=f"Open the boards behind {name}").first
     chip.click()
     dialog = page.get_by_role("dialog")
@@ -45,7 +45,7 @@ def test_a_claims_evidence_opens_its_boards_and_closes_again(app: App, built: Se
 
 
 def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, built: Session, page: Page) -> None:
-    page.goto(f"{app.url}/story?session=told&stage=1")
+    page.goto(f"{app.url}/story?session=told&stage=1&part=session")
     point = page.locator(".st-key-config-map .scatterlayer .point").first
     point.scroll_into_view_if_needed()
     point.click(force=True)
@@ -53,23 +53,28 @@ def test_a_point_of_the_map_opens_the_boards_drawn_there(app: App, built: Sessio
     expect(page).to_have_url(re.compile("evidence=S"))
 
 
-def test_the_contents_stay_in_reach_and_lead_to_sections_and_stages(app: App, built: Session, page: Page) -> None:
+def test_the_contents_stay_in_reach_and_lead_to_parts_and_stages(app: App, built: Session, page: Page) -> None:
     page.goto(f"{app.url}/story?session=told&stage=1")
     contents = page.get_by_role("navigation", name="Contents of this page")
-    contents.get_by_role("link", name="What it said").click()
-    heading = page.get_by_role("heading", name="What it said")
-    expect(heading).to_be_in_viewport()
+    expect(contents.get_by_role("link", name="What happened")).to_have_attribute("aria-current", "page")
+    contents.get_by_role("link", name="What it wrote").click()
+    heading = page.get_by_role("heading", name="What it wrote")
+    expect(heading).to_be_visible()
+    expect(page).to_have_url(re.compile("part=wrote"))
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTo({top: main.scrollHeight})")
     expect(contents).to_be_in_viewport()
-    expect(contents.get_by_role("link", name="What it said")).to_have_attribute("aria-current", "location")
+    contents.get_by_role("link", name="Was it right?").press("Enter")
+    expect(page.get_by_role("heading", name="Was it right?", exact=True)).to_be_in_viewport()
     contents.get_by_role("button", name="Next stage: Stage 2").click()
     expect(page).to_have_url(re.compile("stage=2"))
     expect(page.get_by_text("Stage 2 took valid plans")).to_be_visible()
     expect(contents.get_by_role("button", name="Stage before: Stage 1")).to_be_visible()
+    expect(contents.get_by_role("link", name="Was it right?")).to_have_attribute("aria-current", "page")
 
 
 def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: App, built: Session, page: Page) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{app.url}/story?session=told&stage=1")
+    page.goto(f"{app.url}/story?session=told&stage=1&part=wrote")
     claim = page.locator(".fl-said", has_text=re.compile("^Size 3: ")).last
     expect(claim).to_be_visible()
     box = claim.bounding_box()
@@ -77,6 +82,7 @@ def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: 
     for value in page.locator(".fl-config .fl-knob b").all():
         box = value.bounding_box()
         assert box is not None and box["x"] + box["width"] <= 390, "the new value is not cut off"
+    page.get_by_role("link", name="The whole session").click()
     panels = page.locator(".st-key-config-map .stPlotlyChart").bounding_box()
     assert panels is not None and panels["width"] > 700, "small multiples keep their size"
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -85,7 +91,7 @@ def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: 
 def test_five_checkpoints_and_the_optimum_play_one_board_in_lockstep(new_app: Callable[[], App], page: Page) -> None:
     app = new_app()
     shutil.copytree(places.ROOT / "sessions" / "example-long", app.sessions / "long")
-    page.goto(f"{app.url}/story?session=long")
+    page.goto(f"{app.url}/story?session=long&part=failed")
     page.locator(".st-key-story-board-plans").get_by_text("every stage").click()
     figures = page.locator(".player figure")
     expect(figures).to_have_count(6)

@@ -32,8 +32,14 @@ VISITS: list[dict[str, str]] = [
     {"name": "design"},
     {"name": "play"},
     *({"name": "train", "session": session} for session in ("lab", "language", "failed", "damaged")),
-    *({"name": "story", "session": session, "stage": stage} for session in ("lab", "language") for stage in ("0", "1", "2")),
+    *({"name": "story", "session": session, "stage": stage} for session in ("lab", "language") for stage in ("0", "2")),
+    *(
+        {"name": "story", "session": session, "stage": "1", "part": part}
+        for session in ("lab", "language")
+        for part in ("happened", "failed", "read", "wrote", "right", "session")
+    ),
     {"name": "story", "session": "damaged", "stage": "1"},
+    {"name": "story", "session": "damaged", "stage": "1", "part": "wrote"},
     {"name": "story", "session": "lab", "stage": "1", "evidence": "first"},
     {"name": "studies", "study": "mine"},
     *({"name": "studies", "study": "mine", "view": view} for view in ("arms", "sizes", "predictions")),

@@ -68,7 +68,7 @@ def study_form() -> AppTest:
 STARTS = {
     "train-form": (train_form, "form_start"),
     "train-resume": (lambda: open_page("train", session="built"), "resume"),
-    "story-fork": (lambda: open_page("story", session="built", stage="1"), "fork-go"),
+    "story-fork": (lambda: open_page("story", session="built", stage="1", part="wrote"), "fork-go"),
     "studies-form": (study_form, "study-start"),
     "studies-go-on": (lambda: open_page("studies", study="mine"), "study-go-on"),
     "replay-form": (replay_form, "replay-start"),

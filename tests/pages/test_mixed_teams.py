@@ -90,9 +90,10 @@ def test_train_validates_on_the_teams_of_the_config() -> None:
 def test_the_story_shows_every_cell(folder: Path) -> None:
     app = open_page("story", session="mixed", stage="1")
     assert not app.exception
-    said = words(app)
     assert "Results by team and map size" in [heading.value for heading in app.subheader]
+    said = "".join(words(open_page("story", session="mixed", stage="1", part=part)) for part in ("read", "wrote"))
     assert "3 on 5×5" in said and "Size 5 with 3 agents" in said
+    app = open_page("story", session="mixed", stage="1", part="failed")
     assert app.selectbox(key="board_cell").label == "Team and map size"
     app.selectbox(key="board_cell").set_value("4@5").run()
     assert not app.exception

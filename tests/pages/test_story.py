@@ -45,22 +45,32 @@ def test_a_stage_shows_its_results_the_change_and_whether_it_was_right(folder: P
     before, after = (100 * whole(folder).validation(stage)["valid"].mean() for stage in (None, 0))
     assert f"Stage 1 took valid plans from {before:.0f} % to <b>{after:.0f} %</b>" in answer(app)
     assert re.search(r"It predicted \S+ points of valid plans; \S+ came\.", answer(app))
-    said = words(app)
+    said = words(open_page("story", session="whole", stage="1", part="wrote"))
     proposal = whole(folder).proposal(0).proposal
     assert proposal.summary in said
     assert proposal.claims[0].evidence[0] in said
-    assert {chart.key for chart in app.get("plotly_chart")} == {
-        "changes",
-        "rates",
-        "faults",
-        "ledger-changes",
-        "config-map",
-        "over-stages",
-    }
+
+
+@pytest.mark.parametrize(
+    "part, charts",
+    [
+        ("happened", {"rates", "faults"}),
+        ("failed", set()),
+        ("read", set()),
+        ("wrote", set()),
+        ("right", {"changes", "ledger-changes"}),
+        ("session", {"over-stages", "config-map"}),
+    ],
+)
+def test_each_question_has_a_part_of_the_page(part: str, charts: set[str]) -> None:
+    app = open_page("story", session="whole", stage="1", part=part)
+    assert not app.exception
+    assert {chart.key for chart in app.get("plotly_chart")} == charts
+    assert contents(app)["open"] == part
 
 
 def test_the_plan_from_before_the_stage_is_shown_on_demand(folder: Path) -> None:
-    app = open_page("story", session="whole", stage="1")
+    app = open_page("story", session="whole", stage="1", part="failed")
     assert played(app) == ["after stage 1", "optimal plan"]
     app.segmented_control(key="story-board-plans").set_value("also before").run()
     assert played(app) == ["before training", "after stage 1", "optimal plan"]
@@ -80,7 +90,7 @@ def test_it_says_how_the_session_was_trained(tmp_path: Path, monkeypatch: pytest
     spec = small_spec(stages=1, sizes=(4, 5), boards_per_size=4)
     imitation = spec.training.model_copy(update={"method": "imitation"})
     build_session(tmp_path, spec.model_copy(update={"training": imitation}), "shown")
-    said = words(open_page("story", session="shown", stage="1"))
+    said = words(open_page("story", session="shown", stage="1", part="read"))
     assert "imitation · policy engineer · 1 stage" in said
     assert "Training by imitation: sampled plans score" in said
     assert "mean reward" not in said
@@ -94,19 +104,19 @@ def test_a_language_model_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_section_that_was_off_is_shown_off() -> None:
-    app = open_page("story", session="whole", stage="1")
+    app = open_page("story", session="whole", stage="1", part="read")
     assert "history · off" in [tab.label for tab in app.tabs]
     assert any("switched off" in info.value for info in app.info)
 
 
 def test_prompt_and_raw_answer_stand_to_the_letter(folder: Path) -> None:
-    codes = [code.value for code in open_page("story", session="whole", stage="2").code]
-    assert whole(folder).context(1).prompt in codes
-    assert whole(folder).proposal(1).attempts[0].raw in codes
+    read, wrote = ([code.value for code in open_page("story", session="whole", stage="2", part=part).code] for part in ("read", "wrote"))
+    assert whole(folder).context(1).prompt in read
+    assert whole(folder).proposal(1).attempts[0].raw in wrote
 
 
 def test_the_guards_repairs_are_listed() -> None:
-    app = open_page("story", session="whole", stage="3")
+    app = open_page("story", session="whole", stage="3", part="wrote")
     record = "guard: asked for"
     assert record in words(app)
     assert any("The guard repaired" in expander.label for expander in app.expander)
@@ -117,11 +127,11 @@ def test_before_training_there_is_only_the_base(folder: Path) -> None:
     assert not app.exception
     rate = 100 * whole(folder).validation(None)["valid"].mean()
     assert f"Before training, <b>{rate:.0f} %</b> of its plans are valid." in answer(app)
-    assert "What it said" not in [head.value for head in app.subheader]
+    assert {"read", "wrote", "right"} & {part["id"] for part in contents(app)["parts"]} == {"right"}, "the ledger is that of the session"
 
 
 def test_an_unusable_answer_is_named_and_shown_as_text() -> None:
-    app = open_page("story", session="broken", stage="1")
+    app = open_page("story", session="broken", stage="1", part="wrote")
     assert not app.exception
     assert any("The previous config was kept." in warning.value for warning in app.warning)
     assert "gave no answer that could be used" in answer(app)
@@ -138,26 +148,33 @@ def test_it_opens_at_the_first_stage_that_changed_something_and_was_tested(folde
 
 
 def test_what_is_proposed_after_the_last_stage_is_no_change() -> None:
-    app = open_page("story", session="whole", stage="3")
+    app = open_page("story", session="whole", stage="3", part="wrote")
     assert "was never trained on" in answer(app)
     assert "It predicted" not in answer(app) and "Then the model itself" not in answer(app)
     heads = [head.value for head in app.subheader]
     assert "What it would train on next; nobody did" in heads and "What changed in the config" not in heads
-    assert "Was it right?" not in heads
     assert not any(expander.label.startswith("What if?") for expander in app.expander)
 
 
-def test_every_section_is_in_the_contents_with_the_stages_around(folder: Path) -> None:
-    def contents(stage: str) -> dict[str, Any]:
-        parts = [json.loads(part.proto.json) for part in open_page("story", session="whole", stage=stage).get("bidi_component")]
-        return next(part for part in parts if "sections" in part)
+def contents(app: AppTest) -> dict[str, Any]:
+    """What the bar with the parts of the page was given."""
+    parts = [json.loads(part.proto.json) for part in app.get("bidi_component")]
+    return next(part for part in parts if "parts" in part)
 
-    app = open_page("story", session="whole", stage="2")
-    anchors = [head.proto.anchor for head in app.subheader if head.proto.anchor]
-    listed = contents("2")
-    assert [section["anchor"] for section in listed["sections"]] == anchors and len(anchors) == len(set(anchors)) == 9
-    assert [mark["id"] for mark in listed["stages"]] == [1, 2, 3]
-    assert contents("0")["stages"][0] is None and contents("3")["stages"][2] is None
+
+def test_every_part_is_in_the_contents_with_the_stages_around() -> None:
+    given = contents(open_page("story", session="whole", stage="2"))
+    assert [part["title"] for part in given["parts"]] == [
+        "What happened", "What failed", "What it read", "What it wrote", "Was it right?", "The whole session",
+    ]  # fmt: skip
+    assert given["open"] == "happened" and [mark["id"] for mark in given["stages"]] == [1, 2, 3]
+    first, last = (contents(open_page("story", session="whole", stage=stage)) for stage in ("0", "3"))
+    assert first["stages"][0] is None and last["stages"][2] is None
+
+
+def test_a_part_that_a_stage_does_not_have_gives_way_to_the_first() -> None:
+    assert contents(open_page("story", session="whole", stage="0", part="wrote"))["open"] == "happened"
+    assert contents(open_page("story", session="whole", stage="1", part="<b>"))["open"] == "happened"
 
 
 @pytest.mark.parametrize("stage", ["9", "-1", "x"])
@@ -174,7 +191,8 @@ def test_a_missing_session_is_reported() -> None:
 
 
 def test_boards_can_be_chosen_by_size_and_outcome(folder: Path) -> None:
-    app = open_page("story", session="whole", stage="1")
+    app = open_page("story", session="whole", stage="1", part="failed")
+    assert app.selectbox(key="board_outcome").value == "failed"
     app.selectbox(key="board_cell").set_value("6").run()
     app.selectbox(key="board_outcome").set_value("failed").run()
     assert not app.exception
@@ -185,7 +203,7 @@ def test_boards_can_be_chosen_by_size_and_outcome(folder: Path) -> None:
 
 
 def test_a_click_on_a_bar_leads_to_its_boards() -> None:
-    app = open_page("story", session="whole", stage="1")
+    app = open_page("story", session="whole", stage="1", part="failed")
     assert app.selectbox(key="board_cell").value is None
     app.session_state["board_cell"] = "5"
     app.session_state["board_outcome"] = "hole"
@@ -206,14 +224,12 @@ def test_layouts_are_shown_where_boards_are_not_all_scattered(tmp_path: Path, mo
     spec = small_spec(stages=1, sizes=(4, 5), boards_per_size=4)
     config = EnvironmentConfig.uniform((4, 5), layouts={"rooms": 0.5, "open": 0.5})
     build_session(tmp_path, spec.model_copy(update={"initial_config": config}), "laid-out")
-    app = open_page("story", session="laid-out", stage="1")
-    assert not app.exception
-    said = words(app)
+    said = "".join(words(open_page("story", session="laid-out", stage="1", part=part)) for part in ("read", "wrote"))
     assert "Layouts of its boards" in said and ">rooms</th>" in said and "50% rooms, 50% open boards" in said
 
 
 def test_a_scattered_session_has_no_word_of_layouts() -> None:
-    assert "Layouts of its boards" not in words(open_page("story", session="whole", stage="1"))
+    assert "Layouts of its boards" not in words(open_page("story", session="whole", stage="1", part="wrote"))
 
 
 def test_a_line_of_evidence_is_followed_by_its_link_to_its_boards(folder: Path) -> None:
@@ -233,7 +249,7 @@ def test_a_missing_line_of_evidence_is_reported_and_dropped_from_the_address() -
 
 def test_the_ledger_compares_predicted_with_measured_changes_and_names_their_source(folder: Path) -> None:
     scored = score("policy", predictions(whole(folder)))
-    said = words(open_page("story", session="whole", stage="1"))
+    said = words(open_page("story", session="whole", stage="1", part="right"))
     assert (
         f"It predicted {points(scored.predicted)} points on average, and {points(scored.measured)} came** (n = {scored.n} predictions)"
         in said
@@ -248,18 +264,18 @@ def test_results_are_those_of_the_test_boards_and_what_was_proposed_first_is_sho
     for stage in ("0", "1"):
         app = open_page("story", session="sealed", stage=stage)
         assert not app.exception
-        said = words(app)
+        said = "".join(words(open_page("story", session="sealed", stage=stage, part=part)) for part in ("read", "wrote"))
         assert "results on test boards, which no engineer saw" in said
         assert ("It was on, and had nothing to say before training." in said) == (stage == "0")
         proposal = session.proposal(None if stage == "0" else 0).proposal
-        assert proposal.summary in said and "What the engineer saw" in said
+        assert proposal.summary in said
         assert re.search(r"It predicted \S+ points of valid plans; \S+ came\.", answer(app))
     before = 100 * session.test(None)["valid"].mean()
     assert f"Before training, <b>{before:.0f} %</b> of its plans are valid." in answer(open_page("story", session="sealed", stage="0"))
 
 
 def test_the_map_is_coloured_by_what_the_link_says() -> None:
-    app = open_page("story", session="whole", stage="1", shade="learnability")
+    app = open_page("story", session="whole", stage="1", part="session", shade="learnability")
     assert not app.exception
     chart = next(json.loads(element.proto.spec) for element in app.get("plotly_chart") if element.key == "config-map")
     assert chart["layout"]["coloraxis"]["colorbar"]["title"]["text"] == "learnability"
@@ -270,7 +286,7 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
     monkeypatch.setattr("frozenlab.loop.launch.spawn", started.append)
     record = whole(folder).proposal(0)
     cell = next(change.cell for change in record.changes if change.knob == "hole_ratio")
-    app = open_page("story", session="whole", stage="1")
+    app = open_page("story", session="whole", stage="1", part="wrote")
     app.segmented_control(key=f"fork-whole-0-{cell}-verdict").set_value("reject").run()
     assert app.number_input(key=f"fork-whole-0-{cell}-hole_ratio").value == 100 * record.config_before.cells[cell].hole_ratio
     app.text_input(key="fork-whole-0-why").set_value("Leave it.").run()
@@ -283,7 +299,7 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
     others = [other for other in record.config_after.cells if other != cell]
     assert all(given.config.cells[other].hole_ratio == record.config_after.cells[other].hole_ratio for other in others)
     assert app.query_params["session"] == forked.id
-    labels = [link.proto.label for link in open_page("story", session="whole").get("page_link")]
+    labels = [link.proto.label for link in open_page("story", session="whole", part="session").get("page_link")]
     assert any(label.endswith("the first session · shown here") for label in labels)
     assert any(label.endswith("parts after stage 1") for label in labels)
 

@@ -26,17 +26,18 @@ HELP = (
 )
 
 
-LEDGER_ANCHOR = "ledger"
-"""The name of the section in the address, behind ``#``."""
+def own_predictions(session: Session) -> pd.DataFrame:
+    """The session's tested predictions, as :func:`frozenlab.loop.ledger.predictions` gives them."""
+    return once(lambda: predictions(session), "ledger", session.revision())
 
 
-def show_ledger(session: Session, store: SessionStore) -> bool:
-    """The session's tested predictions, and on request how every engineer's have result in all sessions of ``store``. False if no
-    prediction has been tested: nothing is shown then."""
-    own = once(lambda: predictions(session), "ledger", session.revision())
+def show_ledger(session: Session, store: SessionStore) -> None:
+    """The session's tested predictions, and on request how every engineer's have turned out in all sessions of ``store``. Nothing where
+    no prediction has been tested."""
+    own = own_predictions(session)
     if own.empty:
-        return False
-    st.subheader("The prediction ledger", anchor=LEDGER_ANCHOR, help=HELP)
+        return
+    st.subheader("The prediction ledger", anchor=False, help=HELP)
     st.markdown(sentence(score(session.spec.engineer.kind, own)))
     st.caption(f"{source(session.spec)} Measured on {session.results_from}.{'' if session.sealed else FLATTERED}")
     left, right = st.columns([1.15, 1], gap="large")
@@ -54,7 +55,6 @@ def show_ledger(session: Session, store: SessionStore) -> bool:
                 "Forks count with the session that they were forked from. Changes and errors in points; skill has an interval from three "
                 "sessions on."
             )
-    return True
 
 
 FLATTERED = " Predicted and measured change then share the chance in the rate before, which flatters predictions."

@@ -20,15 +20,14 @@ from frozenlab.loop.page.story.moment import Moment
 from frozenlab.tasks.families import family_of
 from frozenlab.ui import markup, nav
 from frozenlab.ui.components.cited import cited
-from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import overall_by_cell
 
 
-def what_it_saw(moment: Moment, context: Context, contents: Contents) -> None:
+def what_it_saw(moment: Moment, context: Context) -> None:
     session, record = moment.session, moment.record
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        contents.heading("What the engineer saw", "saw", help="Click the id of a line to see the boards behind it.")
+        st.subheader("What it read", anchor=False, help="All that the engineer saw. Click the id of a line to see the boards behind it.")
         if context.stage is not None:  # a replay starts from a stage
             address = {"session": session.id, "stage": str(context.stage + 1)}
             st.page_link(nav.path("replay"), label="Ask others, or ask again", query_params=address, icon=":material/replay:")
@@ -63,9 +62,9 @@ def size_of(lines: Sequence[Evidence], tokens: str | None) -> list[str]:
     return [counted(len(lines), "line"), *([tokens] if tokens else [])] if lines else ["nothing"]
 
 
-def what_it_said(moment: Moment, record: ProposalRecord, contents: Contents) -> None:
+def what_it_said(moment: Moment, record: ProposalRecord) -> None:
     outcomes, context = moment.outcomes, moment.context
-    contents.heading("What it said", "said")
+    st.subheader("What it wrote", anchor=False)
     if moment.is_last:
         st.caption("It was asked once more after the last stage. Nobody trained on this answer, so nothing tested what it predicts.")
     if record.kept_because is not None:
@@ -87,11 +86,8 @@ def what_it_said(moment: Moment, record: ProposalRecord, contents: Contents) -> 
     raw_answers(record)
 
 
-def what_it_changed(moment: Moment, record: ProposalRecord, contents: Contents) -> None:
-    if moment.is_last:
-        contents.heading("What it would train on next; nobody did", "changed", short="What it would change")
-    else:
-        contents.heading("What changed in the config", "changed", short="What changed")
+def what_it_changed(moment: Moment, record: ProposalRecord) -> None:
+    st.subheader("What it would train on next; nobody did" if moment.is_last else "What changed in the config", anchor=False)
     rows, family = knob_rows(record), family_of(record.config_after.family)
     st.html(config_table(rows, overall_by_cell(moment.validation), family))
     if layouts := layouts_table(rows, family):

@@ -13,7 +13,6 @@ from frozenlab.loop.page.claims_figure import changes_figure, facts
 from frozenlab.loop.page.config_rows import what_changed
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.ui import theme
-from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import overall, percent
 from frozenlab.ui.glossary import explained
@@ -45,13 +44,13 @@ def answer(html: str, note: str) -> None:
     st.html(f'<p class="fl-answer">{html}</p><p class="fl-note">{explained(note)}</p>')
 
 
-def was_right(moment: Moment, contents: Contents) -> None:
+def was_right(moment: Moment) -> None:
     """Predicted and measured changes; nothing where no stage has tested the proposal."""
     accuracy = judgement(moment.outcomes)
     if accuracy is None:
         return
-    contents.heading(
-        "Was it right?", "right",
+    st.subheader(
+        "Was it right?", anchor=False,
         help="The predicted change of the valid rate on each cell, and the change that the next stage brought on the same boards.",
     )  # fmt: skip
     drawn, figures = st.columns([1.9, 1], gap="large", vertical_alignment="center")

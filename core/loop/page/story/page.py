@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.loop.page import evidence
-from frozenlab.loop.page.ledger import LEDGER_ANCHOR, show_ledger
+from frozenlab.loop.page.ledger import own_predictions, show_ledger
+from frozenlab.loop.page.origin import origin_details
 from frozenlab.loop.page.story.engineer import what_it_changed, what_it_said, what_it_saw
 from frozenlab.loop.page.story.headline import headline, was_right
 from frozenlab.loop.page.story.moment import Moment, moment_of
@@ -14,17 +15,16 @@ from frozenlab.loop.page.story.results import boards, results
 from frozenlab.loop.page.story.what_if import what_if, your_turn
 from frozenlab.loop.page.story.whole_session import show_branches, show_map, show_stages
 from frozenlab.loop.session import Session
-from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED
 from frozenlab.ui import markup, nav, sessions, theme
-from frozenlab.ui.components.contents import Contents
+from frozenlab.ui.components.contents import contents
 from frozenlab.ui.components.keys import shortcuts
 from frozenlab.ui.components.timeline import Mark, marks, stage_name, timeline
 
 
 def page() -> None:
     """A session, one of its stages, and everything about both."""
-    head, picker = st.columns([2.4, 1], vertical_alignment="bottom")
+    head, picker, action = st.columns([2.4, 1, 0.35], vertical_alignment="bottom")
     with head:
         theme.question("What did the model change, and was it right?")
     markup.styles()
@@ -35,15 +35,17 @@ def page() -> None:
         return
     with picker:
         session = sessions.session_picker(found)
+    if action.button(
+        "Present", key="story-present", icon=":material/play_circle:", width="stretch", help="This story, scene by scene. Key: P"
+    ):
+        st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
+    shortcuts({"p": "story-present"}, key="story-keys")
     show_session(session)
     sessions.unreadable(store)
 
 
 def show_session(session: Session) -> None:
     state = session.state()
-    if st.button("Present", key="story-present", icon=":material/play_circle:", help="This story, scene by scene. Key: P"):
-        st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
-    shortcuts({"p": "story-present"}, key="story-keys")
     st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
     opening = first_judged(session, state)
     thread = marks(session, state)
@@ -56,33 +58,53 @@ def show_session(session: Session) -> None:
         st.page_link(nav.path("train"), label="Watch it train", query_params={"session": session.id})
         return
     headline(moment)
-    contents = Contents("story-contents")
-    show_moment(moment, state, contents)
-    show_branches(session, contents)
-    if show_ledger(session, sessions.store()):
-        contents.add("Predictions", LEDGER_ANCHOR)
-    show_map(moment, contents)
-    show_stages(moment, contents)
-    contents.show(chosen, *neighbours(thread, chosen))
+    waits = stage is not None and state.status == "waiting" and state.stage == stage
+    before, after = neighbours(thread, chosen)
+    part = contents(parts_of(moment, waits), before, chosen, after, key="story-contents", default="wrote" if waits else "happened")
+    show_part(part, moment, waits)
+    if moment.context is not None:
+        evidence.open_boards(session, stage, moment.context)
     sessions.problems(session)
 
 
-def show_moment(moment: Moment, state: State, contents: Contents) -> None:
-    """What the stage did, and what the engineer saw, said and changed after it."""
-    was_right(moment, contents)
-    results(moment, contents)
-    boards(moment, contents)
-    stage, context, record = moment.stage, moment.context, moment.record
-    if context is not None:
-        what_it_saw(moment, context, contents)
-        evidence.open_boards(moment.session, stage, context)
-        if stage is not None and state.status == "waiting" and state.stage == stage:
-            your_turn(moment, stage, context, contents)
-    if record is not None:
-        what_it_said(moment, record, contents)
-        what_it_changed(moment, record, contents)
-        if stage is not None and context is not None and not moment.is_last:
-            what_if(moment, stage, context, record)
+def parts_of(moment: Moment, waits: bool) -> dict[str, str]:
+    """The questions that the records of the moment answer; ``waits``: for a person who decides what to train on next."""
+    answered = {
+        "happened": "What happened",
+        "failed": "What failed",
+        "read": "What it read" if moment.context is not None else "",
+        "wrote": "Your decision" if waits else "What it wrote" if moment.record is not None else "",
+        "right": "Was it right?" if moment.outcomes or not own_predictions(moment.session).empty else "",
+        "session": "The whole session",
+    }
+    return {part: title for part, title in answered.items() if title}
+
+
+def show_part(part: str, moment: Moment, waits: bool) -> None:
+    """The answer to one question about a stage and what the engineer did after it."""
+    session, stage, context, record = moment.session, moment.stage, moment.context, moment.record
+    if part == "happened":
+        results(moment)
+    elif part == "failed":
+        boards(moment)
+    elif part == "read" and context is not None:
+        what_it_saw(moment, context)
+    elif part == "wrote":
+        if waits and stage is not None and context is not None:
+            your_turn(moment, stage, context)
+        if record is not None:
+            what_it_said(moment, record)
+            what_it_changed(moment, record)
+            if stage is not None and context is not None and not moment.is_last:
+                what_if(moment, stage, context, record)
+    elif part == "right":
+        was_right(moment)
+        show_ledger(session, sessions.store())
+    elif part == "session":
+        show_stages(moment)
+        show_map(moment)
+        show_branches(session)
+        origin_details(session)
 
 
 def neighbours(thread: list[Mark], chosen: Mark) -> tuple[Mark | None, Mark | None]:

@@ -13,19 +13,19 @@ from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.tasks.view.view import Shown, View
 from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import theme
-from frozenlab.ui.components.contents import Contents
+from frozenlab.ui.components.contents import PART
 from frozenlab.ui.figures import faults_by_cell, rates_by_cell
 from frozenlab.ui.once import once
 
 ANY, FAILED, GAINED, LOST = "all boards", "failed", "won in this stage", "lost in this stage"
 
 
-def results(moment: Moment, contents: Contents) -> None:
+def results(moment: Moment) -> None:
     now, earlier = moment.now, moment.earlier
     noun = cells_noun(moment.after["config_cell"].unique())
     left, right = st.columns(2, gap="large")
     with left:
-        contents.heading(f"Results by {noun}", "results", short="Results")
+        st.subheader(f"Results by {noun}", anchor=False)
         theme.chart(once(lambda: rates_by_cell(earlier, now), "story rates", *moment.key), "rates")
     with right:
         st.subheader(
@@ -41,16 +41,17 @@ def results(moment: Moment, contents: Contents) -> None:
 
 
 def follow_bar() -> None:
-    """A click on a bar filters the boards below to the ones it counts."""
+    """A click on a bar shows the boards that it counts."""
     points = st.session_state["faults"]["selection"]["points"]
     if points:
         cell, outcome, *_ = points[0]["customdata"]
         st.session_state["board_cell"] = cell
         st.session_state["board_outcome"] = outcome
+        st.query_params[PART] = "failed"
 
 
-def boards(moment: Moment, contents: Contents) -> None:
-    contents.heading("The boards behind the numbers", "boards", short="Boards")
+def boards(moment: Moment) -> None:
+    st.subheader("The boards behind the numbers", anchor=False)
     view = view_of(moment.session.spec.tasks)
     pick, stage = st.columns([1, 2.1], gap="large")
     with pick:
@@ -70,7 +71,7 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> 
     if st.session_state.get("board_cell") not in cells:
         st.session_state["board_cell"] = None
     if st.session_state.get("board_outcome") not in outcomes:
-        st.session_state["board_outcome"] = ANY
+        st.session_state["board_outcome"] = ANY if after["valid"].all() else FAILED
     left, right = st.columns(2)
     cell = left.selectbox(
         capitalised(cells_noun(after["config_cell"].unique())), cells, key="board_cell",

@@ -14,20 +14,14 @@ from frozenlab.loop.forks import trains_again
 from frozenlab.loop.page.decide import Desk, decide
 from frozenlab.loop.page.story.moment import Moment
 from frozenlab.ui import api_form, markup, nav, sessions
-from frozenlab.ui.components.contents import Contents
 
 """Engineers of a fork that need no address."""
 
 
-def your_turn(moment: Moment, stage: int, context: Context, contents: Contents) -> None:
+def your_turn(moment: Moment, stage: int, context: Context) -> None:
     """The session waits for a person to write the next config."""
     session = moment.session
-    contents.heading(
-        "What should it train on next?",
-        "decide",
-        short="Your decision",
-        help="Your proposal passes the guard and is scored like any engineer's.",
-    )
+    st.subheader("What should it train on next?", anchor=False, help="Your proposal passes the guard and is scored like any engineer's.")
     drawn = session.environment(stage)
     if drawn is None:
         return

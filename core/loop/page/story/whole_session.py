@@ -15,7 +15,6 @@ from frozenlab.loop.page.story.moment import Moment
 from frozenlab.loop.session import Session
 from frozenlab.tasks.labels import cells_noun
 from frozenlab.ui import markup, nav, sessions, theme
-from frozenlab.ui.components.contents import Contents
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.figures import percent
 from frozenlab.ui.once import once
@@ -24,14 +23,12 @@ MOST_DIFFERENCES = 6
 """Differences between a fork's config and its parent's that are listed."""
 
 
-def show_branches(session: Session, contents: Contents) -> None:
+def show_branches(session: Session) -> None:
     """The session with its forks, and with the sessions that it was forked from."""
     branches = family(session, sessions.store())
     if len(branches) == 1:
         return
-    contents.heading(
-        "Branches", "branches", help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards."
-    )
+    st.subheader("Branches", anchor=False, help="Forks share everything up to the stage where they part. Intervals: 95 %, held-out boards.")
     drawn, listed = st.columns([1.5, 1], gap="large")
     with drawn:
         theme.chart(branches_figure(branches, session.id), "branches")
@@ -55,15 +52,15 @@ def compare_branch(branch: Branch, parent: Session) -> None:
         st.caption(f"At the end {percent(change.after)} are valid instead of {percent(change.before)}. {change.sentence}")
 
 
-def show_map(moment: Moment, contents: Contents) -> None:
+def show_map(moment: Moment) -> None:
     """Where the engineer has led the session."""
     session = moment.session
     axes = axes_of(session.spec.initial_config)
     paths = once(lambda: [stops(session, pair) for pair in axes], "story stops", moment.revision)
     if len({stop.stage for path in paths for stop in path}) < 2:
         return
-    contents.heading(
-        "The path through the config space", "path", short="Config space",
+    st.subheader(
+        "The path through the config space", anchor=False,
         help="A point is a stage; arrows lead from stage to stage, and this stage is ringed. Click a point for its boards. " + SHADE_HELP,
     )  # fmt: skip
     asked = st.query_params.get("shade")
@@ -88,13 +85,13 @@ def follow_point(chart: str) -> None:
         st.query_params["stage"], st.query_params[evidence.ASKED] = str(int(stage) + 1), f"S{cell}"
 
 
-def show_stages(moment: Moment, contents: Contents) -> None:
+def show_stages(moment: Moment) -> None:
     """Valid rates of each cell over all stages."""
     session = moment.session
     moments = moment.every
     if len(moments) > 1:
-        contents.heading(
-            f"The whole session by {cells_noun(session.spec.initial_config.cells)}", "session", short="Whole session",
+        st.subheader(
+            f"The whole session by {cells_noun(session.spec.initial_config.cells)}", anchor=False,
             help="Valid rate before training (0) and after each stage, with 95 % intervals.",
         )  # fmt: skip
         theme.chart(once(lambda: rates_over_stages(moments), "story stages", moment.revision), "over-stages")

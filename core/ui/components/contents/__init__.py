@@ -1,11 +1,16 @@
-"""The contents of a long page: a bar that stays in reach, with a link to each section and the stages before and after."""
+"""The contents of a page in parts: a bar that stays in reach, with the parts, of which one is shown, and the stages before and after."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import streamlit as st
 
 from frozenlab.ui.components import NODES, text_of
 from frozenlab.ui.components.timeline import Mark
+
+PART = "part"
+"""The part of the page that is shown, in the address."""
 
 _contents = st.components.v2.component(
     "frozenlab_contents",
@@ -15,39 +20,33 @@ _contents = st.components.v2.component(
 )
 
 
-class Contents:
-    """Collects the headings of a page as they are drawn, and links them in a bar above."""
+def contents(parts: Mapping[str, str], before: Mark | None, chosen: Mark, after: Mark | None, *, key: str, default: str) -> str:
+    """Draw the bar; return the part that is shown: the one in the address, else ``default``.
 
-    def __init__(self, key: str) -> None:
-        self.key = key
-        self.place = st.container(key=f"{key}-place")
-        self.sections: list[tuple[str, str]] = []
+    A click on a part or a stage puts it into the address (``?part=``, ``?stage=``), as the thread of stages does.
 
-    def heading(self, title: str, anchor: str, short: str = "", help: str | None = None) -> None:
-        """A section's heading.
+    Args:
+        parts: name in the address -> title.
+    """
+    asked = st.query_params.get(PART)
+    shown = asked if asked is not None and asked in parts else default
 
-        Args:
-            anchor: its name in the address, behind ``#``.
-            short: what the bar calls it, if not by its title.
-        """
-        st.subheader(title, anchor=anchor, help=help)
-        self.add(short or title, anchor)
+    def picked() -> None:
+        st.query_params["stage"] = str(int(st.session_state[key].picked))
 
-    def add(self, title: str, anchor: str) -> None:
-        """Add a heading that was drawn elsewhere."""
-        self.sections.append((anchor, title))
+    def opened() -> None:
+        st.query_params[PART] = str(st.session_state[key].opened)
 
-    def show(self, chosen: Mark, before: Mark | None, after: Mark | None) -> None:
-        """Draw the bar. A click on a stage puts the stage into the address (``?stage=``), as the thread of stages does."""
-
-        def picked() -> None:
-            st.query_params["stage"] = str(int(st.session_state[self.key].picked))
-
-        steps = [{"id": mark.id, "title": mark.title} if mark else None for mark in (before, chosen, after)]
-        with self.place:
-            _contents(
-                key=self.key,
-                data={"stages": steps, "sections": [{"anchor": anchor, "title": title} for anchor, title in self.sections]},
-                on_picked_change=picked,
-                height="content",
-            )
+    with st.container(key=f"{key}-place"):
+        _contents(
+            key=key,
+            data={
+                "stages": [{"id": mark.id, "title": mark.title} if mark else None for mark in (before, chosen, after)],
+                "parts": [{"id": part, "title": title} for part, title in parts.items()],
+                "open": shown,
+            },
+            on_picked_change=picked,
+            on_opened_change=opened,
+            height="content",
+        )
+    return shown
