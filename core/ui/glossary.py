@@ -78,9 +78,11 @@ def explained(text: str) -> str:
 def glossary() -> None:
     """A section to open at the end of a page. Needs the styles of :mod:`frozenlab.ui.markup`."""
     with st.expander("What the words mean", icon=":material/dictionary:"):
-        st.html(f'<div class="fl-words">{"".join(group(name, words) for name, words in GLOSSARY.items())}</div>')
+        every_word()
 
 
-def group(name: str, words: dict[str, str]) -> str:
-    entries = "".join(f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
-    return f"<section><h4>{escape(name)}</h4><dl class='fl-pairs'>{entries}</dl></section>"
+def every_word() -> None:
+    """All words with their meanings, a tab a group."""
+    for tab, words in zip(st.tabs(list(GLOSSARY)), GLOSSARY.values(), strict=True):
+        entries = "".join(f"<dt>{escape(word)}</dt><dd>{escape(meaning)}</dd>" for word, meaning in words.items())
+        tab.html(f'<dl class="fl-words fl-pairs">{entries}</dl>')

@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious on any page, light and dark, on a wide screen and on a phone."""
+"""axe-core finds nothing serious on any page, light and dark, on a wide screen and on a phone; and no page is too long to be looked over."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 SERIOUS = ("serious", "critical")
+LONGEST = 2500
+"""Pixels of a page on a wide screen, before its reader asks for more."""
 SCREENS = {"wide": (1440, 900), "phone": (390, 844)}
 
 
@@ -48,7 +50,7 @@ def _node(node: dict) -> str:
 
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_breaks_no_serious_rule(app: App, themed: Page, name: str, screen: str) -> None:
+def test_a_page_breaks_no_serious_rule_and_is_not_too_long(app: App, themed: Page, name: str, screen: str) -> None:
     width, height = SCREENS[screen]
     themed.set_viewport_size({"width": width, "height": height})
     themed.goto(f"{app.url}/{'' if name == 'home' else name}")
@@ -57,3 +59,5 @@ def test_a_page_breaks_no_serious_rule(app: App, themed: Page, name: str, screen
     expect(themed.locator('[data-testid="stSkeleton"]')).to_have_count(0)
     broken = violations(themed)
     assert not broken, "\n".join(broken)
+    if screen == "wide":
+        assert themed.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight") <= LONGEST

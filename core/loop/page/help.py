@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
-from frozenlab.tasks import families
+from frozenlab.tasks.mixed.members import MEMBERS
 from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import glossary, markup, nav, sessions, theme
 
@@ -30,8 +30,9 @@ def page() -> None:
     theme.question("How does the lab work?", "One loop, one kind of board, and a few words. Nothing here needs to be known beforehand.")
     markup.styles()
     the_loop()
-    for family in families.FAMILIES:
-        view_of(family).rules()
+    for tab, family in zip(st.tabs([family.name.capitalize() for family in MEMBERS]), MEMBERS, strict=True):
+        with tab:
+            view_of(family).rules()
     the_words()
     a_lesson()
 
@@ -50,7 +51,7 @@ def the_loop() -> None:
 
 def the_words() -> None:
     st.subheader("The words", anchor="words")
-    st.html(f'<div class="fl-words">{"".join(glossary.group(name, words) for name, words in glossary.GLOSSARY.items())}</div>')
+    glossary.every_word()
 
 
 def a_lesson() -> None:

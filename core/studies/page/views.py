@@ -75,8 +75,8 @@ def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
             st.markdown("\n".join(f"- {markup.plain(sentence)}" for sentence in sentences))
     st.dataframe(effects_table(rows.effects), hide_index=True, width="stretch", key="study-table")
     if report.spec.students:
-        st.subheader("Student by student", anchor=False, help="Each student's own mean change with its 95 % interval over seeds.")
-        st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
+        with st.expander("Student by student: each one's own mean change with its 95 % interval over seeds"):
+            st.dataframe(students_table(rows.effects), hide_index=True, width="stretch", key="study-students")
     show_headroom(report, rows)
     over = "other training runs on other boards" if report.spec.suite_by_seed else "other training runs on the same boards"
     units = "students" if len(report.spec.students) > 1 else "seeds"
