@@ -1,6 +1,6 @@
 """What the app costs its server, in CPU seconds and wall seconds, measured on the real server with Chromium in front of it.
 
-    python -m benchmarks.ui_speed [--only start,pages,play,viewers,sessions,animation] [--seconds S]
+    python -m benchmarks.ui_speed [--only start,pages,play,flows,viewers,sessions,animation] [--seconds S]
 
 CPU is that of the server, the process in which its model plans included, and hardly depends on what else runs; wall is for a quiet
 machine. Each part has a server and a sessions folder of its own. Figures of repeated actions are medians.
@@ -8,6 +8,7 @@ machine. Each part has a server and a sessions folder of its own. Figures of rep
 * ``start``: a server on a machine that has compiled nothing yet: when it answers, when Home and Play are there, the first *N*.
 * ``pages``: the first visit of each page in a server's life, and the next one.
 * ``play``: *N*, *M*, sampled plans, opening the search, a step of it.
+* ``flows``: each interaction of the flows that people go through, with its target (benchmarks/flows.py).
 * ``viewers``: a live session that takes a step a second, watched by 1, 4 and 8; no model trains, its files are written here.
 * ``sessions``: Home, Train, Story and ``frozenlab status`` with 5, 300 and 3,000 sessions.
 * ``animation``: frames a second (benchmarks/animation.py).
@@ -35,6 +36,7 @@ import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.animation import animation
+from benchmarks.flows import flows
 from frozenlab import places
 from frozenlab.files import append_line, write_text
 from frozenlab.jobs.state import own_process
@@ -47,7 +49,7 @@ from tests.browser.conftest import App, _free_port
 CROSSING = Board.from_text("S F F\nF F F\ns F g\nF F G")
 """A search of a few steps."""
 PATIENCE = 240_000  # milliseconds
-PARTS = ("start", "pages", "play", "viewers", "sessions", "animation")
+PARTS = ("start", "pages", "play", "flows", "viewers", "sessions", "animation")
 EXAMPLE = "example-quick"
 """The recorded session that is copied."""
 VIEWERS = (1, 4, 8)
@@ -319,6 +321,7 @@ def main() -> None:
         "start": start,
         "pages": pages,
         "play": play,
+        "flows": lambda browser: flows(browser, TURNS),
         "viewers": lambda browser: viewers(browser, options.seconds),
         "sessions": many_sessions,
         "animation": lambda browser: frames(browser, options.seconds / 4),

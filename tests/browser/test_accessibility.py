@@ -1,4 +1,4 @@
-"""axe-core finds nothing serious on any page, light and dark, on a wide screen and on a phone; and no page is too long to be looked over."""
+"""axe-core finds nothing serious on any page, light and dark, on a wide screen and on a phone; and no page is too long."""
 
 from __future__ import annotations
 
