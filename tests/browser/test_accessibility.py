@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from frozenlab.ui.nav import PAGES
+from tests.browser.axe import violations
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
 
-AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-SERIOUS = ("serious", "critical")
 LONGEST = 2500
 """Pixels of a page on a wide screen, before its reader asks for more."""
 SCREENS = {"wide": (1440, 900), "phone": (390, 844)}
@@ -29,23 +27,6 @@ def themed(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     page.set_default_timeout(60_000)
     yield page
     context.close()
-
-
-def violations(page: Page) -> list[str]:
-    """What axe finds, a line for each rule with the first elements that break it."""
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE)
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")["violations"]
-    return [
-        f"{rule['id']} ({rule['impact']}, {len(rule['nodes'])}): " + " | ".join(_node(node) for node in rule["nodes"][:5])
-        for rule in found
-        if rule["impact"] in SERIOUS
-    ]
-
-
-def _node(node: dict) -> str:
-    reasons = [check["message"] for check in (*node["any"], *node["all"], *node["none"])]
-    return f"{node['target']} {node['html'][:160]} {'; '.join(reasons)[:200]}"
 
 
 @pytest.mark.parametrize("screen", SCREENS)

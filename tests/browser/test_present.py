@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -15,6 +15,7 @@ from frozenlab.loop.page.present.deck import html_file, talk
 from frozenlab.loop.page.present.scenes import scenes_of
 from frozenlab.loop.page.present.talks import Preparation, prepare
 from frozenlab.loop.store import SessionStore
+from tests.browser.axe import violations
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
@@ -22,13 +23,18 @@ if TYPE_CHECKING:
 NAME = "example-quick"
 
 
-@pytest.mark.parametrize("screen", [(1280, 720), (390, 844)])
-def test_the_file_plays_every_scene_with_networking_off(browser: Browser, tmp_path: Path, screen: tuple[int, int]) -> None:
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("screen", [(1920, 1080), (390, 844)])
+def test_the_file_plays_every_scene_with_networking_off(
+    browser: Browser, tmp_path: Path, screen: tuple[int, int], theme: Literal["light", "dark"]
+) -> None:
     session = SessionStore().open(NAME)
     scenes = scenes_of(session)
     file = tmp_path / "talk.html"
     file.write_text(html_file(session.spec.tasks, talk(session, scenes, {})), encoding="utf-8")
-    context = browser.new_context(viewport={"width": screen[0], "height": screen[1]}, offline=True)
+    context = browser.new_context(
+        viewport={"width": screen[0], "height": screen[1]}, color_scheme=theme, reduced_motion="reduce", offline=True
+    )
     page, errors, asked = context.new_page(), [], []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
@@ -39,6 +45,8 @@ def test_the_file_plays_every_scene_with_networking_off(browser: Browser, tmp_pa
         expect(page.locator(".count")).to_have_text(f"{number} / {len(scenes)}")
         assert page.locator(".scene canvas").count() == sum(len(board["tracks"]) for board in scene.get("boards", []))
         assert page.evaluate("document.querySelector('.scene').scrollWidth <= innerWidth")
+        broken = violations(page)
+        assert not broken, "\n".join([scene["heading"], *broken])
         page.keyboard.press("ArrowRight" if number % 2 else "Space")
     page.keyboard.press("Home")
     expect(page.locator(".count")).to_have_text(f"1 / {len(scenes)}")
@@ -69,6 +77,8 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Call
     expect(page.locator(".deck h1")).to_have_text("It fails here")
     expect(notes.locator(".spoken")).to_have_text("Ask the room first.")
     expect(notes.locator(".next")).to_have_text("Next: It trains on boards like these")
+    broken = violations(notes)
+    assert not broken, "\n".join(broken)
     notes.keyboard.press("End")
     expect(page.locator(".deck h1")).to_have_text("Was it right?")
     notes.close()

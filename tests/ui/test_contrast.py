@@ -73,6 +73,19 @@ def test_a_board_can_be_seen(mode: str, colors: Palette) -> None:
     assert contrast(colors.text, colors.ice) >= LETTERS  # numbers of the goals
 
 
+def on_a_weak_projector(color: str) -> str:
+    """How a colour comes from a projector that mixes half of the mean of black and white into everything, so that the contrast is halved:
+    of light between 0 and 1 only the middle half is left (Michelson contrast 0.5 between black and white)."""
+    return "#" + "".join(f"{round(255 * light ** (1 / 2.2)):02x}" for light in (0.25 + 0.5 * part**2.2 for part in channels(color)))
+
+
+@both
+def test_marks_are_told_from_the_ice_by_their_rims_or_their_fill(mode: str, colors: Palette) -> None:
+    """An agent, a goal or a trail has a rim in the outline's colour: what is seen is the larger of both contrasts."""
+    for color in AGENT_COLORS:
+        assert max(contrast(color, colors.ice), contrast(colors.outline, colors.ice)) >= SHAPES, color
+
+
 def test_numbers_of_agents_can_be_read() -> None:
     for color in AGENT_COLORS:
         assert contrast(ink_on(color), color) >= LETTERS

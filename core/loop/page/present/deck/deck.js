@@ -281,6 +281,7 @@ class Deck {
       "--ink": colors.text, "--accent": colors.accent, "--ground": colors.ground, "--surface": colors.surface, "--line": colors.line,
     };
     for (const [name, value] of Object.entries(told)) this.deck.style.setProperty(name, value);
+    this.deck.closest("body")?.style.setProperty("background", colors.ground); // of the file; in the app the page behind has its own
     for (const player of this.players) player.layout();
   }
 }
