@@ -79,7 +79,7 @@ def draw_floor(draw: ImageDraw.ImageDraw, board: Board, left: float, top: float,
         inset = cell * 0.12
         box = (left + c * cell + inset, top + r * cell + inset, left + (c + 1) * cell - inset, top + (r + 1) * cell - inset)
         draw.rounded_rectangle(box, cell * 0.1, outline=color, width=max(2, round(cell * 0.07)))
-        draw.text((left + (c + 0.5) * cell, top + (r + 0.5) * cell), str(i), fill=colors.text, font=font(cell * 0.32), anchor="mm")
+        draw.text((left + (c + 0.5) * cell, top + (r + 0.5) * cell), str(i), fill=colors.outline, font=font(cell * 0.32), anchor="mm")
 
 
 def draw_arrow(draw: ImageDraw.ImageDraw, letter: str, x: float, y: float, cell: float, colors: BoardColors) -> None:
@@ -88,7 +88,7 @@ def draw_arrow(draw: ImageDraw.ImageDraw, letter: str, x: float, y: float, cell:
     for tip in (-0.42, -0.1):
         corners = [(-0.3, tip + 0.26), (0.0, tip), (0.3, tip + 0.26)]
         points = [(x + cell * (0.5 + px * across - py * along), y + cell * (0.5 + px * along + py * across)) for px, py in corners]
-        draw.line(points, fill=colors.text, width=max(2, round(cell * 0.07)), joint="curve")
+        draw.line(points, fill=colors.outline, width=max(2, round(cell * 0.07)), joint="curve")
 
 
 def draw_door(draw: ImageDraw.ImageDraw, agent: int, x: float, y: float, cell: float, colors: BoardColors) -> None:
@@ -99,7 +99,7 @@ def draw_door(draw: ImageDraw.ImageDraw, agent: int, x: float, y: float, cell: f
     for post in (0.05, 0.81):
         box = (x + cell * post, y + cell * 0.08, x + cell * (post + 0.14), y + cell * 0.92)
         draw.rounded_rectangle(box, cell * 0.04, fill=color, outline=colors.outline, width=max(1, round(cell * 0.03)))
-    draw.text((x + cell * 0.5, y + cell * 0.5), str(agent), fill=colors.text, font=font(cell * 0.32), anchor="mm")
+    draw.text((x + cell * 0.5, y + cell * 0.5), str(agent), fill=colors.outline, font=font(cell * 0.32), anchor="mm")
 
 
 def draw_agent(draw: ImageDraw.ImageDraw, i: int, x: float, y: float, cell: float, colors: BoardColors) -> None:

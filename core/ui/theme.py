@@ -59,7 +59,7 @@ class Palette:
     """A hole, hatched with ``hatch``."""
     hatch: str
     outline: str
-    """The edge of agents, goals and trails, which carries the contrast where an agent's colour is near that of the ice."""
+    """Letters on the ice, and the edge of agents, goals and trails, which is seen where an agent's colour is near that of the ice."""
 
 
 LIGHT = Palette(
@@ -88,11 +88,11 @@ DARK = Palette(
     on_accent="#0A1A2F",
     good="#4FCBA4",
     blue="#56B4E9",
-    ice="#466D97",
+    ice="#A5BFD8",
     edge="#5E86B3",
     hole="#071221",
     hatch="#2D4666",
-    outline="#E6F0FA",
+    outline="#0A1A2F",
 )
 
 

@@ -37,7 +37,7 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
         for stroke, width in ((ink.outline, 0.16), (color, 0.1)):
             place = f'x="{c + 0.14}" y="{r + 0.14}" width=".72" height=".72" rx=".1"'
             parts.append(f'<rect {place} fill="none" stroke="{stroke}" stroke-width="{width}"/>')
-        parts.append(_svg_number(agent.goal, i, ink.text))
+        parts.append(_svg_number(agent.goal, i, ink.outline))
     for i, path in enumerate(complete(board, paths) or ()):
         shift = (i - (board.num_agents - 1) / 2) * 0.1
         points = " ".join(f"{c + 0.5 + shift:g},{r + 0.5 + shift:g}" for r, c in path)
@@ -55,7 +55,7 @@ def board_svg(board: Board, paths: Paths | None = None, *, size: int = 120, colo
 def _svg_arrow(cell: Cell, letter: str, ink: Palette) -> str:
     """One-way ice, as the player draws it."""
     turn = f"translate({cell[1] + 0.5} {cell[0] + 0.5}) rotate({TURNS[letter]})"
-    line = f'fill="none" stroke="{ink.text}" stroke-opacity=".8" stroke-width=".075" stroke-linecap="round" stroke-linejoin="round"'
+    line = f'fill="none" stroke="{ink.outline}" stroke-opacity=".8" stroke-width=".075" stroke-linecap="round" stroke-linejoin="round"'
     return f'<path transform="{turn}" d="M-.3-.16L0-.42L.3-.16M-.3 .16L0-.1L.3 .16" {line}/>'
 
 
@@ -67,7 +67,7 @@ def _svg_door(cell: Cell, agent: int, ink: Palette) -> str:
         f'<rect x="{c + x:g}" y="{r + 0.08:g}" width=".14" height=".84" rx=".04" fill="{color}" stroke="{ink.outline}" stroke-width=".03"/>'
         for x in (0.05, 0.81)
     )
-    return tint + posts + _svg_number(cell, agent, ink.text)
+    return tint + posts + _svg_number(cell, agent, ink.outline)
 
 
 def _svg_number(cell: Cell, number: int, fill: str) -> str:

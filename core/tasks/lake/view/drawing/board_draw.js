@@ -77,7 +77,7 @@ function drawArrow(ctx, frame, [r, c], turns, colors) {
   ctx.lineWidth = 0.075;
   ctx.lineCap = ctx.lineJoin = "round";
   ctx.globalAlpha *= 0.8;
-  ctx.strokeStyle = colors.text;
+  ctx.strokeStyle = colors.outline;
   ctx.stroke();
   ctx.restore();
 }
@@ -104,7 +104,7 @@ function drawDoor(ctx, frame, [r, c], i, colors, font) {
   ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
-  ctx.fillStyle = colors.text;
+  ctx.fillStyle = colors.outline;
   ctx.fillText(String(i), frame.x(c), frame.y(r) + frame.cell * 0.02);
 }
 
@@ -159,7 +159,7 @@ function drawGoal(ctx, frame, cell, i, colors, font, reached) {
   ctx.font = `600 ${frame.cell * 0.3}px ${font}`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
-  ctx.fillStyle = colors.text;
+  ctx.fillStyle = colors.outline;
   ctx.fillText(String(i), frame.x(cell[1]), frame.y(cell[0]) + frame.cell * 0.02);
 }
 
@@ -182,12 +182,12 @@ function drawDelay(ctx, frame, [r, c], steps, colors, font) {
   const [x, y] = [frame.x(c + 0.3), frame.y(r - 0.36)];
   ctx.beginPath();
   ctx.roundRect(x - 0.22 * frame.cell, y - 0.14 * frame.cell, 0.44 * frame.cell, 0.28 * frame.cell, 0.14 * frame.cell);
-  ctx.fillStyle = colors.text;
+  ctx.fillStyle = colors.outline;
   ctx.fill();
   ctx.font = `700 ${frame.cell * 0.24}px ${font}`;
   ctx.textAlign = "center";
   ctx.textBaseline = "middle";
-  ctx.fillStyle = colors.ground;
+  ctx.fillStyle = colors.ice;
   ctx.fillText(`+${steps}`, x, y + frame.cell * 0.015);
 }
 
@@ -219,7 +219,7 @@ function drawGhost(ctx, frame, [r, c], i, colors) {
   ctx.globalAlpha *= 2;
   ctx.setLineDash([frame.cell * 0.1, frame.cell * 0.06]);
   ctx.lineWidth = Math.max(1.5, frame.cell * 0.045);
-  ctx.strokeStyle = colors.text;
+  ctx.strokeStyle = colors.outline;
   ctx.stroke();
   ctx.restore();
 }

@@ -217,10 +217,8 @@ class Steer {
   }
 
   mark(paths) {
-    const colors = colorsOf(this.player.box, this.data.colors);
     [...this.find(".team").children].forEach((button, i) => {
       const home = sameCell(paths[i][paths[i].length - 1], this.lake.agents[i].goal);
-      button.style.setProperty("--outline", colors.outline);
       button.classList.toggle("home", home);
       button.setAttribute("aria-pressed", i === this.chosen);
       button.setAttribute("aria-label", `Agent ${i}${home ? ", on its goal" : ""}`);

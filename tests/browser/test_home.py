@@ -1,0 +1,33 @@
+"""The three doors of Home in a real browser, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page, expect
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App
+
+DOORS: dict[str, Callable[[Page], None]] = {
+    "Watch it": lambda page: expect(page.locator(".deck h1")).to_have_text("Can a model design what it learns from?"),
+    "Begin the course": lambda page: expect(page.locator(".steer .score")).to_contain_text("No conflict"),
+    "Play a board": lambda page: expect(page.get_by_role("radio", name="Draw")).to_be_visible(),
+    "Set one up": lambda page: expect(page.get_by_role("heading", level=1, name="Is the model learning?")).to_be_visible(),
+}
+"""What each button leads to."""
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+@pytest.mark.parametrize("name", DOORS)
+def test_a_door_leads_where_it_says(app: App, page: Page, name: str, by: str) -> None:
+    page.goto(app.url)
+    door = page.get_by_role("button", name=name)
+    if by == "mouse":
+        door.click()
+    else:
+        door.focus()
+        page.keyboard.press("Enter")
+    DOORS[name](page)
