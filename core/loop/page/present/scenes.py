@@ -43,6 +43,10 @@ class Part(NamedTuple):
     make: Callable[[Moment, View], Scene | None]
 
 
+SHOWN_WORDS = {1: "This is one of them.", 2: "These are two of them, of two kinds.", 3: "These are three of them, of three kinds."}
+"""How many boards a scene shows of those that failed."""
+
+
 def scenes_of(session: Session) -> list[Scene]:
     """The scenes of the session's first change that was tested, in their order.
 
@@ -142,7 +146,7 @@ def what_failed(moment: Moment, view: View) -> Scene | None:
         "heading": "What still goes wrong",
         "boards": [view.plain([Shown(row, cell_label(str(row["config_cell"])))]) for _, row in rows.iterrows()],
         "small": True,
-        "note": f"{n} of {total} plans on held-out boards fail {moment.label}. These are three of them.",
+        "note": f"{n} of {total} plans on held-out boards fail {moment.label}. {SHOWN_WORDS[len(rows)]}",
     }
 
 

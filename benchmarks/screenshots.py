@@ -1,0 +1,98 @@
+"""Takes the pictures of README: six views of the app in Chromium, made small.
+
+python -m benchmarks.screenshots
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+from frozenlab.lake.kernels import warm_up
+from frozenlab.places import ROOT
+from tests.browser.conftest import App, _free_port
+
+FOLDER = ROOT / "assets" / "screens"
+WIDTH, COLORS = 1200, 200
+AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+
+
+class View(NamedTuple):
+    """One picture: an address, a theme, and what is done before it is taken."""
+
+    name: str
+    address: str
+    theme: Literal["light", "dark"]
+    act: Callable[[Page], object] = lambda page: None
+
+
+def search(page: Page) -> None:
+    following = page.locator(".search").first.get_by_role("button", name="Next")
+    for _ in range(9):
+        following.click()
+        page.wait_for_timeout(200)
+    following.scroll_into_view_if_needed()
+    page.locator("[data-testid=stMain]").evaluate("main => main.scrollTo({top: 250})")
+
+
+def every_stage(page: Page) -> None:
+    page.get_by_role("radio", name="Every stage").click()
+    page.get_by_role("button", name="Let them plan").click()
+    page.locator(".player figure").nth(3).wait_for()
+    page.wait_for_timeout(2600)
+
+
+def writing(page: Page) -> None:
+    page.locator(".deck h1").wait_for()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_timeout(300)
+    page.wait_for_timeout(9000)
+
+
+VIEWS = (
+    View("home", "", "light"),
+    View("learn", "learn?chapter=search", "light", search),
+    View("play", "play?board=ASEAQ73JEEgVAsAAWBc", "dark", every_stage),
+    View("story", "story?session=example-quick&part=read", "light"),
+    View("present", "present?session=example-quick&play=1", "dark", writing),
+    View("studies", "studies", "light"),
+)
+
+
+def main() -> None:
+    warm_up.warm_up()
+    FOLDER.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        sessions = Path(folder) / "sessions"
+        sessions.mkdir()
+        app = App(sessions, Path(folder) / "server.log", _free_port())
+        app.start()
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        try:
+            for view in VIEWS:
+                page = chromium.new_page(viewport={"width": 1440, "height": 900}, color_scheme=view.theme)
+                page.set_default_timeout(120_000)
+                page.goto(f"{app.url}/{view.address}")
+                page.get_by_role("heading", level=1).first.wait_for()
+                page.locator(AT_REST).wait_for()
+                page.wait_for_timeout(3000)
+                view.act(page)
+                picture = Image.open(BytesIO(page.screenshot()))
+                page.close()
+                small = picture.convert("RGB").resize((WIDTH, WIDTH * picture.height // picture.width), Image.Resampling.LANCZOS)
+                small.quantize(COLORS, dither=Image.Dither.NONE).save(FOLDER / f"{view.name}.png", optimize=True)
+        finally:
+            chromium.close()
+            app.stop()
+
+
+if __name__ == "__main__":
+    main()
