@@ -50,6 +50,8 @@ def test_a_class_needs_names_and_its_answers_are_kept(sessions_folder: Path) -> 
     app.text_input(key="learn-name").set_value("Ada").run()
     steered(app, "meeting", ("RR", "WDD"), boards.CROSSING)
     assert records.results("mapf", SessionStore()).loc["Ada", "meeting"] == "✓ 1 try"
+    table = open_page("learn", **{"class": "mapf"}).dataframe[0].value
+    assert table.loc["Ada", "2. Two on one cell"] == "✓ 1 try", "a teacher reads titles"
 
 
 def test_a_link_with_broken_boards_opens_the_course_and_says_so() -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import streamlit as st
 
 from frozenlab.errors import LabError
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.learn import address, records, sheet
-from frozenlab.tasks.lake.page.learn.address import Lesson
+from frozenlab.tasks.lake.page.learn.address import MOST_BOARDS, OWN, Lesson
+from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.ui.plain import plain
 from frozenlab.ui.qr import qr_code
 
+NEAR = ("localhost", "127.0.0.1", "::1")
+"""Hosts that only the machine itself reaches."""
 PLACEHOLDER = "Links of boards from the page Play, one a line"
 
 
@@ -46,7 +51,9 @@ def class_link(lesson: Lesson) -> None:
         link = address.link(name, codes)
         st.code(link, language=None, wrap_lines=True)
         qr_code(link)
-        st.caption("Your class must reach this server. Results are kept in one file on it; there are no accounts.")
+        near = urlsplit(link).hostname in NEAR
+        here = "**This link opens on this machine only**: open the lab to your class first (docs/files.md). " if near else ""
+        st.caption(f"{here}Your class must reach this server. Results are kept in one file on it; there are no accounts.")
 
 
 def class_results(lesson: Lesson) -> None:
@@ -63,5 +70,8 @@ def class_results(lesson: Lesson) -> None:
     if table.empty:
         st.caption("Nobody has handed in an exercise yet.")
         return
+    titles = {chapter.name: f"{place}. {chapter.title}" for place, chapter in enumerate(CHAPTERS, start=1)}
+    titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
+    table = table[[name for name in titles if name in table]].rename(columns=titles)
     st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
     st.download_button("CSV", lambda: table.to_csv(), f"{lesson.class_name}.csv", "text/csv", on_click="ignore")
