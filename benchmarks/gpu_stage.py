@@ -133,7 +133,7 @@ def run_stage(spec: SessionSpec) -> dict[str, Any]:
     language, training = spec.language, spec.training
     assert language is not None and isinstance(spec.initial_config, EnvironmentConfig)
     began = now()
-    policy = HFPolicy.load(spec.policy, language)
+    policy = HFPolicy.load(spec.policy, language, to_train=True)
     run = Clocked(policy, training, stages=1, seed=0)
     boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
     with tempfile.TemporaryDirectory() as folder:

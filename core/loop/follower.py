@@ -27,7 +27,7 @@ def follow(session: Session) -> int:
     """Take part in every stage; return the exit status, as the worker does: 0 done, 3 stopped."""
     torch.set_num_threads(THREADS)
     spec = session.spec
-    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)
+    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
     training = make_training(policy, suite + test, session)
     lacking = stages_to_train(session)

@@ -40,7 +40,7 @@ def run(session: Session, recorder: Recorder) -> None:
     """Run the whole session from where it stands. Raises Stopped if it is asked to stop, AwaitsProposal if a person has to decide."""
     torch.set_num_threads(THREADS)
     spec = session.spec
-    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks)
+    policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
     training = make_training(policy, suite + test, session)
     engineer = spec.engineer.build(spec.models(policy))

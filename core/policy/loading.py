@@ -10,14 +10,17 @@ from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 
 
-def load_policy(name: str, language: LanguageSettings | None = None, seed: int = 0, family: Family = LAKE) -> Policy:
+def load_policy(
+    name: str, language: LanguageSettings | None = None, seed: int = 0, family: Family = LAKE, *, to_train: bool = False
+) -> Policy:
     """A model that answers the tasks of ``family``: a lab model (named as :func:`frozenlab.policy.folders.policy_folder` reads it); with
     ``language``, a Hugging Face model.
 
-    ``seed`` is that of fresh adapters. Raises PolicyError.
+    ``seed`` is that of fresh adapters; ``to_train``: whether training follows, as for
+    :meth:`frozenlab.policy.language.policy.HFPolicy.load`. Raises PolicyError.
     """
     if language is None:
         return LabPolicy.load(policy_folder(name), family)
     from frozenlab.policy.language.policy import HFPolicy  # with it come PEFT and accelerate, which the lab model has no use for
 
-    return HFPolicy.load(name, language, seed, family)
+    return HFPolicy.load(name, language, seed, family, to_train=to_train)

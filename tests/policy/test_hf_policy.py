@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import torch
+from accelerate import PartialState
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from frozenlab.engineer.dialects.plain import answer_of, answer_schema, conversation, parse_answer, render_request
@@ -119,6 +121,34 @@ def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model:
     assert greedy(trained) != greedy(policy)
     with trained.before_training() as base:
         assert greedy(base) == greedy(policy)
+
+
+def test_only_what_is_trained_takes_float32(tiny_model: Path) -> None:
+    def dtype(to_train: bool, **fields: object) -> torch.dtype:
+        return next(HFPolicy.load(str(tiny_model), settings(dtype="bfloat16", **fields), to_train=to_train).model.parameters()).dtype
+
+    assert dtype(to_train=True) == torch.float32, "all its weights are trained"
+    assert dtype(to_train=False) == torch.bfloat16, "half of the memory for a measurement"
+    assert dtype(to_train=True, lora=Lora(rank=4)) == torch.bfloat16, "the base of adapters is not trained"
+
+
+def test_processes_wait_for_each_other_as_long_as_answers_take(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict] = []
+    state = PartialState
+
+    def begun(**how: object) -> PartialState:
+        asked.append(how)
+        return state(**how)
+
+    monkeypatch.setattr("frozenlab.policy.language.policy.PartialState", begun)
+    HFPolicy.load(str(tiny_model), settings(), to_train=True)
+    assert asked[0]["timeout"] >= timedelta(hours=2)
+
+
+def test_a_model_without_anything_to_train_is_refused(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.policy.language.policy.get_peft_model", lambda model, config: model.requires_grad_(requires_grad=False))
+    with pytest.raises(PolicyError, match="no weights that training could change"):
+        HFPolicy.load(str(tiny_model), settings(lora=Lora(rank=4)), to_train=True)
 
 
 def test_fresh_adapters_change_nothing_and_hang_on_the_seed(tiny_model: Path, policy: HFPolicy) -> None:

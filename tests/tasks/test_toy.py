@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+import torch
 
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
@@ -61,7 +62,7 @@ def test_the_lab_model_has_no_words_for_it() -> None:
 
 def test_a_stage_trains_on_it(tiny_adder: Path, tmp_path: Path) -> None:
     settings = TrainingSettings(steps=2, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0)
-    run = make_run(load_policy(str(tiny_adder), TINY, family=SUMS), settings, stages=1, seed=0)
+    run = make_run(load_policy(str(tiny_adder), TINY, family=SUMS, to_train=True), settings, stages=1, seed=0)
     tasks = SUMS.draw(SumConfig(), 8, seed=0)
     seen: list[tuple[dict, list[dict]]] = []
 
@@ -74,3 +75,16 @@ def test_a_stage_trains_on_it(tiny_adder: Path, tmp_path: Path) -> None:
     assert {name for figures, _ in seen for name in figures if name.startswith("valid_")} == {"valid_easy", "valid_hard"}
     assert all(set(row) == {*SUMS.columns, "reward", "training_step"} for _, rows in seen for row in rows) and len(seen[0][1]) == 16
     assert (tmp_path / "policy" / "adapter_model.safetensors").exists()
+
+    # A session may begin with these adapters: they are what it trains.
+    left = str(tmp_path / "policy")
+    policy = load_policy(left, TINY, family=SUMS, to_train=True)
+    before = {name: weight.detach().clone() for name, weight in policy.model.named_parameters() if weight.requires_grad}
+    assert before and all("lora" in name for name in before)
+    train_stage(
+        make_run(policy, settings, stages=1, seed=1), tasks, stage=0, folder=tmp_path / "on", previous=None, recorded=2,
+        report=report, stopping=lambda: False,
+    )  # fmt: skip
+    after = dict(policy.model.named_parameters())
+    assert any(not torch.equal(weight, after[name]) for name, weight in before.items())
+    assert not any(weight.requires_grad for weight in load_policy(left, TINY, family=SUMS).model.parameters()), "who only asks"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import Task
 
 Message = dict[str, str]
+LONGEST_WAIT = timedelta(hours=2)
+"""For which processes that train together wait for each other: while one writes long answers, the others stand in a collective call."""
 
 
 @dataclass
@@ -41,23 +44,26 @@ class HFPolicy:
     family: Family = LAKE
 
     @classmethod
-    def load(cls, name: str, settings: LanguageSettings, seed: int = 0, family: Family = LAKE) -> HFPolicy:
-        """The model before any training, ready to be trained: with fresh adapters, drawn by ``seed``, where the settings ask for LoRA.
+    def load(cls, name: str, settings: LanguageSettings, seed: int = 0, family: Family = LAKE, *, to_train: bool = False) -> HFPolicy:
+        """The model before any training: with fresh adapters, drawn by ``seed``, where the settings ask for LoRA.
 
         Args:
-            name: of a model on the hub, or a folder: of a model or of the adapters that a stage left.
+            name: of a model on the hub, or a folder: of a model or of the adapters that a stage left, which are then trained on.
+            to_train: whether training follows. A model that is only asked takes half of the memory where all its weights could be trained.
 
         Raises:
             PolicyError: it cannot be loaded, or its weights are no safetensors.
         """
         if (Path(name) / ADAPTER_CONFIG).is_file():
-            base, tokenizer = read_model(base_of(Path(name)), settings)
-            model = PeftModel.from_pretrained(base, name)
+            base, tokenizer = read_model(base_of(Path(name)), settings, to_train)
+            model = PeftModel.from_pretrained(base, name, is_trainable=to_train)
         else:
-            model, tokenizer = read_model(name, settings)
+            model, tokenizer = read_model(name, settings, to_train)
             if settings.lora is not None:
                 set_seed(seeds.derive(seed, "policy/adapters"))
                 model = get_peft_model(model, lora_config(settings))
+        if to_train and not any(weight.requires_grad for weight in model.parameters()):
+            raise PolicyError(f"{name} has no weights that training could change")
         ends = end_tokens(model, tokenizer)
         return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends), family)
 
@@ -158,10 +164,10 @@ def user(text: str) -> Message:
     return {"role": "user", "content": text}
 
 
-def read_model(name: str, settings: LanguageSettings) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model as it is published, with its tokenizer. Code that comes with it is never run. Raises PolicyError."""
     known = {"revision": settings.revision, "trust_remote_code": False}
-    trained_whole = settings.lora is None
+    trained_whole = to_train and settings.lora is None
     try:
         tokenizer = AutoTokenizer.from_pretrained(name, **known)
         model = AutoModelForCausalLM.from_pretrained(
@@ -178,7 +184,8 @@ def read_model(name: str, settings: LanguageSettings) -> tuple[PreTrainedModel, 
         raise PolicyError(f"{name} has a tokenizer without an end token, so it could not end an answer")
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
-    return model.to(PartialState(cpu=settings.device == "cpu").device).eval(), tokenizer
+    processes = PartialState(cpu=settings.device == "cpu", timeout=LONGEST_WAIT)  # the first one settles it, also for trainers
+    return model.to(processes.device).eval(), tokenizer
 
 
 def lora_config(settings: LanguageSettings) -> LoraConfig:
