@@ -1,18 +1,19 @@
 """Asking a chat server: vLLM, transformers serve, or a company's API.
 
-Whatever the server does, asking ends in a text or in a one-line :class:`ProposalError`: it is given some tries with growing pauses, a
-deadline for the whole answer, and a length at which we stop reading. The key is read from the environment when it is needed, written
+Whatever the server does, asking ends in a text or in a one-line :class:`ProposalError`: it is given some tries with growing pauses, one
+deadline for all of them, and a number of bytes at which we stop reading. The key is read from the environment when it is needed, written
 nowhere, and sent to hosts alone that were allowed on this machine (``hosts``).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import openai
-from openai.types.chat import ChatCompletionChunk
 
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
@@ -23,6 +24,10 @@ TRIES = 4
 """Of one request that times out, is refused for being one too many, or meets a server in trouble."""
 MOST_CHARACTERS = 100_000
 """A longer answer is no proposal."""
+LONGEST_LINE, MOST_BYTES = 4_000_000, 64_000_000
+"""Of what a server sends: a line of a stream, or all of an answer that is no stream; and everything, its idle chatter included."""
+GIVEN_UP = ("response_format", "stream_options", "seed", "temperature", "max_tokens")
+"""What a request can do without, in the order in which it is given up for a server that does not say what it refuses."""
 NO_KEY = "none"
 """What a server that asks for no key is sent in place of one."""
 OPENAI = "api.openai.com"
@@ -40,45 +45,125 @@ def ask_server(server: Server, messages: list[dict[str, str]], schema: dict[str,
     """
     asked: dict[str, Any] = {"model": server.model, "messages": messages, "temperature": server.temperature, "seed": seed}
     asked |= {"max_tokens": server.max_tokens, "stream_options": {"include_usage": True}} | in_schema(schema)
+    deadline = time.monotonic() + server.timeout
     try:
         while True:
             try:
-                return request(server, asked)
+                return request(server, asked, deadline)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as refusal:
                 asked = milder(asked, refusal)
     except openai.OpenAIError as error:
         raise ProposalError(f"{server.model} gave no answer: {in_one_line(error)}") from None
 
 
-def request(server: Server, asked: dict[str, Any]) -> Written:
-    """One answer, read as it comes. Raises OpenAIError, and ProposalError for one that takes too long or does not end, or if the server
-    may not be asked."""
-    client = connect(server)
-    deadline = time.monotonic() + server.timeout
-    written, text = Written(""), []
-    chunks: openai.Stream[ChatCompletionChunk] = client.chat.completions.create(stream=True, **asked)
-    with chunks:
-        for chunk in chunks:
-            text += [choice.delta.content for choice in chunk.choices if choice.delta.content]
-            if chunk.usage:
-                written = written._replace(tokens=chunk.usage.completion_tokens, prompt_tokens=chunk.usage.prompt_tokens)
-            if sum(map(len, text)) > MOST_CHARACTERS:
+def request(server: Server, asked: dict[str, Any], deadline: float) -> Written:
+    """One answer, read as it comes, until ``deadline`` (of ``time.monotonic``).
+
+    Raises OpenAIError, and ProposalError for an answer that breaks off, takes too long or does not end, or if the server may not be asked.
+    """
+    text = ended = ""
+    tokens = prompt_tokens = None
+    with connect(server, deadline).chat.completions.create(stream=True, **asked) as stream:
+        for event in events(server, stream.response.iter_bytes(), deadline):
+            if "error" in event and not event.get("choices"):
+                raise ProposalError(f"{server.model} gave no answer: the server reported an error in the middle of it")
+            for said, reason in choices_of(event):
+                text, ended = text + said, reason or ended
+            written, read = usage_of(event)
+            tokens, prompt_tokens = written or tokens, read or prompt_tokens
+            if len(text) > MOST_CHARACTERS:
                 raise ProposalError(f"{server.model} did not end: more than {MOST_CHARACTERS:,} characters")
-            if time.monotonic() > deadline:
-                raise ProposalError(f"{server.model} was not done after {server.timeout:g} s")
-    return written._replace(text="".join(text), cost=server.cost(written.prompt_tokens, written.tokens))
+    if ended in ENDS:
+        raise ProposalError(f"{server.model} {ENDS[ended]}")
+    return Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
 
 
-def connect(server: Server) -> openai.OpenAI:
-    """What asks the server, and no other one: redirections are not followed, and a proxy is used for encrypted connections only. Raises
-    ProposalError if the server may not be asked."""
+ENDS = {
+    "length": "did not end: the server cut its answer off at the longest length",
+    "content_filter": "gave no answer: a filter of the server stopped it",
+    "refusal": "declined to answer",
+}
+"""Why an answer is none, by the reason that servers give for its end."""
+
+
+def events(server: Server, received: Iterator[bytes], deadline: float) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a stream of server-sent events, or the one of a server that does not stream. What is none is left out.
+
+    Raises ProposalError if the server sends too much, or goes on after ``deadline``, be it with nothing but comments that keep the
+    connection alive.
+    """
+    rest, total = b"", 0
+    for piece in unbroken(server, received):
+        total += len(piece)
+        *lines, rest = (rest + piece).split(b"\n")
+        if total > MOST_BYTES or len(rest) > LONGEST_LINE:
+            raise ProposalError(f"{server.model} did not end: more than {total // 1_000_000} million bytes")
+        if time.monotonic() > deadline:
+            raise ProposalError(f"{server.model} was not done after {server.timeout:g} s")
+        for line in lines:
+            yield from objects_in(line)
+    yield from objects_in(rest)
+
+
+def unbroken(server: Server, received: Iterator[bytes]) -> Iterator[bytes]:
+    """What is received, until the end. Raises ProposalError if the connection breaks, with whatever the HTTP library beneath calls that."""
+    try:
+        yield from received
+    except Exception as error:
+        how = "it took too long" if "Timeout" in type(error).__name__ else "the connection broke"
+        raise ProposalError(f"{server.model} gave no answer: {how}") from None
+
+
+def objects_in(line: bytes) -> Iterator[dict[str, Any]]:
+    """The object of a line ``data: {...}``, or of a line that is nothing but an object."""
+    try:
+        found = json.loads(line.removeprefix(b"data:"))
+    except ValueError:  # a comment, the name of an event, [DONE], an empty line, or broken
+        return
+    if isinstance(found, dict):
+        yield found
+
+
+def choices_of(event: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The text of each choice of an event, and the reason for its end, empty where there is none. Servers leave out, or set to null,
+    whatever they like."""
+    choices = event.get("choices")
+    for choice in choices if isinstance(choices, list) else ():
+        if not isinstance(choice, dict):
+            continue
+        message = choice.get("delta") or choice.get("message")
+        message = message if isinstance(message, dict) else {}
+        content, reason = message.get("content"), choice.get("finish_reason")
+        parts = content if isinstance(content, list) else [content]
+        texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+        said = "".join(text for text in texts if isinstance(text, str))
+        yield said, "refusal" if message.get("refusal") else reason if isinstance(reason, str) else ""
+
+
+def usage_of(event: dict[str, Any]) -> tuple[int | None, int | None]:
+    """Tokens of the answer and of the prompt, as far as the event tells them."""
+    usage = event.get("usage")
+    counts = (usage.get(name) for name in ("completion_tokens", "prompt_tokens")) if isinstance(usage, dict) else (None, None)
+    written, read = (count if isinstance(count, int) and count >= 0 else None for count in counts)
+    return written, read
+
+
+def connect(server: Server, deadline: float) -> openai.OpenAI:
+    """What asks the server, and no other one, until ``deadline``: redirections are not followed, and a proxy is used for encrypted
+    connections only. Raises ProposalError if the server may not be asked."""
     if reason := hosts.refusal(server):
         raise ProposalError(f"{server.model} was not asked: {reason}")
+
+    def in_time(request: Any) -> None:
+        """Every try has the time that is left for all of them."""
+        left = max(deadline - time.monotonic(), 0.001)
+        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), left)
+
     foreign = hosts.host_of(server) != OPENAI
     transport = openai.DefaultHttpxClient(
         follow_redirects=False,
         trust_env=server.base_url.startswith("https:"),
-        event_hooks={"request": [only_what_is_needed] if foreign else []},
+        event_hooks={"request": [in_time, *([only_what_is_needed] if foreign else [])]},
     )
     return openai.OpenAI(
         base_url=server.base_url,
@@ -97,13 +182,17 @@ def only_what_is_needed(request: Any) -> None:
 
 
 def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, Any]:
-    """The request without what the server refused. Servers differ in what they know: some name the parameter, one that names none is
-    taken to know no schemas. Raises the refusal where nothing is left to give up."""
-    optional = {"max_tokens", "temperature", "seed", "stream_options", "response_format"} & set(asked)
-    named = next((name for name in optional if (refusal.param or "").split(".")[0] == name), "response_format")
-    if named not in optional:
+    """The request without what the server refused. Servers differ in what they know: some name the parameter, for others one after the
+    other is given up. JSON without a schema is tried between a schema and nothing. Raises the refusal where nothing is left to give up."""
+    param = (refusal.param or "").split(".")[0]
+    if param and param not in GIVEN_UP:
+        raise refusal
+    named = param if param in asked else next((name for name in GIVEN_UP if name in asked), None)
+    if named is None:
         raise refusal
     rest = {name: value for name, value in asked.items() if name != named}
+    if named == "response_format" and asked[named]["type"] == "json_schema":
+        return rest | {"response_format": {"type": "json_object"}}
     return rest | ({"max_completion_tokens": asked["max_tokens"]} if named == "max_tokens" else {})
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -58,7 +61,7 @@ def test_a_good_answer_is_used_and_paid_for(serve: Callable[..., Any]) -> None:
 def test_a_server_without_schemas_is_asked_without(serve: Callable[..., Any]) -> None:
     server = serve(knows_no_schema)
     assert asked(server).kept_because is None
-    assert ["response_format" in request for request in server.seen] == [True, False]
+    assert [request.get("response_format", {}).get("type") for request in server.seen] == ["json_schema", "json_object", None]
 
 
 def refuses(*names: str) -> Behaviour:
@@ -86,7 +89,7 @@ def test_what_a_server_does_not_know_is_asked_otherwise_or_not_at_all(serve: Cal
 def test_a_request_that_is_refused_as_a_whole_ends(serve: Callable[..., Any]) -> None:
     server = serve(refuses("messages"))
     assert "the server answered 400" in (asked(server).kept_because or "")
-    assert len(server.seen) == 4, "with and without a schema, twice"
+    assert len(server.seen) == 2, "once in each attempt: without messages there is nothing to ask"
 
 
 def test_a_bad_answer_is_shown_to_the_model_with_what_is_wrong(serve: Callable[..., Any]) -> None:
@@ -94,6 +97,91 @@ def test_a_bad_answer_is_shown_to_the_model_with_what_is_wrong(serve: Callable[.
     assert asked(server).kept_because is None
     said, complaint = server.seen[1]["messages"][1:]
     assert said["content"] == GOOD[:60] and "no complete JSON object" in complaint["content"]
+
+
+def test_a_server_that_does_not_say_what_it_refuses_is_asked_for_less_and_less(serve: Callable[..., Any]) -> None:
+    def knows_only_the_model(server: Server, request: dict[str, Any]) -> None:
+        (says(GOOD) if set(request) <= {"model", "messages", "stream", "max_tokens", "max_completion_tokens"} else fails(400))(
+            server, request
+        )
+
+    server = serve(knows_only_the_model)
+    assert asked(server).kept_because is None
+    assert len(server.seen) == 6, "schema, JSON, usage, seed and temperature are given up one after the other"
+
+
+def sends(*lines: str, kind: str = "text/event-stream") -> Behaviour:
+    """A server that sends these lines, whatever they are."""
+
+    def send(server: Server, _: dict[str, Any]) -> None:
+        server.send_response(200)
+        server.send_header("Content-Type", kind)
+        server.end_headers()
+        server.wfile.write("".join(f"{line}\n" for line in lines).encode())
+
+    return send
+
+
+def event(**choice: Any) -> str:
+    return "data: " + json.dumps({"id": "1", "object": "chat.completion.chunk", "choices": [{"index": 0} | choice]})
+
+
+WHOLE = {"choices": [{"index": 0, "message": {"role": "assistant", "content": GOOD}, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        sends(": OPENROUTER PROCESSING", event(delta={"content": GOOD}), "data: [DONE]"),
+        sends('data: {"choices": null}', event(delta=None), event(delta={"content": GOOD})),
+        sends('data: "just a string"', "data: {broken", event(delta={"content": [{"type": "text", "text": GOOD}]})),
+        sends(json.dumps(WHOLE), kind="application/json"),
+        sends(json.dumps(WHOLE | {"usage": {"completion_tokens": "many", "prompt_tokens": None}}), kind="application/json"),
+    ],
+    ids=["comments", "nulls", "parts", "no-stream", "odd-usage"],
+)
+def test_odd_answers_are_read(serve: Callable[..., Any], script: Behaviour) -> None:
+    record = asked(serve(script))
+    assert record.kept_because is None and record.attempts[0].raw == GOOD
+
+
+def chatters(line: str, pause: float) -> Behaviour:
+    """A server that sends a piece of a line again and again, and never an answer."""
+
+    def chatter(server: Server, _: dict[str, Any]) -> None:
+        server.send_response(200)
+        server.send_header("Content-Type", "text/event-stream")
+        server.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                server.wfile.write(line.encode())
+                time.sleep(pause)
+
+    return chatter
+
+
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        (sends(event(delta={"content": GOOD[:50]}, finish_reason="length")), "cut its answer off"),
+        (sends(event(delta={}, finish_reason="content_filter")), "a filter of the server stopped it"),
+        (sends(event(delta={"refusal": "I cannot help with that."})), "declined to answer"),
+        (sends(event(delta={"content": GOOD[:50]}), f'data: {{"error": {{"message": "{KEY}"}}}}'), "reported an error in the middle"),
+        (chatters(": OPENROUTER PROCESSING\n\n", 0.02), "was not done after 1 s"),
+        (chatters("x" * 100_000, 0.0), "did not end"),
+    ],
+    ids=["length", "filter", "refusal", "error", "comments", "endless"],
+)
+def test_what_is_no_answer_ends_soon_and_with_its_reason(serve: Callable[..., Any], script: Behaviour, why: str) -> None:
+    tracemalloc.start()
+    began = time.monotonic()
+    record = asked(serve(script), timeout=1.0)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert record.config_after == CONFIG and why in (record.kept_because or "")
+    assert KEY not in record.model_dump_json()
+    assert time.monotonic() - began < 10, "two attempts of a second each"
+    assert most < 100e6
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
@@ -126,7 +214,7 @@ def test_whatever_the_server_does_the_config_is_kept_with_the_reason(serve: Call
 
 
 def test_no_server_is_a_reason_too() -> None:
-    engineer = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="m", timeout=2)
+    engineer = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="m", timeout=10)
     record = ask(engineer.build(Models("")), CONTEXT, CONFIG, USUAL, seed=1)
     assert "there is no connection to the server" in (record.kept_because or "")
 

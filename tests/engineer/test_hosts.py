@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,16 +42,16 @@ def test_a_spec_names_no_other_secret(name: str) -> None:
 def test_a_key_goes_nowhere_unasked(server: type[Server]) -> None:
     asked = settings(server.url)
     with pytest.raises(ProposalError, match="has not been allowed on this machine"):
-        request(asked, {"model": "m", "messages": []})
+        request(asked, {"model": "m", "messages": []}, time.monotonic() + 20)
     assert not server.seen, "not even a request without the key"
     hosts.allow(hosts.host_of(asked))
-    assert request(asked, {"model": "m", "messages": []}).text == "{}"
+    assert request(asked, {"model": "m", "messages": []}, time.monotonic() + 20).text == "{}"
     assert server.keys == [f"Bearer {KEY}"]
 
 
 def test_a_server_on_this_machine_that_gets_no_key_needs_no_leave(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FROZENLAB_API_KEY")
-    assert request(settings(server.url), {"model": "m", "messages": []}).text == "{}"
+    assert request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20).text == "{}"
     assert KEY not in str(server.keys)
     assert not hosts.allowed(settings("https://api.example/v1")), "any other host is asked about all the same: it would read the prompts"
 
@@ -106,7 +107,7 @@ def test_a_redirection_is_not_followed(server: type[Server]) -> None:
         hosts.allow(hosts.host_of(settings(first.url)))
         hosts.allow(hosts.host_of(settings(server.url)))
         with pytest.raises(Exception, match="307"):
-            request(settings(first.url), {"model": "m", "messages": []})
+            request(settings(first.url), {"model": "m", "messages": []}, time.monotonic() + 20)
     assert first.keys and not server.seen
 
 
@@ -116,7 +117,7 @@ def test_what_the_environment_says_of_openai_stays_here(server: type[Server], mo
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: secret")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    request(settings(server.url), {"model": "m", "messages": []})
+    request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20)
     (headers,) = server.headers_seen
     assert not {"openai-organization", "openai-project", "x-gateway", "x-stainless-os"} & {name.lower() for name in headers}
 
