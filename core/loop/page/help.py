@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
-from frozenlab.tasks.mixed.members import MEMBERS
+from frozenlab.tasks import families
+from frozenlab.tasks.mixed.family import MIXED
 from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import glossary, markup, nav, sessions, theme
 
@@ -30,7 +31,8 @@ def page() -> None:
     theme.question("How does the lab work?", "One loop, one kind of board, and a few words. Nothing here needs to be known beforehand.")
     markup.styles()
     the_loop()
-    for tab, family in zip(st.tabs([family.name.capitalize() for family in MEMBERS]), MEMBERS, strict=True):
+    with_rules = [family for family in families.FAMILIES if family is not MIXED]  # the families that it mixes have theirs
+    for tab, family in zip(st.tabs([family.name.capitalize() for family in with_rules]), with_rules, strict=True):
         with tab:
             view_of(family).rules()
     the_words()
