@@ -104,7 +104,7 @@ def test_a_class_has_boards_of_its_own_and_a_table_of_results(app: App, page: Pa
     expect(page.get_by_test_id("stDataFrame")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).click()
-    assert download.value.path().read_text() == "learner,boards-1\nAda,✓ 1 try\n"
+    assert download.value.path().read_text() == "learner,Board 1\nAda,✓ 1 try\n"
     with page.expect_download() as sheet:
         page.get_by_role("button", name="Sheet to print").click()
     assert "Conflict-Based Search" in sheet.value.path().read_text(encoding="utf-8")
