@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -75,19 +75,11 @@ class Clocked(LanguageGRPORun):
         super().__init__(*arguments, **named)
         self.steps: list[dict[str, float]] = []
 
-    def trainer(self, folder: Path) -> GRPOTrainer:
-        trainer = super().trainer(folder)
-        trainer._generate_single_turn = self.clocked(trainer._generate_single_turn)
-        return trainer
-
-    def clocked(self, write: Callable[..., Any]) -> Callable[..., Any]:
-        def timed(*arguments: Any, **named: Any) -> Any:
-            began = now()
-            written = write(*arguments, **named)
-            self.steps[-1] |= {"writing": now() - began, "tokens": sum(map(len, written[0]))}
-            return written
-
-        return timed
+    def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
+        began = now()
+        written = super().rollout(prompts, trainer)
+        self.steps[-1] |= {"writing": now() - began, "tokens": sum(map(len, written["completion_ids"]))}
+        return written
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
         super().on_step_begin(args, state, control, **named)
@@ -137,7 +129,7 @@ def run_stage(spec: SessionSpec) -> dict[str, Any]:
     run = Clocked(policy, training, stages=1, seed=0)
     boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
     with tempfile.TemporaryDirectory() as folder:
-        run.start_engine(boards, Path(folder) / "trainer")
+        run.start_engine()
         ready = now()
         if torch.cuda.is_available():
             torch.cuda.reset_peak_memory_stats()

@@ -20,7 +20,6 @@ from frozenlab.jobs.environment import THREADS
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import on_hub, policy_folder, weights_file
 from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.language.writers import own_engine
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Sampling
 
@@ -55,7 +54,9 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
     family = task.family
     policy = load_policy(task.policy, task.language, family=family)
     if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
-        policy.writer = own_engine(policy.model, policy.tokenizer, policy.settings.context, policy.settings.vllm.memory)
+        from frozenlab.policy.language.engines import engine_for  # with it comes vLLM
+
+        policy.writer = engine_for(policy.model, policy.settings)
     suite = family.open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
     note("planning", 0, len(suite.tasks))
     began = time.time()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from frozenlab.policy.lab.policy import LabPolicy
     from frozenlab.policy.language.policy import HFPolicy
 
+USUAL_THOUGHTS = 4096
+"""Tokens, of a model that thinks."""
 LAB_TEMPERATURE, LANGUAGE_TEMPERATURE = 0.5, 0.7
 """The usual temperatures of a proposal: of the lab model, and of a language model."""
 
@@ -28,6 +31,8 @@ class ModelEngineer(EngineerSpec):
     """Sampling temperature of a proposal; None: 0.5 for a lab model, 0.7 for a language model."""
     max_tokens: Annotated[int, Field(ge=64, le=65_536)] = 4096
     """The longest answer of a language model. The lab model's answer ends with the grammar."""
+    thoughts: Annotated[int, Field(ge=0, le=65_536)] | None = None
+    """Tokens that a language model may think aloud before it answers; None: 4,096 where it thinks about boards too, else none."""
     guidance: bool = True
     """Whether a language model is given the paper's two lessons. The lab dialect has no words for them."""
     asks_itself: Annotated[int, Field(ge=0, le=400, exclude_if=lambda tasks: tasks == 0)] = 0
@@ -61,6 +66,9 @@ class ModelEngineer(EngineerSpec):
 
         def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
             with borrow() as model:
-                return Written(*model.reply(messages, schema, limit=self.max_tokens, temperature=temperature, seed=seed))
+                settings = model.settings
+                thoughts = (USUAL_THOUGHTS if settings.thinking else 0) if self.thoughts is None else self.thoughts
+                sampling = replace(model.sampling(seed), temperature=temperature)
+                return Written(*model.reply(messages, schema, limit=self.max_tokens, thoughts=thoughts, sampling=sampling))
 
         return LanguageEngineer(reply, self.kind, self.guidance)

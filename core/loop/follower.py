@@ -29,7 +29,7 @@ def follow(session: Session) -> int:
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
-    training = make_training(policy, suite + test, session)
+    training = make_training(policy, spec)
     lacking = stages_to_train(session)
     for stage in range(spec.stages):
         environment = awaited(partial(session.environment, stage))

@@ -42,7 +42,7 @@ def run(session: Session, recorder: Recorder) -> None:
     spec = session.spec
     policy = load_policy(spec.policy, spec.language, spec.seed, spec.tasks, to_train=True)
     suite, test = suites_of(spec)
-    training = make_training(policy, suite + test, session)
+    training = make_training(policy, spec)
     engineer = spec.engineer.build(spec.models(policy))
     config = spec.initial_config
     lacking = stages_to_train(session)
@@ -131,13 +131,11 @@ def keep_config(stage: int, reason: GenerationError, session: Session, recorder:
     return kept.config_after
 
 
-def make_training(policy: Policy, boards: list[Task], session: Session) -> StageRun:
-    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on, on boards like
-    these too."""
-    spec = session.spec
+def make_training(policy: Policy, spec: SessionSpec) -> StageRun:
+    """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on."""
     training = make_run(policy, spec.training, stages=spec.stages, seed=spec.seed)
     if isinstance(training, LanguageGRPORun):
-        training.start_engine(boards, session.stage_dir(0) / "trainer")
+        training.start_engine()
     return training
 
 
@@ -169,17 +167,17 @@ def train(training: StageRun, boards: list[Task], stage: int, lacking: dict[int,
 
 
 def validate(policy: Policy, suite: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
-    """Greedy plans on every validation board; stage None is the base, before training."""
+    """Plans for every validation board; stage None is the base, before training."""
     if not is_whole(session.validation(stage), suite):
         recorder.phase("baseline" if stage is None else "validating", stage)
-        recorder.validated(stage, greedy_plans(policy, suite, recorder))
+        recorder.validated(stage, measured_plans(policy, suite, session.spec, recorder))
 
 
 def measure(policy: Policy, test: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
-    """Greedy plans on every test board. They are for results only and never part of a context."""
+    """Plans for every test board. They are for results only and never part of a context."""
     if not is_whole(session.test(stage), test):
         recorder.phase("baseline" if stage is None else "testing", stage)
-        recorder.tested(stage, greedy_plans(policy, test, recorder))
+        recorder.tested(stage, measured_plans(policy, test, session.spec, recorder))
 
 
 def is_whole(table: pd.DataFrame | None, boards: list[Task]) -> bool:
@@ -187,14 +185,14 @@ def is_whole(table: pd.DataFrame | None, boards: list[Task]) -> bool:
     return not boards or (table is not None and table["board_id"].nunique() == len(boards))
 
 
-def greedy_plans(policy: Policy, boards: list[Task], recorder: Recorder) -> pd.DataFrame:
-    """One row per board. Raises Stopped if the session is asked to stop."""
+def measured_plans(policy: Policy, boards: list[Task], spec: SessionSpec, recorder: Recorder) -> pd.DataFrame:
+    """One plan for each board, one row each; where plans are drawn, by the same seed at every stage. Raises Stopped if asked to stop."""
 
     def progress(done: int) -> None:
         recorder.fraction(done / len(boards))
         recorder.stop_if_asked()
 
-    return evaluate(policy, boards, on_progress=progress)
+    return evaluate(policy, boards, policy.sampling(seeds.derive(spec.seed, "stage/measured")), progress)
 
 
 def propose(engineer: Engineer, context: Context, config: Config, session: Session, recorder: Recorder) -> ProposalRecord:

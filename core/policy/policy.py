@@ -37,6 +37,10 @@ class Sampling:
     completions: int = 1
     """Answers to each task."""
     seed: int = 0
+    top_p: float = 1.0
+    """Of a language model: a token is drawn from the likeliest ones whose probabilities together reach this."""
+    top_k: int = 0
+    """Of a language model: a token is drawn from this many of the likeliest; 0: from all."""
     batch_size: int | None = None
     """Answers that are written at once; None: as many as the policy finds best."""
 
@@ -63,6 +67,10 @@ class Policy(Protocol):
 
     def limit(self, task: Task) -> int:
         """The most tokens that its answer to a task may take, the end token included."""
+        ...
+
+    def sampling(self, seed: int) -> Sampling:
+        """How it answers where it is measured; draws, if there are any, come from ``seed``."""
         ...
 
     def completion(self, ids: Sequence[int]) -> Completion:

@@ -32,6 +32,24 @@ class Vllm(Strict):
     """colocate: the part of the GPU's memory that the engine takes."""
     sleep: bool = True
     """colocate: the engine gives its memory back while the policy learns. Only GPUs can."""
+    largest_weight: Annotated[float, Field(ge=1, le=100)] | None = 2.0
+    """Engine and trainer round differently, so they give a token slightly different probabilities. In training each token counts by their
+    ratio (importance sampling), cut off here; None: each counts once."""
+
+
+class Decoding(Strict):
+    """How a token is chosen where a model is measured."""
+
+    temperature: Annotated[float, Field(ge=0, le=2)] = 0.0
+    """0 takes the likeliest token."""
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Drawn from the likeliest tokens whose probabilities together reach this."""
+    top_k: Annotated[int, Field(ge=0, le=10_000)] = 0
+    """Drawn from this many of the likeliest tokens; 0: from all."""
+
+
+THOUGHTFUL = Decoding(temperature=0.6, top_p=0.95, top_k=20)
+"""What Qwen3's card asks for while it thinks: greedy thoughts run in circles until they are cut off."""
 
 
 class Launcher(Strict):
@@ -51,8 +69,8 @@ class LanguageSettings(Strict):
 
     revision: Annotated[str, Field(max_length=100)] | None = None
     """Branch, tag or commit of the model on its hub."""
-    dtype: Literal["bfloat16", "float32"] = "bfloat16"
-    """Number format of the computation. Trained weights are always float32."""
+    dtype: Literal["bfloat16", "float16", "float32"] = "bfloat16"
+    """Number format of the computation. float16 is for GPUs before Ampere (T4, V100, RTX 20). Trained weights are always float32."""
     device: Literal["auto", "cpu"] = "auto"
     lora: Lora | None = Lora()
     """None trains every weight."""
@@ -64,11 +82,18 @@ class LanguageSettings(Strict):
     """Whether the chat template lets the model think before it answers."""
     max_tokens: Annotated[int, Field(ge=8, le=65_536, title="Longest answer")] = 1024
     """The longest answer to a board, in tokens, thoughts included. A longer one is cut off and counts as truncated."""
+    decoding: Decoding | None = None
+    """How it answers where it is measured (validation, test, benchmark); None: greedily, or while it thinks as Qwen3's card asks."""
     context: Annotated[int, Field(ge=256, le=262_144)] = 16_384
     """Tokens that prompt and answer may have together."""
     vllm: Vllm | None = Vllm()
     """None: the transformers library writes, much slower, with nothing else to install."""
     launcher: Launcher = Launcher()
+
+    @property
+    def measured(self) -> Decoding:
+        """How it answers where it is measured."""
+        return self.decoding or (THOUGHTFUL if self.thinking else Decoding())
 
     @model_validator(mode="before")
     @classmethod

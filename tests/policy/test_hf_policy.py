@@ -100,7 +100,7 @@ def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
     for seed in range(8):
         context, config = of_sizes(seed)
         asked = conversation(render_request(context), None), answer_schema(context)
-        text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, temperature=0.7, seed=seed)
+        text, tokens, prompt_tokens = policy.reply(*asked, limit=3000, thoughts=0, sampling=Sampling(0.7, seed=seed))
         assert tokens < 3000 and prompt_tokens > 500
         answer_of(LAKE).model_validate_json(text)
         assert list(json.loads(text)) == ["rationale", "claims", "preserved", "cells"], "the rationale comes first"
@@ -113,7 +113,33 @@ def test_under_a_schema_even_noise_is_a_proposal(policy: HFPolicy) -> None:
 def test_a_prompt_that_leaves_no_room_is_refused(tiny_model: Path) -> None:
     narrow = HFPolicy.load(str(tiny_model), settings(context=1100))
     with pytest.raises(ValueError, match=r"tokens: of a context of 1100 that leaves too few"):
-        narrow.reply([user("why? " * 200)], {"type": "object"}, limit=1000, temperature=0.7, seed=0)
+        narrow.reply([user("why? " * 200)], {"type": "object"}, limit=1000, thoughts=0, sampling=Sampling(0.7))
+
+
+def test_an_engineer_may_think_first_and_still_ends_in_json(tiny_model: Path) -> None:
+    policy = HFPolicy.load(str(tiny_model), settings(thinking=True))
+    schema = {"type": "object", "properties": {"size": {"enum": [3, 4]}}, "required": ["size"], "additionalProperties": False}
+    asked = [user("Which size?")], schema
+    sampling = Sampling(0.7, seed=1)
+    text, tokens, _ = policy.reply(*asked, limit=100, thoughts=30, sampling=sampling)
+    thought, answer = text.split("</think>")
+    assert thought.startswith("<think>\n") and len(policy.tokens(thought)) > 4
+    assert json.loads(answer) in ({"size": 3}, {"size": 4})
+    assert tokens > len(policy.tokens(answer)) + 4, "thoughts are counted"
+    assert "think" not in policy.reply(*asked, limit=100, thoughts=0, sampling=sampling)[0]
+    with pytest.raises(PolicyError, match="leaves too few"):
+        policy.reply(*asked, limit=100, thoughts=7990, sampling=sampling)
+
+
+def test_where_it_is_measured_it_draws_as_its_card_asks(tiny_model: Path, policy: HFPolicy) -> None:
+    assert policy.sampling(5) == Sampling(0.0, seed=5), "greedy, where it does not think"
+    thinking = HFPolicy.load(str(tiny_model), settings(thinking=True))
+    assert thinking.sampling(5) == Sampling(0.6, seed=5, top_p=0.95, top_k=20)
+    named = HFPolicy.load(str(tiny_model), settings(thinking=True, decoding={"temperature": 0.7, "top_k": 3}))
+    assert named.sampling(5) == Sampling(0.7, seed=5, top_k=3)
+    likeliest = policy.answer(TASKS, Sampling(1.5, seed=1, top_k=1))
+    assert likeliest == policy.answer(TASKS) != policy.answer(TASKS, Sampling(1.5, seed=1))
+    assert policy.answer(TASKS, Sampling(1.5, seed=1, top_p=1e-6)) == likeliest
 
 
 def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model: Path, policy: HFPolicy) -> None:

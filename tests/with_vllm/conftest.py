@@ -32,12 +32,11 @@ if find_spec("vllm"):
     import torch
     import vllm
     import vllm._custom_ops as ops
-    from trl.generation import vllm_generation
     from vllm.triton_utils import dispatcher
 
     torch.set_num_threads(1)
     # Otherwise oneDNN packs the weights at the start, and none can be loaded into them afterwards.
     ops._supports_onednn = False
     # Compiling takes longer than all the tests.
-    vllm_generation.LLM = functools.partial(vllm.LLM, enforce_eager=True)
+    vllm.LLM = functools.partial(vllm.LLM, enforce_eager=True)
     dispatcher._rebind_kernels = functools.partial(rebind_without_llvmlite, rebind=dispatcher._rebind_kernels)

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -20,8 +19,9 @@ from trl.generation.vllm_client import VLLMClient
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.lake.instance import Instance
 from frozenlab.loop.store import SessionStore
+from frozenlab.policy.language.engines import Served
 from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.language.writers import VllmWriter
+from frozenlab.policy.policy import Sampling
 from frozenlab.policy.settings import LanguageSettings
 from tests.language_sessions import tiny_spec
 from tests.running import finish
@@ -58,16 +58,19 @@ def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         server.terminate()
 
 
-def test_trls_client_writes_under_a_schema(url: str, tiny_model: Path) -> None:
+def test_trls_client_writes_under_a_schema(url: str, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the policy's engine is a server; its weights are not exchanged here, for which NCCL and a GPU are needed."""
-    client = VLLMClient(base_url=url.removesuffix("/v1"))
-    writer = VllmWriter(SimpleNamespace(mode="server", vllm_client=client, sync_weights=lambda: None))  # type: ignore[arg-type]
+    monkeypatch.setattr(VLLMClient, "init_communicator", lambda *_, **__: None)
     policy = HFPolicy.load(str(tiny_model), LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=8000))
-    policy.writer = writer
+    policy.writer = Served(policy.model, url.removesuffix("/v1"))
+    monkeypatch.setattr(policy.writer, "refresh", lambda: None)
     assert all(completion.text.startswith("Agent 0:") for [completion] in policy.answer(list(map(Instance.unsolved, boards()[:3]))))
     schema = {"type": "object", "properties": {"size": {"enum": [3, 4]}}, "required": ["size"], "additionalProperties": False}
-    text, *_ = policy.reply([{"role": "user", "content": "Which size?"}], schema, limit=100, temperature=0.7, seed=0)
+    text, *_ = policy.reply([{"role": "user", "content": "Which size?"}], schema, limit=100, thoughts=0, sampling=Sampling(0.7))
     assert json.loads(text) in ({"size": 3}, {"size": 4})
+    drawn = policy.answer(list(map(Instance.unsolved, boards()[:3])), Sampling(1.0, completions=4, seed=2))
+    assert all(len({completion.text for completion in group}) > 1 for group in drawn), "one seed, and yet different answers"
+    assert drawn == policy.answer(list(map(Instance.unsolved, boards()[:3])), Sampling(1.0, completions=4, seed=2))
 
 
 def test_a_session_is_engineered_by_a_real_server(url: str, tiny_model: Path, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from benchmarks.gpu_stage import SHAPES, build_model, run_stage, spec_of
 from frozenlab.lake.instance import Instance
+from frozenlab.policy.language.engines import engine_for
 from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.language.writers import own_engine
 from frozenlab.policy.policy import Sampling
 from frozenlab.policy.settings import LanguageSettings
 from tests.tiny_models import boards
@@ -18,7 +18,7 @@ def test_a_model_that_is_only_measured_has_its_own_engine(tiny_model: Path) -> N
     settings = LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=2000)
     policy, tasks = HFPolicy.load(str(tiny_model), settings), [Instance.unsolved(board) for board in boards()[:8]]
     by_transformers = policy.answer(tasks)
-    policy.writer = own_engine(policy.model, policy.tokenizer, settings.context, 0.3)
+    policy.writer = engine_for(policy.model, settings)
     by_vllm = policy.answer(tasks)
     for [ours], [theirs] in zip(by_transformers, by_vllm, strict=True):
         assert ours.finished and theirs.finished

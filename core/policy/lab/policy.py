@@ -88,6 +88,9 @@ class LabPolicy:
     def limit(self, task: Task) -> int:
         return self.dialect.limit(task)
 
+    def sampling(self, seed: int) -> Sampling:
+        return GREEDY
+
     def completion(self, ids: Sequence[int]) -> Completion:
         """Its text is words separated by spaces."""
         finished = ids[-1] == self.tokenizer.eos_token_id

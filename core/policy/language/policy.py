@@ -27,6 +27,8 @@ from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import Task
 
 Message = dict[str, str]
+THINK, THOUGHT = "<think>", "</think>"
+"""What Qwen3 and its like write before and after their thoughts."""
 LONGEST_WAIT = timedelta(hours=2)
 """For which processes that train together wait for each other: while one writes long answers, the others stand in a collective call."""
 
@@ -75,6 +77,10 @@ class HFPolicy:
     def limit(self, task: Task) -> int:
         return self.settings.max_tokens
 
+    def sampling(self, seed: int) -> Sampling:
+        how = self.settings.measured
+        return Sampling(how.temperature, seed=seed, top_p=how.top_p, top_k=how.top_k)
+
     def completion(self, ids: Sequence[int]) -> Completion:
         finished = ids[-1] in self.ends
         return Completion(self.tokenizer.decode(ids, skip_special_tokens=True).strip(), len(ids), finished)
@@ -92,15 +98,15 @@ class HFPolicy:
         asked = [self.prompt_ids([user(prompt)]) for prompt in prompts]
         order = sorted(range(len(asked)), key=lambda i: len(asked[i]))  # so that little of a batch is padding
         answers: list[list[Completion]] = [[] for _ in asked]
-        stride = sampling.batch_size or self.writer.together(self.settings.max_tokens)
+        stride = max(1, (sampling.batch_size or self.writer.together(self.settings.max_tokens)) // sampling.completions)
+        self.writer.refresh()
         for first in range(0, len(order), stride):
             batch = order[first : first + stride]
-            for n in range(sampling.completions):
-                draw = seeds.derive(sampling.seed, "policy/texts", first, n)
-                limit = max(limits[i] for i in batch)
-                texts = self.writer.write([asked[i] for i in batch], limit=limit, temperature=sampling.temperature, seed=draw)
-                for i, ids in zip(batch, texts, strict=True):
-                    answers[i].append(self.completion(ids))
+            repeated = [i for i in batch for _ in range(sampling.completions)]
+            draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/texts", first))
+            texts = self.writer.write([asked[i] for i in repeated], limit=max(limits[i] for i in batch), sampling=draw)
+            for i, text in zip(repeated, texts, strict=True):
+                answers[i].append(self.completion(text.ids))
             if on_progress:
                 on_progress(first + len(batch))
         return answers
@@ -116,17 +122,41 @@ class HFPolicy:
             list(messages), add_generation_prompt=True, tokenize=True, return_dict=True, enable_thinking=thinks
         )["input_ids"]
 
-    def reply(self, messages: Sequence[Message], schema: Schema, *, limit: int, temperature: float, seed: int) -> tuple[str, int, int]:
-        """Answers a conversation under a JSON schema, without thinking aloud before: the text, its tokens, and those of the prompt.
+    def reply(self, messages: Sequence[Message], schema: Schema, *, limit: int, thoughts: int, sampling: Sampling) -> tuple[str, int, int]:
+        """Answers a conversation under a JSON schema, after thinking aloud for up to ``thoughts`` tokens.
 
-        Raises ValueError if the conversation leaves no room for an answer of ``limit`` tokens.
+        Returns:
+            The thoughts and the answer as one text, its tokens, and those of the prompt.
+
+        Raises:
+            PolicyError: the conversation leaves no room for thoughts and an answer of ``limit`` tokens.
         """
-        ids = self.prompt_ids(messages, thinking=False)
+        thoughts = thoughts if self.thinks else 0
+        asked = self.prompt_ids(messages, thinking=thoughts > 0)
         context = self.settings.context
-        if context - len(ids) < limit:
-            raise PolicyError(f"the prompt has {len(ids)} tokens: of a context of {context} that leaves too few for an answer")
-        [written] = self.writer.write([ids], limit=limit, temperature=temperature, seed=seed, schema=schema)
-        return self.completion(written).text, len(written), len(ids)
+        if context - len(asked) < limit + thoughts:
+            raise PolicyError(f"the prompt has {len(asked)} tokens: of a context of {context} that leaves too few for an answer")
+        self.writer.refresh()
+        thought = self.think(asked, thoughts, sampling) if thoughts else []
+        [written] = self.writer.write([asked + thought], limit=limit, sampling=sampling, schema=schema)
+        return self.completion([*thought, *written.ids]).text, len(thought) + len(written.ids), len(asked)
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model knows thoughts: words between two marks of its own."""
+        return all(len(self.tokens(mark)) == 1 for mark in (THINK, THOUGHT))
+
+    def think(self, asked: list[int], most: int, sampling: Sampling) -> list[int]:
+        """Thoughts about a conversation, up to the mark that ends them; where the model does not end them, they are cut off there."""
+        opening = [] if self.tokens(THINK)[0] in asked[-2:] else self.tokens(f"{THINK}\n")
+        draw = replace(sampling, seed=seeds.derive(sampling.seed, "policy/thoughts"))
+        [written] = self.writer.write([asked + opening], limit=most, sampling=draw, until=self.tokens(THOUGHT))
+        ids = [token for token in written.ids if token not in self.ends]
+        ended = ids[-1:] == self.tokens(THOUGHT)
+        return [*opening, *ids, *self.tokens("\n\n" if ended else f"\n{THOUGHT}\n\n")]
+
+    def tokens(self, text: str) -> list[int]:
+        return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
     @contextmanager
     def before_training(self) -> Iterator[HFPolicy]:

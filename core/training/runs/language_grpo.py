@@ -1,8 +1,7 @@
-"""GRPO for Hugging Face language models: TRL's trainer as it is, which writes by itself or through vLLM, on one GPU or on several."""
+"""GRPO for Hugging Face language models, on one GPU or on several: the policy's writer writes, TRL's trainer learns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,20 +10,19 @@ import pandas as pd
 import torch
 from accelerate import PartialState
 from accelerate.utils import gather_object
-from datasets import Dataset
 from trl import GRPOTrainer
 
+from frozenlab import seeds
 from frozenlab.policy.language.policy import HFPolicy, user
-from frozenlab.policy.language.writers import VllmWriter
-from frozenlab.policy.settings import LanguageSettings
-from frozenlab.tasks.task import Task
+from frozenlab.policy.policy import Sampling
 from frozenlab.training.runs.grpo import GRPORun
+from frozenlab.training.runs.lean_grpo import LeanGRPOTrainer
 from frozenlab.training.stage_run import CHECKPOINT_EVERY, Stage
 from frozenlab.training.stage_settings import StageSettings
 
 
 class LanguageGRPORun(GRPORun):
-    """All stages of a session with one trainer, so that its vLLM engine is built once; validation and engineer are served by it too."""
+    """All stages of a session with one trainer. The writer that validates and engineers writes the plans to learn from too."""
 
     FIGURES: ClassVar[dict[str, str]] = GRPORun.FIGURES | {
         "clipped": "completions/clipped_ratio",
@@ -41,18 +39,17 @@ class LanguageGRPORun(GRPORun):
         """Processes that learn together stop together: at the first step before which any was asked to."""
         super().begin(replace(stage, stopping=lambda: any(gather_object([stage.stopping()]))))
 
-    def start_engine(self, tasks: Sequence[Task], folder: Path) -> None:
-        """Builds the trainer ahead of the first stage where it brings a vLLM engine, and lets the policy write with that.
-
-        ``tasks`` stand in for those of a stage, which are not drawn yet.
-        """
+    def start_engine(self) -> None:
+        """Lets the policy write with vLLM, where the settings say so."""
         if self.policy.settings.vllm:
-            self.begin(Stage(tasks))
-            self.policy.writer = VllmWriter(self.trainer(folder).vllm_generation)
+            from frozenlab.policy.language.engines import engine_for  # with it comes vLLM
+
+            self.policy.writer = engine_for(self.policy.model, self.policy.settings)
 
     def trainer(self, folder: Path) -> GRPOTrainer:
         if self.kept is None:
-            self.kept = self.attach(GRPOTrainer(**self.task(folder)))
+            self.kept = self.attach(LeanGRPOTrainer(**self.task(folder), rollout_func=self.rollout))
+            self.kept.largest_weight = vllm.largest_weight if (vllm := self.policy.settings.vllm) else None
             if self.kept.args.device.type == "cpu":  # of several processes each calls it cpu:0, to which torch can load no optimizer
                 vars(self.kept.args)["_setup_devices"] = torch.device("cpu")
         self.kept.train_dataset, self.kept.args.output_dir = self.dataset(), str(folder)
@@ -69,30 +66,19 @@ class LanguageGRPORun(GRPORun):
             "max_completion_length": settings.max_tokens,
             "save_steps": 1 if settings.lora else CHECKPOINT_EVERY,  # adapters are small, and a step may take minutes
             "bf16": settings.dtype == "bfloat16",
+            "fp16": settings.dtype == "float16",
             "gradient_checkpointing": settings.gradient_checkpointing,
-            "chat_template_kwargs": {"enable_thinking": settings.thinking},
-            **vllm_arguments(settings),
         }
 
-    def dataset(self) -> Dataset:
-        chats = self.policy.tokenizer.chat_template is not None
-        prompts = [[user(prompt)] if chats else f"{prompt}\n\n" for prompt in self.prompts]
-        return Dataset.from_dict({"prompt": prompts, "index": list(range(len(prompts)))})
+    def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
+        asked = [self.policy.prompt_ids([user(prompt)]) for prompt in prompts]
+        draw = seeds.derive(self.seed, "training/texts", trainer.state.global_step, PartialState().process_index)
+        self.policy.writer.refresh()
+        written = self.policy.writer.write(
+            asked, limit=self.policy.settings.max_tokens, sampling=Sampling(self.settings.temperature, seed=draw)
+        )
+        logprobs = [text.logprobs for text in written]
+        return {"prompt_ids": asked, "completion_ids": [text.ids for text in written], "logprobs": logprobs if all(logprobs) else None}
 
     def everywhere(self, judged: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(gather_object(judged.to_dict("records")))
-
-
-def vllm_arguments(settings: LanguageSettings) -> dict[str, Any]:
-    """How TRL is to reach its engine."""
-    vllm = settings.vllm
-    if vllm is None:
-        return {}
-    return {
-        "use_vllm": True,
-        "vllm_mode": vllm.mode,
-        "vllm_server_base_url": vllm.url,
-        "vllm_gpu_memory_utilization": vllm.memory,
-        "vllm_enable_sleep_mode": vllm.sleep and torch.cuda.is_available(),
-        "vllm_max_model_length": settings.context,
-    }
