@@ -33,7 +33,7 @@ class ModelEngineer(EngineerSpec):
     """The longest answer of a language model. The lab model's answer ends with the grammar."""
     thoughts: Annotated[int, Field(ge=0, le=65_536)] | None = None
     """Tokens that a language model may think aloud before it answers; None: 4,096 where it thinks about boards too, else none."""
-    guidance: bool = True
+    guidance: bool = False
     """Whether a language model is given the paper's two lessons. The lab dialect has no words for them."""
     asks_itself: Annotated[int, Field(ge=0, le=400, exclude_if=lambda tasks: tasks == 0)] = 0
     """Tasks of each cell that a lab model is asked about before it writes: would it solve them?"""

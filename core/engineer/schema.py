@@ -35,6 +35,8 @@ class Evidence(OfCell):
     """The figures the line states, by name; rates lie in 0..1."""
     boards: tuple[str, ...] = ()
     """Ids of the validation boards behind the line."""
+    shown: Annotated[str, Field(exclude_if=lambda text: not text)] = ""
+    """What a language model reads below the line: of a worked case the task itself, and what was answered."""
 
 
 class Context(BaseModel):

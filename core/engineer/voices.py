@@ -41,7 +41,7 @@ class LanguageEngineer:
 
     reply: ChatFn
     kind: str = "policy"
-    guidance: bool = True
+    guidance: bool = False
     """Whether the paper's two lessons are part of the prompt."""
 
     def prompt(self, context: Context) -> str:

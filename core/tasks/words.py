@@ -37,6 +37,10 @@ class FamilyWords:
         """A failed answer as a worked case: what went wrong, as a phrase that ends a sentence, and at which step of the answer."""
         return f"task {row['board_id']}: {self.outcomes[row['outcome']].label}", 0
 
+    def shown(self, row: Any) -> str:
+        """The task of a failed answer and the answer, as a language model reads them below :meth:`case`; empty: the case says all."""
+        return ""
+
     # --- for pages and forecasts ------------------------------------------------------------------------------------------
 
     def scope(self, config: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from frozenlab.cells import Cell
@@ -37,6 +39,14 @@ def context_of(config: EnvironmentConfig, *lines: Evidence) -> Context:
     for line in lines:
         sections[line.section] = (*sections.get(line.section, ()), line)
     return Context(stage=0, cells=config.described(), sections=sections)
+
+
+def answer_to(context: Context) -> dict[str, Any]:
+    """An answer of a language model in the form that it is asked for."""
+    cited = next((line.id for lines in context.sections.values() for line in lines if line.cell is not None), None)
+    claim = {"cell": context.names[0], "knob": "hole_ratio", "evidence": [cited] if cited else [], "expected_valid_percent": 50}
+    cells = {name: {"share_percent": 100 // len(context.names), "hole_percent": 20, "wait_percent": 20} for name in context.names}
+    return {"rationale": "...", "claims": [claim], "preserved": [], "cells": cells}
 
 
 def of_sizes(seed: int) -> tuple[Context, EnvironmentConfig]:

@@ -14,16 +14,15 @@ import pytest
 
 from frozenlab.engineer.ask import ask
 from frozenlab.engineer.chat import MOST_CHARACTERS
-from frozenlab.engineer.dialects.plain import example
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import ProposalRecord
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
-from tests.engineer.builders import of_sizes
+from tests.engineer.builders import answer_to, of_sizes
 
 CONTEXT, CONFIG = of_sizes(4)
-GOOD = json.dumps(example(CONTEXT) | {"rationale": "Step by step."})
+GOOD = json.dumps(answer_to(CONTEXT) | {"rationale": "Step by step."})
 KEY = "sk-not-to-be-written-anywhere"
 
 

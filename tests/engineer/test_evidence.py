@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,13 +21,20 @@ from tests.builders import answers
 from tests.engineer.builders import MIXED
 
 CONFIG = EnvironmentConfig.uniform((4,), agents=2)
+BOARD = generate(CONFIG, 1, seed=0)[0].board
 
 
 def table(valid: list[bool]) -> pd.DataFrame:
     """A validation of 4x4 boards."""
     rows = {"board_id": [f"b{i}" for i in range(len(valid))], "config_cell": "4", "size": 4, "agents": 2, "valid": valid, "optimal": False}
     return pd.DataFrame(rows).assign(
-        fault=[None if ok else "hole" for ok in valid], step=0, fault_agents="[0]", cell=None, optimal_makespan=3
+        fault=[None if ok else "hole" for ok in valid],
+        step=0,
+        fault_agents="[0]",
+        cell=None,
+        optimal_makespan=3,
+        board=json.dumps(BOARD.to_dict()),
+        paths=None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,27 +11,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.dialects.plain import answer_schema, example, parse_answer, render_request
-from frozenlab.engineer.sections import USUAL, behaviour
+from frozenlab.engineer.dialects.plain import answer_schema, parse_answer, render_request
+from frozenlab.engineer.sections import USUAL, behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
-from tests.engineer.builders import MIXED, context_of, mixed_cell, of_sizes
+from tests.engineer.builders import MIXED, answer_to, context_of, mixed_cell, of_sizes
 
 CONTEXT, CONFIG = of_sizes(4)
 
 
 def answer(**changes: Any) -> str:
-    return json.dumps(example(CONTEXT) | changes)
+    return json.dumps(answer_to(CONTEXT) | changes)
 
 
 def test_the_request_tells_all_evidence_that_is_on_and_nothing_else() -> None:
-    asked = render_request(CONTEXT)
+    asked = render_request(CONTEXT, guidance=True)
     for lines in CONTEXT.sections.values():
         for line in lines:
             assert f"[{line.id}] {line.text}" in asked
-    blind = render_request(CONTEXT.model_copy(update={"sections": {}}), guidance=False)
-    assert "##" not in blind and "lessons" not in blind
+    blind = render_request(CONTEXT.model_copy(update={"sections": {}}))
+    assert "##" not in blind and "lessons" not in blind, "the lessons are for those who ask for them"
     assert "lessons" in asked and set(CONTEXT.sections) <= set(USUAL)
+
+
+def test_the_form_holds_no_number_that_a_small_model_would_copy() -> None:
+    form = render_request(CONTEXT).split("in this order:\n")[1].split("\n")[0]
+    cited = next(line.id for lines in CONTEXT.sections.values() for line in lines if line.cell)
+    assert "<0-100>" in form
+    without_names = form.replace("<0-100>", "").replace(f'"{cited}"', "")
+    assert not re.search(r"\d", re.sub("|".join(f'"{name}"' for name in CONTEXT.names), "", without_names))
+    assert list(json.loads(form.replace("<0-100>", "7"))) == list(answer_to(CONTEXT))
+
+
+def test_worked_cases_are_shown_with_board_and_plan_as_far_as_there_is_room() -> None:
+    cases = [failures.case_line(cell, "a", "hole", 2, f"Case {cell.name}.", "b", "x" * 6000) for cell in MIXED.described()]
+    asked = render_request(context_of(MIXED, *cases))
+    assert asked.count("x" * 6000) == 2 and all(f"Case {cell.name}." in asked for cell in MIXED.described())
 
 
 def test_layouts_are_told_only_where_they_may_be_used() -> None:
@@ -52,7 +68,7 @@ def test_an_answer_becomes_a_proposal() -> None:
 
 
 def test_layouts_are_scaled_to_whole_boards() -> None:
-    cells, first = example(CONTEXT)["cells"], CONTEXT.names[0]
+    cells, first = answer_to(CONTEXT)["cells"], CONTEXT.names[0]
     cells[first]["layouts"] = {"scatter": 30, "maze": 90, "rooms": 0} if "rooms" in LAYOUTS else {"scatter": 30, "maze": 90}
     read = parse_answer(CONTEXT, CONFIG, answer(cells=cells)).config.cells[first].layouts
     assert read == {"scatter": 0.25, "maze": 0.75}
@@ -89,7 +105,7 @@ def test_no_answer_is_too_strange(text: str) -> None:
 
 def test_the_schema_allows_the_example_and_bounds_everything() -> None:
     schema = answer_schema(CONTEXT)
-    assert list(schema["properties"]) == ["rationale", "claims", "preserved", "cells"] == list(example(CONTEXT))
+    assert list(schema["properties"]) == ["rationale", "claims", "preserved", "cells"] == list(answer_to(CONTEXT))
 
     def check(part: dict[str, Any]) -> None:
         match part.get("type"):

@@ -23,6 +23,8 @@ from frozenlab.tasks.family import Family
 
 LONGEST_RATIONALE = 2000
 """Characters."""
+MOST_SHOWN = 14_000
+"""Characters of boards and plans below the evidence, about 4,000 tokens; the cases after that are told by their line alone."""
 
 GUIDANCE = """\
 Two lessons of earlier work (Chen et al. 2026):
@@ -31,12 +33,13 @@ Two lessons of earlier work (Chen et al. 2026):
 
 FORM = """\
 Answer with one JSON object and nothing else, in this order:
-{example}
+{form}
 "rationale" is your reasoning in a few sentences. Each claim says why a knob ({knobs}, or null to keep the cell)
 of one cell is set as it is, cites evidence by id, and says which share of valid plans you expect on this cell after the next stage.
 "preserved" lists the cells whose ratios you leave alone on purpose. "cells" holds every cell."""
 
 
+NUMBER = "<0-100>"
 KEYS = {"rationale", "claims", "preserved", "cells"}
 """Of the answer."""
 
@@ -74,16 +77,21 @@ def answer_of(family: Family) -> Any:
     return answer_model(tuple(family.knobs), family.parts)
 
 
-def render_request(context: Context, *, guidance: bool = True) -> str:
+def render_request(context: Context, *, guidance: bool = False) -> str:
     """The whole prompt: the task, the knobs, the evidence that is switched on with its ids, and the form of the answer."""
     parts = [context.tasks.brief(context.cells, context.layouts)]
+    room = MOST_SHOWN
     for section in SECTIONS:
-        if lines := context.sections.get(section.name):
-            parts.append("\n".join([f"## {section.heading}", *(f"[{line.id}] {line.text}" for line in lines)]))
+        told = []
+        for line in context.sections.get(section.name, ()):
+            room -= len(line.shown)
+            told.append(f"[{line.id}] {line.text}" + (f"\n{line.shown}" if line.shown and room >= 0 else ""))
+        if told:
+            parts.append("\n".join([f"## {section.heading}", *told]))
     if guidance:
         parts.append(GUIDANCE)
     knobs = ", ".join(f'"{knob}"' for knob in context.tasks.knobs)
-    return "\n\n".join([*parts, FORM.format(knobs=knobs, example=json.dumps(example(context)))])
+    return "\n\n".join([*parts, FORM.format(knobs=knobs, form=form(context))])
 
 
 def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
@@ -95,18 +103,13 @@ def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:
     return messages
 
 
-def example(context: Context) -> dict[str, Any]:
-    """The form with values of no meaning, for this context's cells."""
-    cited = next((line for lines in context.sections.values() for line in lines if line.cell is not None), None)
-    claim = {
-        "cell": context.names[0],
-        "knob": context.tasks.ratios[0],
-        "evidence": [cited.id] if cited else [],
-        "expected_valid_percent": 50,
-    }
-    values = {"share_percent": 100 // len(context.names)} | {percent_key(knob): 20 for knob in context.tasks.ratios}
-    cells = {name: values for name in context.names}
-    return {"rationale": "...", "claims": [claim], "preserved": [], "cells": cells}
+def form(context: Context) -> str:
+    """The form of the answer for this context's cells. No number stands in it: a small model would copy it."""
+    ids = [line.id for lines in context.sections.values() for line in lines if line.cell is not None]
+    values = dict.fromkeys((percent_key(knob) for knob in context.tasks.knobs), NUMBER)
+    claim = {"cell": context.names[0], "knob": context.tasks.ratios[0], "evidence": ids[:1], "expected_valid_percent": NUMBER}
+    answer = {"rationale": "...", "claims": [claim], "preserved": [], "cells": dict.fromkeys(context.names, values)}
+    return json.dumps(answer).replace(f'"{NUMBER}"', NUMBER)
 
 
 def answer_schema(context: Context) -> dict[str, Any]:

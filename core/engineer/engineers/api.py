@@ -11,7 +11,7 @@ from frozenlab.policy.settings import LanguageSettings
 
 class ApiEngineer(EngineerSpec, Server):
     kind: Literal["api"] = "api"
-    guidance: bool = True
+    guidance: bool = False
     """Whether the paper's two lessons are part of its prompt."""
     label = "any model behind an OpenAI-compatible server"
     who = "a model behind an API"

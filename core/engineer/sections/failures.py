@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from frozenlab import seeds
 from frozenlab.cells import Cell
 from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTables, of_cell
 from frozenlab.engineer.schema import Evidence
@@ -49,12 +50,14 @@ class Failures(Section):
 
 
 def worked_cases(cell: Cell, failed: pd.DataFrame, family: Family) -> Iterator[Evidence]:
-    """The first failing board of each of the cell's commonest faults."""
+    """One failing board of each of the cell's commonest faults, any of them: the first boards of a suite are its easiest."""
     commonest = failed["fault"].value_counts().index[:CASES_PER_CELL]
     for letter, fault in zip("abcdefghi", commonest, strict=False):
-        row = failed[failed["fault"] == fault].iloc[0]
+        rows = failed[failed["fault"] == fault]
+        row = rows.loc[min(rows.index, key=lambda place: seeds.mixed("worked case", str(rows["board_id"][place])))]
         case, step = family.case(row)
-        yield case_line(cell, letter, str(fault), step, f"{capitalised(cell.words)}, {case}.", str(row["board_id"]))
+        sentence = f"{capitalised(cell.words)}, {case}."
+        yield case_line(cell, letter, str(fault), step, sentence, str(row["board_id"]), family.shown(row))
 
 
 def fault_words(fault: str) -> str:
@@ -70,8 +73,8 @@ def cell_line(cell: Cell, n: int, valid: float, optimal: float, faults: Mapping[
     return Evidence(id=f"F{cell.name}", section="failures", cell=cell.name, text=text, numbers=numbers, boards=boards)
 
 
-def case_line(cell: Cell, letter: str, fault: str, step: int, sentence: str, board_id: str) -> Evidence:
-    """One worked failure: what went wrong at which step on one board."""
+def case_line(cell: Cell, letter: str, fault: str, step: int, sentence: str, board_id: str, shown: str = "") -> Evidence:
+    """One worked failure: what went wrong at which step on one board, and the board with the plan as a language model reads it."""
     numbers = {fault: 1.0, "step": float(step)}
     name = f"F{cell.name}{letter}"
-    return Evidence(id=name, section="failures", cell=cell.name, text=sentence, numbers=numbers, boards=(board_id,))
+    return Evidence(id=name, section="failures", cell=cell.name, text=sentence, numbers=numbers, boards=(board_id,), shown=shown)

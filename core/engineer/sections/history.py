@@ -10,12 +10,25 @@ from frozenlab.engineer.measurements import Behind, StageMeasurements, StageTabl
 from frozenlab.engineer.schema import Evidence
 from frozenlab.engineer.sections.section import Section
 from frozenlab.engineer.sentences import capitalised, setting_words
+from frozenlab.errors import cut
+
+LONGEST_RATIONALE = 1000
+"""Characters of the last rationale that are told again, about 300 tokens."""
 
 
 class History(Section):
     name = "history"
     heading = "History: what earlier proposals did"
     help = "the last proposal and what became of it"
+
+    def stage_lines(self, stage: StageMeasurements) -> Iterator[Evidence]:
+        """Why the last proposal was made, where a language model said it in words."""
+        last = stage.last_proposal
+        if last is None or last.proposal is None or '"rationale"' not in last.attempts[-1].raw:
+            return
+        when = "Before stage 1" if last.stage is None else f"After stage {last.stage + 1}"
+        text = f"{when} it was proposed with these words: {cut(last.proposal.summary, LONGEST_RATIONALE)}"
+        yield Evidence(id=self.letter, section=self.name, cell=None, text=text)
 
     def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
         last = stage.last_proposal

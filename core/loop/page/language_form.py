@@ -31,7 +31,7 @@ def values(spec: SessionSpec) -> dict[str, Any]:
         "rank": language.lora.rank if language.lora else 0,
         "max_tokens": language.max_tokens,
         "thinking": language.thinking,
-        "guidance": getattr(spec.engineer, "guidance", True),
+        "guidance": getattr(spec.engineer, "guidance", False),
         "processes": language.launcher.processes,
         "writer": next(name for name, vllm in WRITERS.items() if (vllm and vllm.mode) == mode),
     }

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from frozenlab.cells import Cell
+from frozenlab.lake.board import Board
 from frozenlab.lake.config_cell import SCATTER, Layout
+
+MOVES = {(-1, 0): "U", (1, 0): "D", (0, -1): "L", (0, 1): "R", (0, 0): "W"}
 
 
 def statistics(
@@ -36,4 +40,29 @@ def case(row: Any) -> tuple[str, int]:
     where = "" if pd.isna(row["cell"]) else f" at {tuple(json.loads(row['cell']))}"
     agents = f" of agent {who}" if who else ""
     board = f"board {row['board_id']} ({row['agents']} agents, optimum {row['optimal_makespan']} steps)"
-    return f"{board}: {row['fault'].replace('_', ' ')}{agents}{where} at step {step}", step
+    when = "" if pd.isna(row["step"]) else f" at step {step}"
+    return f"{board}: {row['fault'].replace('_', ' ')}{agents}{where}{when}", step
+
+
+LONGEST_SHOWN = 40
+"""Steps of a plan that are shown."""
+
+
+def shown(row: Any) -> str:
+    """The board of a failed plan, and where the plan takes each agent."""
+    import pandas as pd
+
+    board = Board.from_dict(json.loads(row["board"]))
+    way = [f"  agent {i} from {agent.start} to {agent.goal}" for i, agent in enumerate(board.agents)]
+    if not pd.isna(row["paths"]):
+        way = [f"{asked}: {moves(path)}" for asked, path in zip(way, json.loads(row["paths"]), strict=True)]
+    return "\n".join([*(f"  {line}" for line in board.to_text().splitlines()), *way])
+
+
+def moves(path: Sequence[Sequence[int]]) -> str:
+    """
+    >>> moves([[0, 0], [0, 1], [0, 1], [1, 1]]), moves([[0, 0], [2, 2]]), moves([])
+    ('R W D', 'jump to (2, 2)', 'no actions')
+    """
+    taken = [MOVES.get((b[0] - a[0], b[1] - a[1]), f"jump to {tuple(b)}") for a, b in pairwise(path)]
+    return " ".join(taken[:LONGEST_SHOWN]) + (" ..." if len(taken) > LONGEST_SHOWN else "") or "no actions"

@@ -63,6 +63,7 @@ class Lake(LakeSuites, TaskFamily[Instance, Answer]):
     unsound = staticmethod(answers.unsound)
     brief = staticmethod(brief)
     case = staticmethod(evidence.case)
+    shown = staticmethod(evidence.shown)
     notes = staticmethod(drawing_words.notes)
     cell_label = staticmethod(words.cell_label)
     cells_noun = staticmethod(words.cells_noun)
