@@ -63,7 +63,7 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
     rows = evaluate(
         policy,
         suite.tasks,
-        Sampling(task.temperature, seed=task.seed),
+        Sampling(task.temperature, seed=task.seed, top_p=task.top_p, top_k=task.top_k),
         on_progress=lambda done: note("planning", done, len(suite.tasks)),
     )
     seconds = time.time() - began

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, computed_field, model_validator
@@ -109,8 +109,24 @@ class Measured(BaseModel):
     suite: str
     """The name of a suite, of a file of boards, or of a part of the official dataset (``hf:benchmark_wr0.5``)."""
     temperature: float = Field(0.0, ge=0)
+    top_p: Annotated[float, Field(gt=0, le=1, exclude_if=lambda share: share == 1)] = 1.0
+    top_k: Annotated[int, Field(ge=0, exclude_if=lambda tokens: tokens == 0)] = 0
     seed: int = 0
     """Seed of the samples; has no effect at temperature 0."""
+    thinking: Annotated[bool | None, Field(exclude_if=lambda given: given is None)] = None
+    """Whether a language model was let think before it answered; None for a lab model."""
+    max_tokens: Annotated[int | None, Field(exclude_if=lambda given: given is None)] = None
+    """The longest answer of a language model, in tokens, thoughts included."""
+
+    @property
+    def how(self) -> str:
+        """How the answers were written: ``greedily``; ``temperature 0.6, top-p 0.95, thinking, up to 8,192 tokens``."""
+        parts = ["greedily" if self.temperature == 0 else f"temperature {self.temperature:g}"]
+        if self.temperature:
+            parts += [f"top-p {self.top_p:g}"] * (self.top_p < 1) + [f"top-k {self.top_k}"] * (self.top_k > 0)
+        if self.max_tokens is not None:
+            parts += ["thinking" if self.thinking else "not thinking", f"up to {self.max_tokens:,} tokens"]
+        return ", ".join(parts)
 
 
 class Report(Measured, ABC):

@@ -19,6 +19,10 @@ from frozenlab.tasks.family import Family
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
 AS_PUBLISHED = LanguageSettings(lora=None)
 """Settings for measuring a language model that no session trained."""
+LANGUAGE_FIELDS = ("thinking", "max_tokens")
+"""Settings of a language model that an evaluation may change."""
+PROMPT_ROOM = 2048
+"""Tokens; the longest question about a board has a quarter of it."""
 CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
 
 
@@ -50,7 +54,8 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
     ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session.
 
     Args:
-        fields: other fields of :class:`Task`, such as ``temperature`` or ``title``.
+        fields: other fields of :class:`Task`, such as ``temperature`` or ``title``, and of a language model ``thinking`` and
+            ``max_tokens``. What is not given is as the checkpoint's session validates, or as the model's card asks while it thinks.
 
     Raises:
         EvaluationError: there is no such checkpoint, or a field is not valid.
@@ -60,9 +65,24 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
     checkpoint = checkpoint_of(model, store)
     source = family_with_suite(suite).suite_source(suite)
     try:
+        asked = {name: fields.pop(name) for name in LANGUAGE_FIELDS if name in fields}
+        language = checkpoint.get("language")
+        if asked and language is None:
+            raise EvaluationError(f"{model} is a lab model: {', '.join(sorted(asked))} is for language models")
+        if language is not None:
+            language = LanguageSettings.model_validate(language.model_dump() | with_room(asked, language))
+            how = language.measured
+            fields = {"temperature": how.temperature, "top_p": how.top_p, "top_k": how.top_k} | fields
+            fields |= {"language": language, "thinking": language.thinking, "max_tokens": language.max_tokens}
         return Task(**(checkpoint | {"suite": source} | fields))
     except ValidationError as error:
         raise EvaluationError(one_line(error)) from None
+
+
+def with_room(asked: dict[str, Any], language: LanguageSettings) -> dict[str, Any]:
+    """The settings that were asked for, with a context that has room for the longest answer and a prompt."""
+    longest = asked.get("max_tokens", language.max_tokens)
+    return asked | {"context": max(language.context, longest + PROMPT_ROOM)}
 
 
 def checkpoint_of(model: str, store: SessionStore) -> dict[str, Any]:

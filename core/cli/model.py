@@ -20,7 +20,11 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--out", type=Path, help="a new folder for the result (default: among those on the Benchmark page)")
     parser.add_argument("--title", help="title of the result")
-    parser.add_argument("--temperature", type=float, default=0.0, help="sampling temperature (default: 0, greedy)")
+    parser.add_argument("--thinking", action=argparse.BooleanOptionalAction, help="let a language model think before it answers")
+    parser.add_argument("--max-tokens", type=int, help="the longest answer of a language model, thoughts included (default: 1024)")
+    parser.add_argument("--temperature", type=float, help="sampling temperature (default: 0, greedy; a model that thinks: 0.6)")
+    parser.add_argument("--top-p", type=float, help="sample from the likeliest tokens of that share (default: 1; if it thinks: 0.95)")
+    parser.add_argument("--top-k", type=int, help="sample from so many of the likeliest tokens (default: all; if it thinks: 20)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the samples at other temperatures (default: %(default)s)")
 
 
@@ -40,7 +44,8 @@ def run_evaluate(options: argparse.Namespace) -> None:
     from frozenlab.loop.store import SessionStore
 
     store = SessionStore()
-    fields = {"temperature": options.temperature, "seed": options.seed} | ({"title": options.title} if options.title else {})
+    names = ("seed", "title", "thinking", "max_tokens", "temperature", "top_p", "top_k")
+    fields = {name: value for name in names if (value := getattr(options, name)) is not None}
     task = task_for(options.model, options.suite, store, **fields)
     folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -54,7 +59,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     if options.json:
         print_json(report.model_dump(mode="json") | {"folder": str(folder)})
     else:
-        print(f"{report.title} on {report.suite}: {report.n} boards, planned in {report.seconds:.0f} s")
+        print(f"{report.title} on {report.suite}: {report.n} boards, planned {report.how} in {report.seconds:.0f} s")
         print("\n".join([*report.lines(), "", f"in {folder}"]))
 
 

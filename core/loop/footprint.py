@@ -2,7 +2,8 @@
 
 The parts follow from what training keeps (weights, gradients, Adam's two moments; ZeRO's counting, Rajbhandari et al. 2020) and what
 passes through it (activations, keys and values). They leave out the libraries' own memory: real use is some per cent higher. The time is
-rougher, good to a factor of two or three: it assumes a fraction of a chip's published speed, see EFFICIENCY.
+rougher, good to a factor of two or three: it assumes a fraction of a chip's published speed, see EFFICIENCY, and answers of all lengths
+up to the longest.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from frozenlab.loop.gpus import SPEEDS, Gpu, gpus
 from frozenlab.loop.model_shape import Shape, shape_of
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.folders import on_hub
+from frozenlab.policy.language.room import LIBRARIES, engine_share
 
 GIB = 2**30
 LARGEST_WITHOUT_GPU = GIB
 """Largest session, in bytes, that is reasonable to train on a processor."""
-BF16, FLOAT32 = 2, 4
+HALF, FLOAT32 = 2, 4
 """Bytes of a number."""
 LOGIT_TOKENS = 1024
 """Number of tokens with logits in memory at a time: the network's head is applied in pieces."""
 SEQUENCES = 8
 """Fewest answers of the longest length that vLLM must hold at a time to be worth its memory."""
+TOKENS_TOGETHER = 65_536
+"""Whose keys and values the transformers library keeps at a time (:mod:`frozenlab.policy.language.writers`)."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
 """Fractions of a chip's published compute and memory speed that training and writing reach."""
 
@@ -37,30 +41,53 @@ class Footprint:
 
     parts: dict[str, int]
     step_operations: float
-    """Floating-point operations of learning from a step's plans."""
-    step_reads: float
-    """Bytes that writing a step's plans reads from memory, if each has half the longest length."""
+    """Floating-point operations of learning from a step's plans, attention included."""
+    weights: int
+    """Bytes of the weights that the engine reads for each token that it writes."""
+    resident: int
+    """Bytes that stay while it writes."""
+    sleeps: bool
+    longest: int
+    """Tokens of the longest answer."""
+    cached: float
+    """Bytes of the keys and values of a step's plans when all are half written."""
 
     @property
     def total(self) -> int:
         return sum(self.parts.values())
 
     def step_seconds(self, gpu: Gpu) -> float | None:
-        """Rough seconds per step on this GPU; None if SPEEDS does not list it."""
+        """Rough seconds per step on this GPU; None if SPEEDS does not list it.
+
+        Its engine writes as many plans at a time as it has room for; each token reads the weights and all keys and values so far.
+        """
         speed = next((published for word, published in SPEEDS.items() if word in gpu.name), None)
         if speed is None:
             return None
-        return self.step_operations / (EFFICIENCY * speed[0]) + self.step_reads / (BANDWIDTH_EFFICIENCY * speed[1])
+        room = max(1.0, engine_share(gpu.memory, self.resident, sleeps=self.sleeps) * gpu.memory - self.weights)
+        waves = max(1.0, self.cached / room)
+        reads = self.longest * (waves * self.weights + self.cached / 2)
+        return self.step_operations / (EFFICIENCY * speed[0]) + reads / (BANDWIDTH_EFFICIENCY * speed[1])
 
 
-def footprint(spec: SessionSpec, shape: Shape) -> Footprint:
-    """The footprint of the spec's session on each of its GPUs."""
-    language, training = spec.language, spec.training
+def footprint(spec: SessionSpec, shape: Shape, gpu: Gpu | None = None) -> Footprint:
+    """The footprint of the spec's session on each of its GPUs; on ``gpu``, where that is known, with the faster way that fits there."""
+    language = spec.language
     assert language is not None, "a lab model runs on any machine"
+    if language.gradient_checkpointing is not None:
+        return _footprint(spec, shape, language.gradient_checkpointing)
+    whole = _footprint(spec, shape, again=False)
+    return whole if gpu is not None and whole.total + LIBRARIES < gpu.memory else _footprint(spec, shape, again=True)
+
+
+def _footprint(spec: SessionSpec, shape: Shape, again: bool) -> Footprint:
+    """``again``: with gradient checkpointing."""
+    language, training = spec.language, spec.training
+    assert language is not None
     plans = training.boards_per_step * training.completions_per_board // language.launcher.processes
     prompt = prompt_tokens(spec)
     longest = prompt + language.max_tokens
-    computed = BF16 if language.dtype == "bfloat16" else FLOAT32
+    computed = FLOAT32 if language.dtype == "float32" else HALF
     n = shape.parameters
     cache = shape.cache * computed
     if language.lora is not None:
@@ -68,28 +95,49 @@ def footprint(spec: SessionSpec, shape: Shape) -> Footprint:
         parts = {"weights": n * computed, "adapters and their optimizer": trained * 4 * FLOAT32}
     else:
         trained = n
-        copies = n * BF16 if computed == BF16 else 0  # autocast keeps them through a pass
+        copies = n * HALF if computed == HALF else 0  # autocast keeps them through a pass
         parts = {"weights": n * FLOAT32 + copies, "gradients and optimizer": n * 3 * FLOAT32}
         if isinstance(spec.engineer, BaseEngineer):
             parts["the model before training, as engineer"] = n * FLOAT32
+    resident = sum(parts.values())
     # What a token leaves in a layer: its input alone with checkpointing, else all that the backward pass needs.
     within = 8 * shape.hidden + 4 * shape.intermediate + 2 * (shape.heads + 2 * shape.pairs) * shape.head
-    kept = shape.layers * shape.hidden + within if language.gradient_checkpointing else shape.layers * within
+    kept = shape.layers * shape.hidden + within if again else shape.layers * within
     logits = min(LOGIT_TOKENS, language.rows * language.max_tokens) * shape.vocabulary * 2 * FLOAT32
     parts["activations"] = language.rows * longest * kept * computed + logits
     proposal = spec.engineer.max_tokens if isinstance(spec.engineer, ModelEngineer) else 0
     engine = n * computed + SEQUENCES * max(longest, proposal * 2) * cache
-    if language.vllm is None:
-        parts["keys and values while it writes"] = plans * longest * cache
-    elif language.vllm.mode == "colocate":
+    vllm = language.vllm
+    if vllm is None:
+        parts["keys and values while it writes"] = min(plans * longest, TOKENS_TOGETHER) * cache
+    elif vllm.mode == "colocate":
         # Asleep, it shares the room of the activations: the two are never wanted at once.
-        parts["vLLM engine"] = max(0, engine - parts["activations"]) if language.vllm.sleep else engine
-    passes = 3 if trained == n else 2  # with frozen weights, no gradients of theirs
-    again = 1 if language.gradient_checkpointing else 0
-    tokens = plans * (prompt + language.max_tokens / 2)
-    waves = max(1.0, plans * longest * cache / (64 * GIB))
-    reads = waves * language.max_tokens * n * computed + plans * (language.max_tokens / 2) * (prompt + language.max_tokens / 4) * cache
-    return Footprint(parts, step_operations=2 * n * tokens * (passes + again), step_reads=reads)
+        parts["vLLM engine"] = max(0, engine - parts["activations"]) if vllm.sleep else engine
+    passes = (3 if trained == n else 2) + again  # with frozen weights, no gradients of theirs
+    mean = prompt + language.max_tokens / 2  # answers of all lengths, each cut to about its own (LeanGRPOTrainer)
+    squares = prompt**2 + prompt * language.max_tokens + language.max_tokens**2 / 3
+    attention = 2 * shape.layers * shape.heads * shape.head * squares * (3 + again)  # half of the square: a token sees those before it
+    return Footprint(
+        parts,
+        step_operations=plans * (2 * n * mean * passes + attention),
+        weights=n * computed,
+        resident=resident,
+        sleeps=vllm is not None and vllm.sleep,
+        longest=language.max_tokens,
+        cached=plans * mean * cache,
+    )
+
+
+def checkpoints(spec: SessionSpec) -> bool:
+    """Whether a language model's session on this machine keeps less of the forward pass and computes it again."""
+    language = spec.language
+    assert language is not None, "a lab model runs on any machine"
+    if language.gradient_checkpointing is not None:
+        return language.gradient_checkpointing
+    shape, here = shape_of(spec.policy, language.revision), gpus()
+    if shape is None or not here or language.device == "cpu":
+        return shape is None or shape.parameters * FLOAT32 > LARGEST_WITHOUT_GPU
+    return _footprint(spec, shape, again=False).total + LIBRARIES >= min(gpu.memory for gpu in here)
 
 
 def prompt_tokens(spec: SessionSpec) -> int:

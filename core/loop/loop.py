@@ -21,6 +21,7 @@ from frozenlab.engineer.schema import Context, GuardReport, ProposalRecord
 from frozenlab.errors import GenerationError
 from frozenlab.jobs.disk import check_room, size_of
 from frozenlab.jobs.environment import THREADS
+from frozenlab.loop.footprint import checkpoints
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.records import EnvironmentRecord
 from frozenlab.loop.session import GIVEN_FILE, Session, SessionError
@@ -135,6 +136,7 @@ def make_training(policy: Policy, spec: SessionSpec) -> StageRun:
     """What trains the policy by the spec's method; for a language model with its vLLM engine, which writes from then on."""
     training = make_run(policy, spec.training, stages=spec.stages, seed=spec.seed)
     if isinstance(training, LanguageGRPORun):
+        training.checkpoints = checkpoints(spec)
         training.start_engine()
     return training
 

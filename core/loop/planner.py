@@ -15,12 +15,21 @@ from typing import Any
 from frozenlab import places
 from frozenlab.errors import LabError
 from frozenlab.jobs.environment import worker_environment
+from frozenlab.loop.gpus import gpus
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.policy import GREEDY, Completion, Sampling
 from frozenlab.policy.settings import LanguageSettings
 
 
 class PlannerError(LabError, RuntimeError):
     """The model could not be used; the message gives the reason."""
+
+
+def refuse_beside_training(store: SessionStore) -> None:
+    """A language model that is asked by a page would take the memory of the GPU on which one is trained. Raises PlannerError."""
+    running = store.running() if gpus() else None
+    if running is not None and running.spec.language is not None:
+        raise PlannerError(f"{running.title} trains a language model on this machine's GPU; ask when it has ended")
 
 
 class Planner:

@@ -25,12 +25,18 @@ from frozenlab.policy.policy import Policy, Sampling
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.tasks.lake.dialects.vocabulary import PLAN
 
-KEPT_POLICIES = 4
+KEPT_LAB_MODELS, KEPT_LANGUAGE_MODELS = 4, 1
 
 
-@lru_cache(maxsize=KEPT_POLICIES)
-def loaded(folder: str, language: LanguageSettings | None, _modified: float) -> Policy:
-    """The policy in ``folder``, kept in memory until its weights change on disk."""
+@lru_cache(maxsize=KEPT_LAB_MODELS)
+def lab_model(folder: str, _modified: float) -> Policy:
+    """The lab model in ``folder``, kept in memory until its weights change on disk."""
+    return load_policy(folder)
+
+
+@lru_cache(maxsize=KEPT_LANGUAGE_MODELS)
+def language_model(folder: str, language: LanguageSettings, _modified: float) -> Policy:
+    """The same for a language model: one takes gigabytes."""
     return load_policy(folder, language)
 
 
@@ -45,7 +51,8 @@ def reply(request: dict[str, Any]) -> dict[str, Any]:
         folder = request["checkpoint"]
         language = LanguageSettings.model_validate(request["language"]) if request["language"] else None
         weights = weights_file(Path(folder))
-        policy = loaded(folder, language, weights.stat().st_mtime if weights else 0.0)
+        modified = weights.stat().st_mtime if weights else 0.0
+        policy = language_model(folder, language, modified) if language else lab_model(folder, modified)
         [written] = policy.complete([request["prompt"]], [request["limit"]], Sampling(**request["sampling"]))
         return {"completions": [asdict(completion) for completion in written]}
     except (ValueError, OSError) as error:

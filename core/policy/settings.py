@@ -28,8 +28,8 @@ class Vllm(Strict):
     """In the training process itself, one engine a GPU; or by a server on GPUs of its own."""
     url: Annotated[str, Field(pattern=r"^https?://[^\s@]+$")] = "http://127.0.0.1:8000"
     """Address of the server."""
-    memory: Annotated[float, Field(gt=0, lt=1)] = 0.3
-    """colocate: the part of the GPU's memory that the engine takes."""
+    memory: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """colocate: the part of the GPU's memory that the engine takes; None: what the model in training leaves it."""
     sleep: bool = True
     """colocate: the engine gives its memory back while the policy learns. Only GPUs can."""
     largest_weight: Annotated[float, Field(ge=1, le=100)] | None = 2.0
@@ -74,8 +74,11 @@ class LanguageSettings(Strict):
     device: Literal["auto", "cpu"] = "auto"
     lora: Lora | None = Lora()
     """None trains every weight."""
-    gradient_checkpointing: bool = True
-    """Gradient checkpointing: keep less of the forward pass in memory and compute it again."""
+    attention: Literal["auto", "sdpa", "flash_attention_2"] = "auto"
+    """How the transformers library computes attention; auto: flash attention where it is installed and the GPU can, else sdpa."""
+    gradient_checkpointing: bool | None = None
+    """Gradient checkpointing: keep less of the forward pass in memory and compute it again, a third more work; None: where it would not fit
+    otherwise."""
     rows: Annotated[int, Field(ge=1, le=1024)] = 8
     """Completions that pass through the network together in training, in each process."""
     thinking: bool = False

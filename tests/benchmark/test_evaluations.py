@@ -179,3 +179,19 @@ def test_a_damaged_task_is_named(tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match=r"task\.json cannot be read"):
         Evaluation(tmp_path)
     assert Task(title="t", model="m", suite="hf:benchmark_wr1", policy="lab-model").online
+
+
+def test_a_language_model_is_measured_as_it_is_asked_to_and_the_result_says_how(store: SessionStore) -> None:
+    plain = task_for("Qwen/Qwen3-4B", "quick", store)
+    assert plain.how == "greedily, not thinking, up to 1,024 tokens"
+    thinking = task_for("Qwen/Qwen3-4B", "quick", store, thinking=True, max_tokens=20_000)
+    assert thinking.how == "temperature 0.6, top-p 0.95, top-k 20, thinking, up to 20,000 tokens"
+    assert thinking.language is not None and thinking.language.thinking
+    assert thinking.language.context >= 20_000 + 2000, "the question needs room too"
+    own = task_for("Qwen/Qwen3-4B", "quick", store, thinking=True, temperature=0.9, top_p=0.5, top_k=0)
+    assert own.how == "temperature 0.9, top-p 0.5, thinking, up to 1,024 tokens"
+    assert task_for("lab-model", "quick", store).how == "greedily"
+    with pytest.raises(EvaluationError, match="lab-model is a lab model: thinking is for language models"):
+        task_for("lab-model", "quick", store, thinking=True)
+    with pytest.raises(EvaluationError, match="max_tokens"):
+        task_for("Qwen/Qwen3-4B", "quick", store, max_tokens=1)

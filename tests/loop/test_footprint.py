@@ -10,7 +10,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from frozenlab.loop import footprint as module
-from frozenlab.loop.footprint import GIB, footprint, shortfalls
+from frozenlab.loop.footprint import GIB, checkpoints, footprint, shortfalls
 from frozenlab.loop.gpus import Gpu, gpus
 from frozenlab.loop.model_shape import QWEN3, Shape, shape_of
 from frozenlab.loop.presets import preset_spec
@@ -18,6 +18,7 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
 
 LORA = Lora(rank=8)
+H200 = Gpu("NVIDIA H200", 141 * GIB)
 
 
 def network(shape: Shape) -> Qwen3ForCausalLM:
@@ -85,6 +86,47 @@ def test_more_gpus_share_the_steps_and_faster_ones_take_less_time() -> None:
     assert (one.step_seconds(fast) or 0) < (one.step_seconds(slow) or 0)
     assert (two.step_seconds(fast) or 0) < (one.step_seconds(fast) or 0)
     assert one.step_seconds(Gpu("Voodoo 2", GIB)) is None
+
+
+def test_a_step_takes_what_the_papers_session_can_be_expected_to_take() -> None:
+    """LLM_NOTES.md, section 2: 2.5 to 5 minutes on an H200 with a lean trainer, bound by writing."""
+    seconds = footprint(with_language(), QWEN3["Qwen/Qwen3-4B"], H200).step_seconds(H200)
+    assert seconds is not None and 100 < seconds < 400
+
+
+def test_attention_costs_more_than_in_proportion_to_the_length() -> None:
+    shape = QWEN3["Qwen/Qwen3-4B"]
+    short, long = (footprint(with_language(max_tokens=n, context=40_000), shape).step_operations for n in (4096, 16_384))
+    assert 4.5 < long / short < 12
+
+
+def test_an_engine_with_less_room_takes_longer() -> None:
+    taken = footprint(with_language(), QWEN3["Qwen/Qwen3-4B"], H200)
+    small, large = (taken.step_seconds(Gpu("NVIDIA H200", room * GIB)) or 0 for room in (24, 141))
+    assert small > 1.1 * large
+
+
+@pytest.mark.parametrize(("gib", "again"), [(24, True), (141, False)])
+def test_the_forward_pass_is_kept_where_it_fits(machine: Path, gib: int, again: bool) -> None:
+    put(machine, f"NVIDIA H200, {gib * 1024}")
+    spec = with_language(rows=1)
+    assert checkpoints(spec) == again
+    assert checkpoints(with_language(gradient_checkpointing=not again)) == (not again), "unless the spec says so"
+    shape = QWEN3["Qwen/Qwen3-4B"]
+    on_it, least = (footprint(spec, shape, gpu).parts["activations"] for gpu in (gpus()[0], None))
+    assert (on_it == least) == again
+
+
+@pytest.mark.parametrize(("preset", "gib"), [("paper", 80), ("qwen3-1.7b", 24), ("qwen3-0.6b", 12)], ids=lambda value: str(value))
+def test_a_preset_fits_the_card_that_it_names(preset: str, gib: int) -> None:
+    spec = preset_spec(preset)
+    shape = shape_of(spec.policy)
+    assert shape is not None and footprint(spec, shape).total < 0.85 * gib * GIB
+
+
+def test_float16_takes_as_much_as_bfloat16() -> None:
+    shape = QWEN3["Qwen/Qwen3-4B"]
+    assert footprint(with_language(dtype="float16"), shape).parts == footprint(with_language(dtype="bfloat16"), shape).parts
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from frozenlab.policy.language.engines import merged_weights
+from frozenlab.policy.language.engines import merged_weights, published
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import LanguageSettings, Lora
 
@@ -48,6 +48,16 @@ def test_what_is_sent_is_base_and_change_to_half_a_step(tiny_model: Path) -> Non
         changed += int((given != base).sum())
     assert changed > 1000
     assert "model.embed_tokens.weight" in sent and not any("lora" in name or "base_layer" in name for name in sent)
+
+
+def test_a_revision_is_given_to_the_engine_as_a_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """vLLM would load the main branch's config, tokenizer and weights."""
+    asked = []
+    monkeypatch.setattr("frozenlab.policy.language.engines.snapshot_download", lambda name, **how: asked.append((name, how)) or "folder")
+    assert published("Qwen/Qwen3-4B", "abc") == "folder"
+    assert asked[0][0] == "Qwen/Qwen3-4B" and asked[0][1]["revision"] == "abc"
+    assert published("Qwen/Qwen3-4B", None) == "Qwen/Qwen3-4B" and published(str(tmp_path), "abc") == str(tmp_path)
+    assert len(asked) == 1
 
 
 def test_a_whole_model_is_sent_as_it_is(tiny_model: Path) -> None:

@@ -76,14 +76,18 @@ def in_even_passes(language: LanguageSettings, plans: int) -> LanguageSettings:
 
 def memory_and_time(spec: SessionSpec, shape: Shape, timed: bool) -> None:
     """What a language model's session takes, before anything is loaded; no word on time where a session has been ``timed``."""
-    taken = footprint(spec, shape)
+    taken = footprint(spec, shape, min(gpus(), key=lambda gpu: gpu.memory, default=None))
     parts = ", ".join(f"{what} {size / GIB:.1f}" for what, size in taken.parts.items())
     st.markdown(f"**{shape.parameters / 1e9:.2g} billion weights**; on each GPU at least **{taken.total / GIB:.0f} GiB** of memory.")
     st.caption(f"GiB: {parts}. Estimated from the model's shape; memory of the libraries comes on top.")
     if not timed:
         here = gpus()[:1] or EXAMPLE_GPUS
         steps = spec.training.steps * spec.stages
-        times = [f"{rough(seconds * steps)} on {gpu.name}" for gpu in here if (seconds := taken.step_seconds(gpu)) is not None]
+        times = [
+            f"{rough(seconds * steps)} on {gpu.name}"
+            for gpu in here
+            if (seconds := footprint(spec, shape, gpu).step_seconds(gpu)) is not None
+        ]
         if times:
             st.caption(f"Training about {' or '.join(times)}, by published speeds: right to a factor of two or three.")
 

@@ -28,6 +28,7 @@ from trl.trainer.utils import ensure_master_addr_port
 
 from frozenlab import seeds
 from frozenlab.policy.folders import on_hub
+from frozenlab.policy.language.room import AWAKE_BESIDE_TRAINING, engine_share
 from frozenlab.policy.language.writers import Ids, Schema, Text, Writer
 from frozenlab.policy.policy import Sampling
 from frozenlab.policy.settings import LanguageSettings
@@ -125,7 +126,7 @@ class Engine:
         self.llm = LLM(
             model=published(model.name_or_path, settings.revision),
             dtype=settings.dtype,
-            gpu_memory_utilization=settings.vllm.memory,
+            gpu_memory_utilization=settings.vllm.memory or share_here(model, sleeps=self.sleeps),
             max_model_len=settings.context,
             max_num_seqs=MOST_ROWS,
             max_num_batched_tokens=BATCHED_TOKENS,
@@ -256,6 +257,15 @@ def drawing_by(seed: int) -> Iterator[None]:
 def published(name: str, revision: str | None) -> str:
     """Where the engine finds the model's config, tokenizer and weights; it knows no revisions by itself."""
     return snapshot_download(name, revision=revision, allow_patterns=MODEL_FILES) if revision and on_hub(name) else name
+
+
+def share_here(model: PreTrainedModel | PeftModel, *, sleeps: bool) -> float:
+    """The part of this process's GPU that the engine may take."""
+    if not torch.cuda.is_available():
+        return AWAKE_BESIDE_TRAINING
+    learnt = sum(weight.nbytes for weight in model.parameters() if weight.requires_grad)
+    resident = sum(weight.nbytes for weight in model.parameters()) + 3 * learnt  # gradients, and two numbers of the optimizer
+    return engine_share(torch.cuda.mem_get_info()[1], resident, sleeps=sleeps)
 
 
 def name_this_process() -> None:

@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, set_seed
 from transformers.trainer_utils import load_sharded_checkpoint
+from transformers.utils import is_flash_attn_2_available
 
 from frozenlab import seeds
 from frozenlab.policy.folders import ADAPTER, ADAPTER_CONFIG, WEIGHTS
@@ -205,7 +206,7 @@ def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[P
             **known,
             dtype=torch.float32 if trained_whole else getattr(torch, settings.dtype),
             use_safetensors=True,
-            attn_implementation="sdpa",
+            attn_implementation=attention(settings),
         )
     except (OSError, KeyError, ValueError, RuntimeError, SafetensorError) as error:
         reason = str(error).strip().splitlines()
@@ -216,6 +217,14 @@ def read_model(name: str, settings: LanguageSettings, to_train: bool) -> tuple[P
         tokenizer.pad_token = tokenizer.eos_token
     processes = PartialState(cpu=settings.device == "cpu", timeout=LONGEST_WAIT)  # the first one settles it, also for trainers
     return model.to(processes.device).eval(), tokenizer
+
+
+def attention(settings: LanguageSettings) -> str:
+    """The transformers library's name for how attention is computed here."""
+    if settings.attention != "auto":
+        return settings.attention
+    flash = settings.device != "cpu" and settings.dtype != "float32" and torch.cuda.is_available() and is_flash_attn_2_available()
+    return "flash_attention_2" if flash else "sdpa"
 
 
 def lora_config(settings: LanguageSettings) -> LoraConfig:

@@ -100,8 +100,8 @@ PRESETS: dict[str, Preset] = {
     # The paper gives the model, the method, the stages and the boards; the numbers of training are ours, and untried at this scale.
     "paper": Preset(
         title="The paper's session",
-        words="the paper's setting: Qwen3-4B in three stages, on one or more GPUs of 80 GB",
-        stages=3,
+        words="the paper's setting: Qwen3-4B in four stages, three of them engineered, on one or more GPUs of 80 GB",
+        stages=4,
         boards=drawn_as(
             "paper",
             test_boards=10,
@@ -110,7 +110,23 @@ PRESETS: dict[str, Preset] = {
         ),
         training={"grpo": {"steps": 100, "boards_per_step": 32, "learning_rate": 2e-5, "schedule": "constant", "temperature": 1.0}},
         policy="Qwen/Qwen3-4B",
-        language={"thinking": True, "max_tokens": 8192, "context": 16_384, "rows": 4, "vllm": {"memory": 0.45}},
+        language={"thinking": True, "max_tokens": 8192, "context": 16_384, "rows": 4},
+    ),
+    # A model that thinks, for one GPU of 24 GB. Untried too.
+    "qwen3-1.7b": Preset(
+        title="Qwen3-1.7B session",
+        words="Qwen3-1.7B, which thinks, in three stages on small boards, on one GPU of 24 GB",
+        stages=3,
+        boards=drawn_as(
+            "train-shape",
+            test_boards=20,
+            config={"sizes": (3, 4, 5, 6), "agents": 2, "hole_ratio": 0.2, "wait_ratio": 0.2},
+            validation={"sizes": (3, 4, 5, 6), "boards_per_cell": 20, "seed": 1},
+        ),
+        training={"grpo": {"steps": 40, "boards_per_step": 16, "learning_rate": 1e-4, "schedule": "constant", "temperature": 1.0}},
+        policy="Qwen/Qwen3-1.7B",
+        language={"thinking": True, "max_tokens": 3072, "context": 12_288, "rows": 2},
+        proposal_tokens=2048,
     ),
     "qwen3-0.6b": Preset(
         title="Qwen3-0.6B session",

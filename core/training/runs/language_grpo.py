@@ -34,6 +34,8 @@ class LanguageGRPORun(GRPORun):
     def __init__(self, policy: HFPolicy, settings: StageSettings, *, stages: int, seed: int) -> None:
         super().__init__(policy, settings, stages=stages, seed=seed)
         self.kept: GRPOTrainer | None = None
+        self.checkpoints = policy.settings.gradient_checkpointing is not False
+        """Whether less of the forward pass is kept and computed again (:func:`frozenlab.loop.footprint.checkpoints`)."""
 
     def begin(self, stage: Stage) -> None:
         """Processes that learn together stop together: at the first step before which any was asked to."""
@@ -67,7 +69,7 @@ class LanguageGRPORun(GRPORun):
             "save_steps": 1 if settings.lora else CHECKPOINT_EVERY,  # adapters are small, and a step may take minutes
             "bf16": settings.dtype == "bfloat16",
             "fp16": settings.dtype == "float16",
-            "gradient_checkpointing": settings.gradient_checkpointing,
+            "gradient_checkpointing": self.checkpoints,
         }
 
     def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:

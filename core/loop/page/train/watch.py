@@ -10,6 +10,7 @@ from frozenlab.loop.events import event_words
 from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.session import Session
+from frozenlab.loop.signs import signs
 from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.loop.store import OFFERED
 from frozenlab.tasks.labels import cells_noun
@@ -103,6 +104,9 @@ def curves(session: Session, state: State) -> None:
         anchor=False,
         help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
     )
+    if session.spec.language is not None:
+        for told in signs(session.metrics(state.stage or 0)):
+            st.warning(markup.plain(told), icon=":material/warning:")
     checks = rates_by_stage(state)
     measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))  # before it is read: never newer than it
     stages = [

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from frozenlab.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, judge_paths, walk
-from frozenlab.loop.planner import Planner
+from frozenlab.loop.planner import Planner, refuse_beside_training
 from frozenlab.loop.session import Checkpoint
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.policy import Sampling
@@ -168,6 +168,8 @@ def ask(request: Request, board: Board, optimum: int | None) -> None:
     *_, completions, temperature, seed = request.wanted
     sampling = Sampling(temperature, completions, seed)
     try:
+        if any(checkpoint.language for checkpoint in request.checkpoints):
+            refuse_beside_training(SessionStore())
         state.play_answers = [
             answer
             for checkpoint in request.checkpoints

@@ -1,0 +1,28 @@
+"""How much of a GPU's memory a vLLM engine may take beside the model in training. Light: estimates use it before anything is loaded."""
+
+from __future__ import annotations
+
+LIBRARIES = 3 * 2**30
+"""Bytes of CUDA, its libraries and what torch keeps at hand; an estimate."""
+AWAKE_BESIDE_TRAINING = 0.3
+"""Share of an engine that does not sleep: it stands beside the activations of training."""
+MOST = 0.9
+STEP = 0.05
+"""Shares are rounded down to steps of it."""
+
+
+def engine_share(card: int, resident: int, *, sleeps: bool) -> float:
+    """The part of a GPU that the engine may take.
+
+    Args:
+        card: bytes of the GPU.
+        resident: bytes that stay while the engine writes: weights, adapters and their optimizer.
+        sleeps: whether the engine gives its memory back while the model learns.
+
+    Example:
+        >>> engine_share(141 * 2**30, 9 * 2**30, sleeps=True), engine_share(24 * 2**30, 5 * 2**30, sleeps=True)
+        (0.9, 0.65)
+    """
+    if not sleeps:
+        return AWAKE_BESIDE_TRAINING
+    return min(MOST, max(AWAKE_BESIDE_TRAINING, int((card - resident - LIBRARIES) / card / STEP) * STEP))
