@@ -12,9 +12,11 @@ from typing import Any
 import psutil
 
 from frozenlab import places
-from frozenlab.loop.footprint import GIB, shortfalls
-from frozenlab.loop.gpus import gpus
+from frozenlab.loop.footprint import GIB, footprint, shortfalls
+from frozenlab.loop.gpus import Gpu, gpus
+from frozenlab.loop.model_shape import shape_of
 from frozenlab.loop.presets import PRESETS, preset_spec
+from frozenlab.loop.spec import SessionSpec
 
 ESSENTIAL = ("streamlit", "plotly", "torch", "transformers", "trl", "peft", "numba", "pandas")
 MEMORY_NEEDED = 3 * 2**30
@@ -23,7 +25,8 @@ MEMORY_NEEDED = 3 * 2**30
 
 def examine() -> dict[str, Any]:
     """Check the machine. Returns ``{"checks": [{"what", "ok", "found", "advice"}, ...], "can": {"lab-model": bool, "gpu": bool},
-    "presets": {name: None or the reason why it cannot run here}}``; ``advice`` is empty if nothing has to be done."""
+    "presets": {name: None or the reason why it cannot run here}, "cards": [...]}``, as :func:`on_cards` gives them; ``advice`` is empty if
+    nothing has to be done."""
     python_ok = (3, 11) <= sys.version_info[:2] < (3, 14)
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
@@ -50,7 +53,7 @@ def examine() -> dict[str, Any]:
         "lab-model": all(ready[what] for what in ("Python", "packages", "lab model", "free memory")),
         "gpu": ready["GPU"] and ready["vLLM"],
     }
-    return {"checks": checks, "can": can, "presets": {name: why_not(name, can["lab-model"]) for name in PRESETS}}
+    return {"checks": checks, "can": can, "presets": {name: why_not(name, can["lab-model"]) for name in PRESETS}, "cards": on_cards()}
 
 
 def why_not(preset: str, lab_model: bool) -> str | None:
@@ -60,6 +63,25 @@ def why_not(preset: str, lab_model: bool) -> str | None:
         return None if lab_model else "the lab model does not run here: see the checks above"
     reasons = shortfalls(spec)
     return "; ".join(reasons) or None
+
+
+def on_cards() -> list[dict[str, Any]]:
+    """What the presets with a language model would take on each kind of GPU here: ``gpu``, ``GiB``, and by preset the ``GiB`` needed and the
+    ``hours`` of training, None where the GPU's speed is not known."""
+    specs = {name: spec for name in PRESETS if (spec := preset_spec(name)).language is not None}
+    return [
+        {"gpu": gpu.name, "GiB": round(gpu.memory / GIB), "presets": {name: on_card(spec, gpu) for name, spec in specs.items()}}
+        for gpu in dict.fromkeys(gpus())
+    ]
+
+
+def on_card(spec: SessionSpec, gpu: Gpu) -> dict[str, float | None]:
+    shape = shape_of(spec.policy)
+    assert shape is not None, "presets are of common models"
+    taken = footprint(spec, shape, gpu)
+    seconds = taken.step_seconds(gpu)
+    steps = spec.training.steps * spec.stages
+    return {"GiB": round(taken.total / GIB, 1), "hours": None if seconds is None else round(seconds * steps / 3600, 1)}
 
 
 def bfloat16() -> str:

@@ -73,6 +73,11 @@ def run_doctor(options: argparse.Namespace) -> None:
     print("\nsessions that are ready to run (frozenlab run --preset NAME):")
     for name, reason in report["presets"].items():
         print(f"{' no' if reason else 'yes'}  {name}" + (f": {reason}" if reason else ""))
+    for card in report["cards"]:
+        print(f"\n{card['gpu']}, {card['GiB']} GiB (estimates; hours are right to a factor of two or three):")
+        for name, needs in card["presets"].items():
+            hours = "" if needs["hours"] is None else f", about {needs['hours']:g} h of training"
+            print(f"     {name}: {needs['GiB']:g} GiB{hours}")
 
 
 COMMANDS = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from frozenlab import doctor
-from frozenlab.loop.gpus import gpus
+from frozenlab.loop.footprint import GIB
+from frozenlab.loop.gpus import Gpu, gpus
 from frozenlab.loop.presets import PRESETS
 from tests.cli.calls import answer
 
@@ -24,3 +25,12 @@ def test_doctor_reports_what_can_run(capsys: pytest.CaptureFixture[str]) -> None
 def test_doctor_says_whether_the_processor_has_bfloat16(fast: bool, found: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("frozenlab.training.optimizers.fast_bfloat16", lambda: fast)
     assert doctor.bfloat16().endswith(found)
+
+
+def test_doctor_tells_what_each_preset_takes_on_each_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    h100, unknown = Gpu("NVIDIA H100 80GB HBM3", 80 * GIB), Gpu("Voodoo 2", 8 * GIB)
+    monkeypatch.setattr(doctor, "gpus", lambda: (h100, h100, unknown))
+    known, other = doctor.on_cards()
+    assert known["GiB"] == 80 and set(known["presets"]) == {"paper", "qwen3-1.7b", "qwen3-0.6b"}
+    assert known["presets"]["paper"]["GiB"] < 80 and known["presets"]["paper"]["hours"] > known["presets"]["qwen3-1.7b"]["hours"] > 0
+    assert other["presets"]["paper"]["hours"] is None
