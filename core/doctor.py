@@ -66,8 +66,8 @@ def why_not(preset: str, lab_model: bool) -> str | None:
 
 
 def on_cards() -> list[dict[str, Any]]:
-    """What the presets with a language model would take on each kind of GPU here: ``gpu``, ``GiB``, and by preset the ``GiB`` needed and the
-    ``hours`` of training, None where the GPU's speed is not known."""
+    """What the presets with a language model would take on each kind of GPU here: ``gpu``, ``GiB``, and by preset the ``GiB`` needed and
+    the ``hours`` of training, None where the GPU's speed is not known."""
     specs = {name: spec for name in PRESETS if (spec := preset_spec(name)).language is not None}
     return [
         {"gpu": gpu.name, "GiB": round(gpu.memory / GIB), "presets": {name: on_card(spec, gpu) for name, spec in specs.items()}}
