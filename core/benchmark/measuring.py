@@ -13,15 +13,19 @@ import torch
 from huggingface_hub import snapshot_download
 from trl.import_utils import is_vllm_available
 
+from frozenlab.benchmark.api_model import ApiModel
 from frozenlab.benchmark.report import Measured, Report
 from frozenlab.benchmark.results import report_type
 from frozenlab.benchmark.task import Task
+from frozenlab.engineer.hosts import host_of
 from frozenlab.jobs.environment import THREADS
+from frozenlab.places import sessions_folder
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import on_hub, policy_folder, weights_file
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.loading import load_policy
-from frozenlab.policy.policy import Sampling
+from frozenlab.policy.policy import Policy, Sampling
+from frozenlab.replays.cost import Estimate
 
 Part = Literal["drawing and solving", "planning"]
 
@@ -36,7 +40,33 @@ def weights_of(task: Task) -> Path:
     return weights
 
 
-def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], None] | None = None) -> tuple[Report, pd.DataFrame]:
+def answering(task: Task) -> Policy | ApiModel:
+    """What is measured, ready to answer."""
+    if task.server is not None:
+        address = hashlib.sha256(f"{task.server.base_url} {task.server.model}".encode()).hexdigest()[:12]
+        return ApiModel(task.server, task.family, sessions_folder() / "api-answers" / f"{address}.jsonl")
+    policy = load_policy(task.policy, task.language, family=task.family)
+    if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
+        from frozenlab.policy.language.engines import engine_for  # with it comes vLLM
+
+        policy.writer = engine_for(policy.model, policy.settings)
+    return policy
+
+
+def checkpoint_hash(task: Task) -> str:
+    """SHA-256 of the measured weights; of a model that is elsewhere, of its name and its server's."""
+    if task.server is not None:
+        return hashlib.sha256(f"{host_of(task.server)} {task.server.model}".encode()).hexdigest()
+    with weights_of(task).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def measure(
+    task: Task,
+    result_id: str,
+    on_progress: Callable[[Part, int, int], None] | None = None,
+    before_paying: Callable[[Estimate], None] = lambda cost: None,
+) -> tuple[Report, pd.DataFrame]:
     """Answer every task of the suite once with the checkpoint, and judge the answers.
 
     The same task on the same machine gives the same rows and the same report, except for ``created`` and ``seconds``: the tasks, their
@@ -45,6 +75,7 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
 
     Args:
         on_progress: called with (part of the work, boards done, total).
+        before_paying: called with what a model behind a server would cost, before it is asked; stops the work by raising a LabError.
 
     Raises:
         LabError: the suite cannot be loaded, the checkpoint cannot be read, or has no words for a task.
@@ -52,12 +83,10 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
     torch.set_num_threads(THREADS)
     note = on_progress or (lambda part, done, of: None)
     family = task.family
-    policy = load_policy(task.policy, task.language, family=family)
-    if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
-        from frozenlab.policy.language.engines import engine_for  # with it comes vLLM
-
-        policy.writer = engine_for(policy.model, policy.settings)
+    policy = answering(task)
     suite = family.open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
+    if isinstance(policy, ApiModel) and (cost := policy.estimate(suite.tasks, task.seed)):
+        before_paying(cost)
     note("planning", 0, len(suite.tasks))
     began = time.time()
     rows = evaluate(
@@ -67,10 +96,8 @@ def measure(task: Task, result_id: str, on_progress: Callable[[Part, int, int], 
         on_progress=lambda done: note("planning", done, len(suite.tasks)),
     )
     seconds = time.time() - began
-    with weights_of(task).open("rb") as file:
-        checkpoint = hashlib.file_digest(file, "sha256").hexdigest()
     measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name})
     report = report_type(family).of(
-        rows, measured, id=result_id, checkpoint_sha256=checkpoint, suite_spec=suite.spec, created=time.time(), seconds=seconds
+        rows, measured, id=result_id, checkpoint_sha256=checkpoint_hash(task), suite_spec=suite.spec, created=time.time(), seconds=seconds
     )
     return report, rows

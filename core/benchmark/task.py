@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from frozenlab.benchmark.report import Measured
+from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError, one_line
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import LAB_MODEL, STUDENT, is_lab_model, on_hub, policy_folder, weights_file
@@ -33,6 +34,8 @@ class Task(Measured):
     """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None
     """Settings of a Hugging Face language model; None for a lab model."""
+    server: Annotated[Server | None, Field(exclude_if=lambda server: server is None)] = None
+    """Where a model is asked that is not loaded here."""
 
     @property
     def family(self) -> Family:
@@ -42,7 +45,7 @@ class Task(Measured):
     @property
     def online(self) -> bool:
         """Whether its tasks or its model come from the hub."""
-        return self.family.suite_online(self.suite) or (self.language is not None and on_hub(self.policy))
+        return self.family.suite_online(self.suite) or self.server is not None or (self.language is not None and on_hub(self.policy))
 
 
 class EvaluationError(LabError, ValueError):
@@ -51,7 +54,7 @@ class EvaluationError(LabError, ValueError):
 
 def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task:
     """The task for a model as people name it: ``lab-model``, ``student:ID``, a checkpoint folder, the name of a model on the hub, or
-    ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session.
+    ``SESSION:base``, ``SESSION:1``, ... for the checkpoints of a session; with a ``server``, the model that it serves.
 
     Args:
         fields: other fields of :class:`Task`, such as ``temperature`` or ``title``, and of a language model ``thinking`` and
@@ -62,7 +65,8 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
         SessionError: there is no such session.
         SuiteError: there is no such suite.
     """
-    checkpoint = checkpoint_of(model, store)
+    server = fields.get("server")
+    checkpoint = of_server(model, server) if server else checkpoint_of(model, store)
     source = family_with_suite(suite).suite_source(suite)
     try:
         asked = {name: fields.pop(name) for name in LANGUAGE_FIELDS if name in fields}
@@ -77,6 +81,11 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
         return Task(**(checkpoint | {"suite": source} | fields))
     except ValidationError as error:
         raise EvaluationError(one_line(error)) from None
+
+
+def of_server(model: str, server: Server) -> dict[str, Any]:
+    """A model behind a server, as fields of :class:`Task`."""
+    return {"title": server.model, "model": model, "policy": model, "temperature": server.temperature, "max_tokens": server.max_tokens}
 
 
 def with_room(asked: dict[str, Any], language: LanguageSettings) -> dict[str, Any]:

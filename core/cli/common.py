@@ -142,3 +142,11 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
 def print_json(record: dict[str, Any]) -> None:
     """Print a record as one line of JSON."""
     print(json.dumps(record))
+
+
+def agreed() -> bool:
+    """Whether somebody at a terminal confirms."""
+    if not sys.stdin.isatty():
+        return False
+    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,19 +1,28 @@
-"""``frozenlab evaluate`` and ``export``: measuring a checkpoint, and taking it elsewhere."""
+"""``frozenlab evaluate``, ``export`` and ``warm-start``: measuring a checkpoint, taking it elsewhere, and preparing one."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, print_json, progress
+from frozenlab.cli.common import Command, InputError, add_allow_host, agreed, print_json, progress, refuse_unknown
+
+if TYPE_CHECKING:
+    from frozenlab.engineer.server import Server
+    from frozenlab.replays.cost import Estimate
 
 MODEL_HELP = "lab-model, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
+API = "api:"
+"""A name that begins so is that of a model behind a server."""
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
     from frozenlab.tasks.families import FAMILIES
 
-    parser.add_argument("model", help=MODEL_HELP)
+    parser.add_argument("model", help=f"{MODEL_HELP}; or {API}NAME for a model behind an OpenAI-compatible server")
     suites = ", ".join(dict.fromkeys(name for family in FAMILIES for name in family.named_suites()))
     parser.add_argument(
         "--suite", required=True, help=f"a named suite ({suites}), a file of boards, or hf:benchmark_wr0.5 of the official dataset"
@@ -26,12 +35,28 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--top-p", type=float, help="sample from the likeliest tokens of that share (default: 1; if it thinks: 0.95)")
     parser.add_argument("--top-k", type=int, help="sample from so many of the likeliest tokens (default: all; if it thinks: 20)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the samples at other temperatures (default: %(default)s)")
+    parser.add_argument("--base-url", help=f"{API}... the server's address, up to and including /v1")
+    parser.add_argument("--key-variable", help=f"{API}... the environment variable with the key, such as OPENAI_API_KEY")
+    parser.add_argument("--input-price", type=float, help=f"{API}... price of a million tokens read, to tell the cost before")
+    parser.add_argument("--output-price", type=float, help=f"{API}... price of a million tokens written")
+    parser.add_argument("--timeout", type=float, help=f"{API}... seconds that one answer may take (default: 600)")
+    parser.add_argument("--yes", action="store_true", help=f"{API}... do not ask for confirmation before paying")
+    add_allow_host(parser)
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help=MODEL_HELP)
     parser.add_argument("out", type=Path, metavar="OUT", help="a new folder")
     parser.add_argument("--adapter", action="store_true", help="export only the adapters of a LoRA model (default: merge them)")
+
+
+def add_warm_start(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("spec", nargs="?", type=Path, help="the spec of the session that is to follow, a JSON file")
+    parser.add_argument("--preset", metavar="NAME", help="a preset instead of a spec file")
+    parser.add_argument("--out", type=Path, required=True, help="a new folder for the checkpoint")
+    parser.add_argument("--examples", type=int, help="solved tasks to learn from (default: 8000)")
+    parser.add_argument("--learning-rate", type=float, help="at its highest (default: 2e-4)")
+    parser.add_argument("--seed", type=int, help="replace the seed of the spec")
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
@@ -46,6 +71,10 @@ def run_evaluate(options: argparse.Namespace) -> None:
     store = SessionStore()
     names = ("seed", "title", "thinking", "max_tokens", "temperature", "top_p", "top_k")
     fields = {name: value for name in names if (value := getattr(options, name)) is not None}
+    if options.model.startswith(API):
+        server = server_of(options)
+        refuse_unknown([server])
+        fields = {name: value for name, value in fields.items() if name in ("seed", "title")} | {"server": server}
     task = task_for(options.model, options.suite, store, **fields)
     folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -54,7 +83,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     from frozenlab.benchmark.measuring import measure
 
     with progress() as note:
-        report, rows = measure(task, folder.name, note)
+        report, rows = measure(task, folder.name, note, lambda cost: agree(cost, yes=options.yes))
     save_result(folder, report, rows)
     if options.json:
         print_json(report.model_dump(mode="json") | {"folder": str(folder)})
@@ -63,9 +92,43 @@ def run_evaluate(options: argparse.Namespace) -> None:
         print("\n".join([*report.lines(), "", f"in {folder}"]))
 
 
+def server_of(options: argparse.Namespace) -> Server:
+    """The server of a model ``api:NAME``, as the options describe it."""
+    from pydantic import ValidationError
+
+    from frozenlab.engineer.server import Server
+    from frozenlab.errors import one_line
+
+    if options.base_url is None:
+        raise InputError(f"{options.model} needs --base-url, the address of its server, such as https://api.openai.com/v1")
+    names = ("base_url", "key_variable", "temperature", "max_tokens", "timeout", "input_price", "output_price")
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    usual = {"temperature": 0.0, "max_tokens": 16_000, "timeout": 600.0}
+    try:
+        return Server(**(usual | given | {"model": options.model.removeprefix(API)}))
+    except ValidationError as error:
+        raise InputError(one_line(error)) from None
+
+
+def agree(cost: Estimate, *, yes: bool) -> None:
+    """Tells what asking would cost, and asks for leave where that is money. Raises InputError if it is not given."""
+    print(cost.sentence, file=sys.stderr)
+    if cost.cost is not None and not yes and not agreed():
+        raise InputError("nothing was asked; --yes skips the confirmation")
+
+
+def save_at_once(save: Callable[[Path], None], out: Path) -> None:
+    """Writes a folder wholly or not at all."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:
+        whole = Path(scratch) / out.name
+        save(whole)
+        whole.rename(out)
+
+
 def run_export(options: argparse.Namespace) -> None:
     import os
-    import tempfile
 
     from frozenlab.benchmark.task import checkpoint_of
     from frozenlab.jobs.environment import worker_environment
@@ -84,20 +147,52 @@ def run_export(options: argparse.Namespace) -> None:
     from frozenlab.policy.loading import load_policy
 
     policy = load_policy(name, language)
-    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}-") as scratch:  # so that there is never half a model in OUT
-        whole = Path(scratch) / out.name
-        if isinstance(policy, HFPolicy) and not options.adapter:
-            policy.export(whole)
-        else:
-            policy.save(whole)
-        whole.rename(out)
+    save_at_once(policy.export if isinstance(policy, HFPolicy) and not options.adapter else policy.save, out)
     if options.json:
         print_json({"model": options.model, "out": str(out)})
     else:
         print(f"{options.model} is in {out}")
 
 
+def run_warm_start(options: argparse.Namespace) -> None:
+    import os
+
+    from pydantic import ValidationError
+
+    from frozenlab.cli.session import spec_of
+    from frozenlab.errors import one_line
+    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.loop.footprint import shortfalls
+
+    spec = spec_of(options.spec, options.preset)
+    spec = spec if options.seed is None else spec.changed(seed=options.seed)
+    out = options.out.resolve()
+    if spec.language is None:
+        raise InputError("a warm start is for language models; the lab model has had its own")
+    if out.exists() or not out.parent.is_dir():
+        raise InputError(f"{out} exists already: name a new folder" if out.exists() else f"there is no folder {out.parent}")
+    if lacking := [reason for reason in shortfalls(spec) if "vLLM" not in reason]:
+        raise InputError(f"this cannot run here: {'; '.join(lacking)}")
+    os.environ.update(worker_environment(spec.online))
+    from frozenlab.loop.warm_start import warmed_up
+    from frozenlab.training.warm_start import WarmStart
+
+    given = {name: value for name in ("examples", "learning_rate") if (value := getattr(options, name)) is not None}
+    try:
+        settings = WarmStart(**given)
+    except ValidationError as error:
+        raise InputError(one_line(error)) from None
+    with progress() as note:
+        policy = warmed_up(spec, settings, lambda done, of, loss: note("learning", done, of))
+    save_at_once(policy.save, out)
+    if options.json:
+        print_json({"model": spec.policy, "examples": settings.examples, "out": str(out)})
+    else:
+        print(f"{spec.policy} has learnt {settings.examples:,} worked answers and is in {out}: frozenlab run ... --policy {out}")
+
+
 COMMANDS = (
     Command("evaluate", "measure a model on a suite: rates, gaps, faults", add_evaluate, run_evaluate),
     Command("export", "export a checkpoint for use elsewhere", add_export, run_export),
+    Command("warm-start", "teach a language model worked answers before a session", add_warm_start, run_warm_start),
 )

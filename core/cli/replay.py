@@ -7,7 +7,18 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, find_session, listed, named, print_json, read_text, refuse_unknown
+from frozenlab.cli.common import (
+    Command,
+    InputError,
+    add_allow_host,
+    agreed,
+    find_session,
+    listed,
+    named,
+    print_json,
+    read_text,
+    refuse_unknown,
+)
 
 if TYPE_CHECKING:
     from frozenlab.engineer.protocol import EngineerSpec
@@ -123,14 +134,6 @@ def replay_task(options: argparse.Namespace, store: SessionStore) -> ReplayTask:
         arms = arms_of_sections(kind, varied_sections(kind, sections), chosen(engineers[0]) if engineers else None)
     elsewhere = session.dir if session.dir.parent != store.root and not session.read_only else None
     return task_for(session, int(stage) - 1, arms, kind, folder=elsewhere, samples=options.samples, seed=options.seed)
-
-
-def agreed() -> bool:
-    """Whether somebody at a terminal confirms."""
-    if not sys.stdin.isatty():
-        return False
-    print("Go on? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def print_replay(replay: Replay, options: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ from frozenlab.cli.common import Command, InputError, add_allow_host, add_sessio
 
 if TYPE_CHECKING:
     from frozenlab.loop.session import Session
+    from frozenlab.loop.spec import SessionSpec
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -34,23 +35,37 @@ def add_resume(parser: argparse.ArgumentParser) -> None:
     add_allow_host(parser)
 
 
+def spec_of(file: Path | None, preset: str | None, method: str = "grpo") -> SessionSpec:
+    """The spec in a file, or that of a preset."""
+    from pydantic import ValidationError
+
+    from frozenlab.errors import one_line
+    from frozenlab.loop.presets import PRESETS, preset_spec
+    from frozenlab.loop.spec import SessionSpec
+
+    if (preset is None) == (file is None):
+        raise InputError("give either a spec file or --preset")
+    if preset is not None and preset not in PRESETS:
+        raise InputError(f"there is no preset {preset!r}; the presets are {', '.join(PRESETS)}")
+    if file is None:
+        return preset_spec(str(preset), method=method)
+    try:
+        return SessionSpec.model_validate_json(read_text(file))
+    except ValidationError as error:
+        raise InputError(f"{file}: {one_line(error)}") from None
+
+
 def run_session(options: argparse.Namespace) -> int:
     from pydantic import ValidationError
 
     from frozenlab.errors import one_line
     from frozenlab.loop.footprint import shortfalls
     from frozenlab.loop.launch import claim
-    from frozenlab.loop.presets import PRESETS, preset_spec
-    from frozenlab.loop.spec import SessionSpec
     from frozenlab.loop.store import SessionStore
     from frozenlab.policy.folders import STUDENT, policy_folder, weights_file
     from frozenlab.training.methods import NAMES as METHODS
     from frozenlab.training.schedule import SCHEDULES
 
-    if (options.preset is None) == (options.spec is None):
-        raise InputError("give either a spec file or --preset")
-    if options.preset is not None and options.preset not in PRESETS:
-        raise InputError(f"there is no preset {options.preset!r}; the presets are {', '.join(PRESETS)}")
     if options.method is not None and options.preset is None:
         raise InputError("--method is for presets; a spec file names its own method")
     if options.method not in (None, *METHODS):
@@ -59,10 +74,7 @@ def run_session(options: argparse.Namespace) -> int:
         raise InputError(f"there is no schedule {options.schedule!r}; the schedules are {', '.join(SCHEDULES)}")
     others = {name: value for name in ("seed", "engineer", "policy") if (value := getattr(options, name)) is not None}
     try:
-        if options.preset is not None:
-            spec = preset_spec(options.preset, method=options.method or "grpo")
-        else:
-            spec = SessionSpec.model_validate_json(read_text(options.spec))
+        spec = spec_of(options.spec, options.preset, options.method or "grpo")
         if options.schedule is not None:
             others["training"] = spec.training.scheduled(options.schedule)
         spec = spec.changed(**others)

@@ -11,12 +11,13 @@ import json
 import os
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import openai
 
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
+from frozenlab.engineer.dialects.plain import without_bounds
 from frozenlab.engineer.schema import Written
 from frozenlab.engineer.server import Server
 
@@ -37,14 +38,33 @@ NEEDED_HEADERS = {
 """All that a server that is not OpenAI's is sent."""
 
 
+class Answered(NamedTuple):
+    """What a server wrote, and why it ended: ``stop``, ``length``, ...; empty if it did not say."""
+
+    written: Written
+    ended: str
+
+
 def ask_server(server: Server, messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
     """The model's answer to a conversation, under a JSON schema if the server knows schemas.
 
     Raises:
         ProposalError: no answer came, it took too long or did not end, or the server may not be asked.
     """
+    written, ended = ask_for_text(server, messages, seed, schema)
+    if ended in ENDS:
+        raise ProposalError(f"{server.model} {ENDS[ended]}")
+    return written
+
+
+def ask_for_text(server: Server, messages: list[dict[str, str]], seed: int, schema: dict[str, Any] | None = None) -> Answered:
+    """The same for any text, also one that the server cut off or declined to write.
+
+    Raises:
+        ProposalError: no answer came, it took too long, or the server may not be asked.
+    """
     asked: dict[str, Any] = {"model": server.model, "messages": messages, "temperature": server.temperature, "seed": seed}
-    asked |= {"max_tokens": server.max_tokens, "stream_options": {"include_usage": True}} | in_schema(schema)
+    asked |= {"max_tokens": server.max_tokens, "stream_options": {"include_usage": True}} | (in_schema(schema) if schema else {})
     deadline = time.monotonic() + server.timeout
     try:
         while True:
@@ -56,10 +76,10 @@ def ask_server(server: Server, messages: list[dict[str, str]], schema: dict[str,
         raise ProposalError(f"{server.model} gave no answer: {in_one_line(error)}") from None
 
 
-def request(server: Server, asked: dict[str, Any], deadline: float) -> Written:
+def request(server: Server, asked: dict[str, Any], deadline: float) -> Answered:
     """One answer, read as it comes, until ``deadline`` (of ``time.monotonic``).
 
-    Raises OpenAIError, and ProposalError for an answer that breaks off, takes too long or does not end, or if the server may not be asked.
+    Raises OpenAIError, and ProposalError for an answer that breaks off or takes too long, or if the server may not be asked.
     """
     text = ended = ""
     tokens = prompt_tokens = None
@@ -73,9 +93,7 @@ def request(server: Server, asked: dict[str, Any], deadline: float) -> Written:
             tokens, prompt_tokens = written or tokens, read or prompt_tokens
             if len(text) > MOST_CHARACTERS:
                 raise ProposalError(f"{server.model} did not end: more than {MOST_CHARACTERS:,} characters")
-    if ended in ENDS:
-        raise ProposalError(f"{server.model} {ENDS[ended]}")
-    return Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
+    return Answered(Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens)), ended)
 
 
 ENDS = {
@@ -198,7 +216,9 @@ def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, A
 
 def in_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """The part of a request that asks for JSON under the schema."""
-    return {"response_format": {"type": "json_schema", "json_schema": {"name": "proposal", "schema": schema, "strict": True}}}
+    return {
+        "response_format": {"type": "json_schema", "json_schema": {"name": "proposal", "schema": without_bounds(schema), "strict": True}}
+    }
 
 
 def in_one_line(error: openai.OpenAIError) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from frozenlab.policy.policy import GREEDY, Completion, Policy, Progress, Sampling
+from frozenlab.policy.policy import GREEDY, Completion, Progress, Sampling
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.task import Task
 
@@ -36,7 +36,18 @@ def frame(rows: Sequence[dict[str, Any]], family: Family) -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=list(family.columns)).astype(dict(family.columns))
 
 
-def evaluate(policy: Policy, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> pd.DataFrame:
+class Answering(Protocol):
+    """What answers the tasks of one family: a policy, or a model that can only be asked."""
+
+    @property
+    def family(self) -> Family: ...
+
+    def read(self, task: Task, completion: Completion) -> Any: ...
+
+    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]: ...
+
+
+def evaluate(policy: Answering, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> pd.DataFrame:
     """Answer every task once with the policy (greedily by default) and judge the answers; one row per task, in the given order.
 
     ``on_progress`` is called with the number of tasks answered so far. Raises a LabError for a task that the policy's dialect has no words

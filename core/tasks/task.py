@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 
 class Task(Protocol):
@@ -23,6 +23,13 @@ TaskT = TypeVar("TaskT", bound=Task)
 AnswerT = TypeVar("AnswerT")
 
 
+class Demonstration(NamedTuple):
+    """A right answer, and how one comes to it."""
+
+    reasoning: str
+    answer: str
+
+
 class Dialect(ABC, Generic[TaskT, AnswerT]):
     """How a kind of model is asked about a task, and how its answer is read."""
 
@@ -34,6 +41,10 @@ class Dialect(ABC, Generic[TaskT, AnswerT]):
     def read(self, task: TaskT, text: str, finished: bool) -> AnswerT:
         """The answer in what a model wrote; ``finished`` says whether it ended the text itself. Never raises: a text that cannot be read is
         an answer too, with its outcome."""
+
+    def demonstrate(self, task: TaskT) -> Demonstration | None:
+        """What a model may learn to write about a task before it learns from rewards; None: there is nothing to show."""
+        return None
 
 
 class LabDialect(Dialect[TaskT, AnswerT]):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
-from frozenlab.engineer.dialects.plain import answer_schema, parse_answer, render_request
+from frozenlab.engineer.dialects.plain import answer_schema, parse_answer, render_request, without_bounds
 from frozenlab.engineer.sections import USUAL, behaviour, failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
@@ -166,5 +167,30 @@ def test_the_schema_names_the_cells() -> None:
     schema = answer_schema(context_of(MIXED, behaviour.cell_line(mixed_cell("3@6"), 0.5, 0.1, 0.4)))["properties"]
     names = ["2@4", "3@4", "3@6"]
     assert schema["cells"]["required"] == names
-    assert schema["claims"]["items"]["properties"]["cell"] == {"enum": names} == schema["preserved"]["items"]
-    assert schema["claims"]["items"]["properties"]["evidence"]["items"] == {"enum": ["B3@6"]}
+    assert schema["claims"]["items"]["properties"]["cell"] == {"type": "string", "enum": names} == schema["preserved"]["items"]
+    assert schema["claims"]["items"]["properties"]["evidence"]["items"] == {"type": "string", "enum": ["B3@6"]}
+
+
+STRICT = {"type", "properties", "required", "additionalProperties", "items", "enum", "description"}
+"""Keywords that OpenAI, Anthropic and Gemini all know where answers follow a schema strictly."""
+
+
+def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A schema and all those in it."""
+    yield schema
+    for inner in [*schema.get("properties", {}).values(), *([schema["items"]] if "items" in schema else [])]:
+        yield from nodes(inner)
+
+
+@pytest.mark.parametrize("context", [CONTEXT, CONTEXT.model_copy(update={"sections": {}}), CONTEXT.model_copy(update={"layouts": LAYOUTS})])
+def test_what_servers_are_sent_keeps_to_the_strictest_rules(context: Any) -> None:
+    schema = answer_schema(context)
+    for node in nodes(without_bounds(schema)):
+        assert "type" in node and set(node) <= STRICT, node
+        if node["type"] == "object":
+            assert node["additionalProperties"] is False and node["required"] == list(node["properties"])
+        if node["type"] == "array":
+            assert "items" in node
+    told = json.dumps(without_bounds(schema))
+    assert "at least 0, at most 100" in told and "characters" in told
+    assert {"maxLength", "maximum"} <= {key for node in nodes(schema) for key in node}, "our own writers keep the bounds"

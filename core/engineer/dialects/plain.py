@@ -117,19 +117,46 @@ def answer_schema(context: Context) -> dict[str, Any]:
     percent = {"type": "integer", "minimum": 0, "maximum": 100}
     names = list(context.names)
     ids = [line.id for lines in context.sections.values() for line in lines]
-    cited: dict[str, Any] = {"type": "array", "maxItems": 4, "items": {"enum": ids}} if ids else {"type": "array", "maxItems": 0}
-    knobs = {"enum": [*context.tasks.knobs, None]}
-    claim = closed({"cell": {"enum": names}, "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
+    cited: dict[str, Any] = {"type": "array", "maxItems": 4 if ids else 0, "items": one_of(ids) if ids else {"type": "string"}}
+    knobs = {"type": ["string", "null"], "enum": [*context.tasks.knobs, None]}
+    claim = closed({"cell": one_of(names), "knob": knobs, "evidence": cited, "expected_valid_percent": percent})
     cell = closed({percent_key(knob): percent for knob in context.tasks.knobs})
     mixing = closed({**cell["properties"], "layouts": closed(dict.fromkeys(context.layouts, percent))}) if context.layouts else cell
     return closed(
         {
             "rationale": {"type": "string", "maxLength": LONGEST_RATIONALE},
             "claims": {"type": "array", "maxItems": 2 * len(names), "items": claim},
-            "preserved": {"type": "array", "maxItems": len(names), "items": {"enum": names}},
+            "preserved": {"type": "array", "maxItems": len(names), "items": one_of(names)},
             "cells": closed({own.name: cell if "layout" in own.place else mixing for own in context.cells}),
         }
     )
+
+
+def one_of(names: list[str]) -> dict[str, Any]:
+    return {"type": "string", "enum": names}
+
+
+BOUNDS = {"minimum": "at least {}", "maximum": "at most {}", "maxLength": "at most {} characters", "maxItems": "at most {} of them"}
+"""Keywords that not every server with schemas knows -> the same in words."""
+
+
+def without_bounds(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema for servers, with its bounds as descriptions: what is out of bounds is refused when the answer is read.
+
+    Example:
+        >>> without_bounds({"type": "integer", "minimum": 0, "maximum": 100})
+        {'type': 'integer', 'description': 'at least 0, at most 100'}
+    """
+    plain: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key == "properties":
+            plain[key] = {name: without_bounds(inner) for name, inner in value.items()}
+        elif key == "items":
+            plain[key] = without_bounds(value)
+        elif key not in BOUNDS:
+            plain[key] = value
+    told = ", ".join(words.format(schema[key]) for key, words in BOUNDS.items() if key in schema)
+    return plain | ({"description": told} if told else {})
 
 
 def closed(properties: dict[str, Any]) -> dict[str, Any]:

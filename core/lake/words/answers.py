@@ -24,7 +24,7 @@ from frozenlab.lake.board import Board, Plan
 from frozenlab.lake.rules import Verdict, judge_paths, walk
 
 ACTIONS = {"UP": "U", "DOWN": "D", "LEFT": "L", "RIGHT": "R", "WAIT": "W", "STAY": "W"}
-_WORDS = {letter: word for word, letter in reversed(ACTIONS.items())}
+ACTION_WORDS = {letter: word for word, letter in reversed(ACTIONS.items())}
 FILLERS = " \t\r,;.->→*_`[]()\"'"
 
 _ACTION = rf"(?:{'|'.join(ACTIONS)}|[UDLRW]+)"
@@ -62,7 +62,7 @@ def read_answer(text: str, num_agents: int) -> dict[int, str]:
 
 def write_answer(plan: Plan) -> str:
     """The lines that say ``plan``, as the prompt asks for them. An empty motion string is written as one WAIT."""
-    return "\n".join(f"Agent {i}: {' '.join(_WORDS[letter] for letter in motions or 'W')}" for i, motions in enumerate(plan))
+    return "\n".join(f"Agent {i}: {' '.join(ACTION_WORDS[letter] for letter in motions or 'W')}" for i, motions in enumerate(plan))
 
 
 def judge_answer(board: Board, text: str, optimal_makespan: int | None = None) -> Verdict:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.words import answers
+from frozenlab.lake.words.reasoning import reasoning
 from frozenlab.tasks.lake.answer import Answer
 from frozenlab.tasks.lake.dialects.reading import parse_answer
-from frozenlab.tasks.task import Dialect
+from frozenlab.tasks.task import Demonstration, Dialect
 
 
 class BoardsInPlainText(Dialect[Instance, Answer]):
@@ -17,3 +18,7 @@ class BoardsInPlainText(Dialect[Instance, Answer]):
 
     def read(self, task: Instance, text: str, finished: bool) -> Answer:
         return parse_answer(task.board, text, finished)
+
+    def demonstrate(self, task: Instance) -> Demonstration | None:
+        plan = task.solution.plan
+        return None if plan is None else Demonstration(reasoning(task.board, plan), answers.write_answer(plan))

@@ -1,0 +1,98 @@
+"""A language model behind a server, measured on tasks: GPT, Gemini and others, for whoever has a key.
+
+Every answer is kept at once, so what was paid for is never asked for again: not after a connection that broke, nor after a stop.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from frozenlab import seeds
+from frozenlab.engineer.chat import ENDS, Answered, ask_for_text
+from frozenlab.engineer.server import Server
+from frozenlab.policy.policy import GREEDY, Completion, Progress, Sampling
+from frozenlab.replays.cost import CHARACTERS_A_TOKEN, Estimate
+from frozenlab.tasks.family import Family
+from frozenlab.tasks.task import Task
+
+AT_ONCE = 8
+"""Requests under way at the same time."""
+
+
+@dataclass(frozen=True)
+class ApiModel:
+    """A model that answers the tasks of a family over the network, in the family's words for language models."""
+
+    server: Server
+    family: Family
+    kept: Path
+    """The file of answers, a JSON object a line."""
+
+    def read(self, task: Task, completion: Completion) -> Any:
+        return self.family.plain.read(task, completion.text, completion.finished)
+
+    def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
+        """Answers each task once; the temperature is the server's.
+
+        Raises ProposalError if the server gives no answer at all. One that is cut off, filtered or declined counts as what it is.
+        """
+        known = dict(self.answers())
+        asked = [self.key(task, sampling.seed) for task in tasks]
+        lacking = [(key, task) for key, task in zip(asked, tasks, strict=True) if key not in known]
+        done = len(tasks) - len(lacking)
+        self.kept.parent.mkdir(parents=True, exist_ok=True)
+        with ThreadPoolExecutor(AT_ONCE) as requests, self.kept.open("a", encoding="utf-8") as file:
+            waiting = [(key, requests.submit(self.ask, task, sampling.seed)) for key, task in lacking]
+            try:
+                for key, answer in waiting:
+                    known[key] = answer.result()
+                    file.write(json.dumps({"key": key, **vars(known[key])}) + "\n")
+                    file.flush()
+                    done += 1
+                    if on_progress:
+                        on_progress(done)
+            finally:
+                requests.shutdown(wait=False, cancel_futures=True)
+        return [[known[key]] for key in asked]
+
+    def ask(self, task: Task, seed: int) -> Completion:
+        question = [{"role": "user", "content": self.family.plain.prompt(task)}]
+        return as_completion(ask_for_text(self.server, question, seeds.derive(seed, "api-model/answer")))
+
+    def answers(self) -> Iterator[tuple[str, Completion]]:
+        """Those that came before; a line that was not written to its end is none."""
+        if not self.kept.exists():
+            return
+        for line in self.kept.read_text(encoding="utf-8").splitlines():
+            try:
+                found = json.loads(line)
+                yield found.pop("key"), Completion(**found)
+            except (ValueError, TypeError, KeyError, AttributeError):
+                continue
+
+    def key(self, task: Task, seed: int) -> str:
+        """What an answer is kept under: it is the answer to this question, by this model with these settings."""
+        how = self.server.model_dump(exclude={"key_variable", "timeout", "input_price", "output_price"})
+        return hashlib.sha256(json.dumps([how, seed, self.family.plain.prompt(task)], sort_keys=True).encode()).hexdigest()[:24]
+
+    def estimate(self, tasks: Sequence[Task], seed: int) -> Estimate | None:
+        """The cost of the answers that are still missing, before anything is sent; None if there are none."""
+        known = dict(self.answers())
+        prompts = [self.family.plain.prompt(task) for task in tasks if self.key(task, seed) not in known]
+        if not prompts:
+            return None
+        read, written = sum(map(len, prompts)) // CHARACTERS_A_TOKEN, len(prompts) * self.server.max_tokens
+        return Estimate(len(prompts), read, written, judged=False, cost=self.server.cost(read, written))
+
+
+def as_completion(answer: Answered) -> Completion:
+    """A server that does not count tokens leaves them to be judged by the letters."""
+    text, tokens, *_ = answer.written
+    counted = tokens if tokens is not None else len(text) // CHARACTERS_A_TOKEN
+    return Completion(text.strip(), counted, finished=answer.ended not in ENDS)

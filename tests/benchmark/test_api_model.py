@@ -1,0 +1,103 @@
+"""A model behind a server is measured like any other, and no answer is paid for twice."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from frozenlab.benchmark.api_model import ApiModel
+from frozenlab.engineer import hosts
+from frozenlab.engineer.dialects.lab import ProposalError
+from frozenlab.engineer.server import Server as Address
+from frozenlab.lake.words.answers import write_answer
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.tasks.lake.family import LAKE
+from tests.api_server import Server, fails, serving
+from tests.cli.calls import answer
+
+SUITE = {"agents": (2,), "sizes": (3,), "boards_per_cell": 5, "seed": 4}
+
+
+@pytest.fixture(scope="module")
+def tasks() -> list[Any]:
+    from frozenlab.lake.config import EnvironmentConfig
+    from frozenlab.lake.suites import SuiteSpec
+
+    return LAKE.suite(SuiteSpec(**SUITE), EnvironmentConfig.uniform((3,), agents=2))
+
+
+def solves(tasks: list[Any]) -> Any:
+    """A server that knows the best plan of each board."""
+    plans = {LAKE.plain.prompt(task): write_answer(task.solution.plan) for task in tasks}
+
+    def solve(server: Server, request: dict[str, Any]) -> None:
+        assert "response_format" not in request
+        server.stream(f"<think>easy</think>\n{plans[request['messages'][0]['content']]}")
+
+    return solve
+
+
+def model(url: str, folder: Path, **fields: Any) -> ApiModel:
+    hosts.allow(url.split("/")[2])
+    return ApiModel(Address(base_url=url, model="gpt", **fields), LAKE, folder / "answers.jsonl")
+
+
+def test_its_answers_are_judged_like_any_others(tasks: list[Any], tmp_path: Path) -> None:
+    with serving(solves(tasks)) as server:
+        told: list[int] = []
+        rows = evaluate(model(server.url, tmp_path), tasks, on_progress=told.append)
+        assert rows["optimal"].all() and told == [1, 2, 3, 4, 5] and (rows["tokens"] == 200).all()
+        again = evaluate(model(server.url, tmp_path), tasks)
+        assert again.equals(rows) and len(server.seen) == 5, "kept answers are not asked for again"
+        evaluate(model(server.url, tmp_path, temperature=0.1), tasks[:1])
+        assert len(server.seen) == 6, "other settings, other answers"
+
+
+def test_a_broken_server_ends_it_and_what_came_before_is_kept(tasks: list[Any], tmp_path: Path) -> None:
+    right = solves(tasks)
+    with serving(right, right, right, fails(403)) as server, pytest.raises(ProposalError, match="the server answered 403"):
+        evaluate(model(server.url, tmp_path), tasks)
+    kept = [json.loads(line) for line in (tmp_path / "answers.jsonl").read_text().splitlines()]
+    with (tmp_path / "answers.jsonl").open("a") as file:
+        file.write('{"key": "half')
+    with serving(right) as server:
+        resumed = model(server.url, tmp_path)
+        assert len(dict(resumed.answers())) == len(kept)
+
+
+def test_an_answer_that_is_cut_off_or_declined_counts_as_what_it_is(tasks: list[Any], tmp_path: Path) -> None:
+    def cut(server: Server, request: dict[str, Any]) -> None:
+        body = json.dumps({"choices": [{"message": {"content": "Agent 0: UP"}, "finish_reason": "length"}]}).encode()
+        server.send_response(200)
+        server.send_header("Content-Type", "application/json")
+        server.end_headers()
+        server.wfile.write(body)
+
+    with serving(cut) as server:
+        rows = evaluate(model(server.url, tmp_path), tasks[:2])
+    assert (rows["outcome"] == "truncated").all()
+
+
+def test_the_price_is_told_before(tasks: list[Any], tmp_path: Path) -> None:
+    asked = model("http://127.0.0.1:9/v1", tmp_path, max_tokens=1000, input_price=1.0, output_price=2.0)
+    cost = asked.estimate(tasks, 0)
+    assert cost is not None and cost.requests == 5 and cost.answer_tokens == 5000
+    assert cost.cost == pytest.approx((cost.prompt_tokens * 1.0 + 5000 * 2.0) / 1e6)
+    assert "at most 5,000 written, which cost at most 0.01" in cost.sentence
+
+
+def test_the_command_line_measures_it_and_says_how(tmp_path: Path, capsys: pytest.CaptureFixture[str], tasks: list[Any]) -> None:
+    boards = tmp_path / "boards.jsonl"
+    boards.write_text("\n".join(task.to_line() for task in tasks) + "\n")
+    with serving(solves(tasks)) as server:
+        host = server.url.split("/")[2]
+        found = answer(
+            capsys, "evaluate", "api:gpt-9", "--base-url", server.url, "--suite", str(boards), "--out", str(tmp_path / "made"),
+            "--allow-host", host, "--max-tokens", "500",
+        )  # fmt: skip
+    assert found["model"] == "api:gpt-9" and found["title"] == "gpt-9" and found["max_tokens"] == 500
+    assert (tmp_path / "made" / "report.json").exists()
+    assert "key" not in (tmp_path / "made" / "report.json").read_text().lower()
