@@ -31,6 +31,9 @@ SEQUENCES = 8
 """Fewest answers of the longest length that vLLM must hold at a time to be worth its memory."""
 TOKENS_TOGETHER = 65_536
 """Whose keys and values the transformers library keeps at a time (:mod:`frozenlab.policy.language.writers`)."""
+BESIDE = 8.0
+"""Seconds of a step that are neither learning nor writing: the engine wakes and gets its adapters, rewards are computed, the step is saved. An
+estimate, like the two fractions below."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
 """Fractions of a chip's published compute and memory speed that training and writing reach."""
 
@@ -67,7 +70,7 @@ class Footprint:
         room = max(1.0, engine_share(gpu.memory, self.resident, sleeps=self.sleeps) * gpu.memory - self.weights)
         waves = max(1.0, self.cached / room)
         reads = self.longest * (waves * self.weights + self.cached / 2)
-        return self.step_operations / (EFFICIENCY * speed[0]) + reads / (BANDWIDTH_EFFICIENCY * speed[1])
+        return BESIDE + self.step_operations / (EFFICIENCY * speed[0]) + reads / (BANDWIDTH_EFFICIENCY * speed[1])
 
 
 def footprint(spec: SessionSpec, shape: Shape, gpu: Gpu | None = None) -> Footprint:
