@@ -1,6 +1,6 @@
 """The cost of a stage with a language model on this machine: tokens per second, seconds per step, memory; vLLM next to transformers.
 
-    python -m benchmarks.gpu_stage [--shape Qwen/Qwen3-4B] [--steps 4] [--boards 16] [--plans 8] [--max-tokens 1024] [--full]
+    python -m benchmarks.gpu_stage [--shape Qwen/Qwen3-4B] [--steps 4] [--boards 16] [--plans 8] [--max-tokens 1024] [--mixed] [--full]
 
 The model has the shape of the real one and random weights: nothing is downloaded. It never ends an answer, so every completion has the full
 length, and a step costs the same whoever writes; what it learns is nothing. A stage runs from its boards to its checkpoint, through the
@@ -32,7 +32,7 @@ from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.lake.words.answers import prompt
-from frozenlab.loop.footprint import GIB, footprint
+from frozenlab.loop.footprint import GIB, checkpoints, footprint
 from frozenlab.loop.gpus import gpus
 from frozenlab.loop.model_shape import QWEN3, Shape
 from frozenlab.loop.spec import SessionSpec
@@ -68,8 +68,22 @@ def build_model(shape: Shape, folder: Path, dtype: str) -> None:
     model.save_pretrained(folder)
 
 
+def shortened(written: dict[str, Any], step: int) -> dict[str, Any]:
+    """The answers cut to log-normal lengths, the longest whole: what is learnt from then is like what a model writes that ends its answers."""
+    ids = written["completion_ids"]
+    longest = max(map(len, ids))
+    lengths = (longest / 4 * seeds.rng(0, "gpu-stage/lengths", step).lognormal(0, 0.7, len(ids))).clip(2, longest).astype(int)
+    lengths[0] = longest
+    cut = {
+        name: written[name] and [row[:n] for row, n in zip(written[name], lengths, strict=True)] for name in ("completion_ids", "logprobs")
+    }
+    return written | cut
+
+
 class Clocked(LanguageGRPORun):
     """A stage with a clock at its steps and at their writing."""
+
+    mixed = False
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -79,7 +93,7 @@ class Clocked(LanguageGRPORun):
         began = now()
         written = super().rollout(prompts, trainer)
         self.steps[-1] |= {"writing": now() - began, "tokens": sum(map(len, written["completion_ids"]))}
-        return written
+        return shortened(written, trainer.state.global_step) if self.mixed else written
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
         super().on_step_begin(args, state, control, **named)
@@ -120,13 +134,15 @@ def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec
     )
 
 
-def run_stage(spec: SessionSpec) -> dict[str, Any]:
+def run_stage(spec: SessionSpec, mixed: bool = False) -> dict[str, Any]:
     """One stage, start to checkpoint: seconds of the whole and of a step, tokens a second, and the most memory that was taken."""
     language, training = spec.language, spec.training
     assert language is not None and isinstance(spec.initial_config, EnvironmentConfig)
     began = now()
     policy = HFPolicy.load(spec.policy, language, to_train=True)
     run = Clocked(policy, training, stages=1, seed=0)
+    run.mixed = mixed
+    run.checkpoints = checkpoints(spec)
     boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         run.start_engine()
@@ -160,15 +176,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--boards", type=int, default=16, help="a step")
     parser.add_argument("--plans", type=int, default=8, help="a board")
     parser.add_argument("--max-tokens", type=int, default=1024, help="of a completion; all of them have it")
+    parser.add_argument("--mixed", action="store_true", help="learn from answers cut to mixed lengths, the mean a quarter of the longest")
     parser.add_argument("--rows", type=int, default=8, help="completions that pass through the network together")
-    parser.add_argument("--memory", type=float, default=0.4, help="part of the GPU's memory for vLLM")
+    parser.add_argument("--memory", type=float, help="part of the GPU's memory for vLLM (default: what the model leaves)")
     parser.add_argument("--full", action="store_true", help="train all weights instead of LoRA's")
     parser.add_argument("--writers", nargs="+", choices=WRITERS, default=["transformers", *(["vllm"] if find_spec("vllm") else [])])
     parser.add_argument("--model", help=argparse.SUPPRESS)  # one writer, in the process that was started for it
     options = parser.parse_args(arguments)
     if options.model:
         [writer] = options.writers
-        print(json.dumps(run_stage(spec_of(options, options.model, writer))), flush=True)
+        print(json.dumps(run_stage(spec_of(options, options.model, writer), options.mixed)), flush=True)
         return 0
     shape = SHAPES[options.shape]
     device = gpus()[0].name if torch.cuda.is_available() and gpus() else "the processor"

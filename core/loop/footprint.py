@@ -32,8 +32,8 @@ SEQUENCES = 8
 TOKENS_TOGETHER = 65_536
 """Whose keys and values the transformers library keeps at a time (:mod:`frozenlab.policy.language.writers`)."""
 BESIDE = 8.0
-"""Seconds of a step that are neither learning nor writing: the engine wakes and gets its adapters, rewards are computed, the step is saved. An
-estimate, like the two fractions below."""
+"""Seconds of a step that are neither learning nor writing: the engine wakes and gets its adapters, plans are judged, the step is saved. It
+is an estimate, like the two fractions below."""
 EFFICIENCY, BANDWIDTH_EFFICIENCY = 0.35, 0.6
 """Fractions of a chip's published compute and memory speed that training and writing reach."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
+from frozenlab.loop.gpus import gpus
 from tests.cli.calls import answer, reason
 
 
@@ -34,3 +35,26 @@ def test_evaluate_gives_the_same_every_time(capsys: pytest.CaptureFixture[str], 
     assert "     3  mean    12" in table and "faults: " in table
     (result,) = (tmp_path / "sessions" / "results").iterdir()
     assert result.name.endswith("-mine") and (result / "report.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((), "give either a spec file or --preset"),
+        (("--preset", "quick"), "a warm start is for language models"),
+        (("--preset", "nonsense"), "there is no preset 'nonsense'"),
+        (("--preset", "qwen3-0.6b"), "it needs a GPU"),
+    ],
+)
+def test_a_warm_start_that_makes_no_sense_is_refused(
+    given: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if said == "it needs a GPU" and gpus():
+        pytest.skip("there is one")
+    assert said in reason(capsys, "warm-start", *given, "--out", str(tmp_path / "new"))
+    assert "exists already" in reason(capsys, "warm-start", "--preset", "qwen3-0.6b", "--out", str(tmp_path))
+
+
+def test_a_model_behind_a_server_needs_an_address_that_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "needs --base-url" in reason(capsys, "evaluate", "api:gpt", "--suite", "quick")
+    assert "openai" in reason(capsys, "evaluate", "api:gpt", "--suite", "quick", "--base-url", "https://api.openai.com/v1")

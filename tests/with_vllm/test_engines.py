@@ -30,5 +30,5 @@ def test_a_model_that_is_only_measured_has_its_own_engine(tiny_model: Path) -> N
 def test_the_benchmark_of_a_gpus_stage_runs_with_vllm(tmp_path: Path) -> None:
     build_model(SHAPES["tiny"], tmp_path, "float32")
     options = argparse.Namespace(boards=2, plans=4, steps=2, max_tokens=16, rows=4, memory=0.3, full=False)
-    figures = run_stage(spec_of(options, str(tmp_path), "vllm"))
+    figures = run_stage(spec_of(options, str(tmp_path), "vllm"), mixed=True)
     assert figures["tokens/s written"] > 0 and figures["step, s"] > figures["writing, s"] > 0

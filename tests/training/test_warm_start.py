@@ -1,0 +1,93 @@
+"""The warm start of a language model: what it learns from, and that it learns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from frozenlab.lake.board import Board
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.words.reasoning import reasoning
+from frozenlab.loop.warm_start import warmed_up
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.tasks.lake.family import LAKE
+from frozenlab.training.warm_start import WarmStart, WarmStartError, learnt, warm_start
+from tests.language_sessions import tiny_spec
+
+pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+
+CONFIG = EnvironmentConfig.uniform((3,), agents=2, hole_ratio=0.2, wait_ratio=0.3)
+
+
+def policy_of(model: Path, **fields: Any) -> HFPolicy:
+    small = {"dtype": "float32", "device": "cpu", "lora": None, "vllm": None, "max_tokens": 400, "context": 8000, "rows": 8}
+    return HFPolicy.load(str(model), LanguageSettings.model_validate(small | fields), to_train=True)
+
+
+def test_every_worked_answer_is_an_optimal_plan_with_its_reasons() -> None:
+    for task in generate(EnvironmentConfig.uniform((3, 5, 8), agents=3, wait_ratio=0.5), 60, seed=3):
+        shown = LAKE.plain.demonstrate(task)
+        assert shown is not None
+        text = f"{shown.reasoning}\n\n{shown.answer}"
+        assert LAKE.judge(task, LAKE.plain.read(task, text, True)).outcome == "optimal"
+        assert shown.reasoning.count("Step ") == task.solution.makespan
+        for agent in task.board.agents:
+            assert f"is on {agent.start} and has to reach {agent.goal}" in shown.reasoning
+
+
+def test_a_wait_says_for_whom() -> None:
+    board = Board.from_text("H g F\nS F G\nH s H")
+    assert "agent 1 WAIT on (2, 1) for agent 0" in reasoning(board, ("RR", "WUU"))
+
+
+@pytest.mark.parametrize("thinking", [True, False])
+def test_the_question_is_read_and_the_answer_alone_is_learnt(tiny_model: Path, thinking: bool) -> None:
+    policy = policy_of(tiny_model, thinking=thinking)
+    [task] = generate(CONFIG, 1, seed=0)
+    [row] = learnt(policy, [task])
+    written = [token for token, own in zip(row["input_ids"], row["completion_mask"], strict=True) if own]
+    assert row["input_ids"][: -len(written)] == policy.prompt_ids([{"role": "user", "content": policy.prompt(task)}])
+    completion = policy.completion(written)
+    assert completion.finished and completion.text.startswith("<think>\nAgent 0 is on" if thinking else "Agent 0 is on")
+    assert LAKE.judge(task, policy.read(task, completion)).outcome == "optimal"
+
+
+@pytest.mark.parametrize("lora", [None, Lora(rank=4, alpha=8)], ids=["full", "lora"])
+def test_it_learns_them(tiny_model: Path, lora: Lora | None) -> None:
+    policy = policy_of(tiny_model, lora=lora)
+    tasks, losses = generate(CONFIG, 96, seed=1), []
+    warm_start(policy, tasks, WarmStart(examples=96, batch=8, learning_rate=5e-3), 0, lambda done, of, loss: losses.append(loss))
+    assert len(losses) == 12 and losses[-1] < 0.8 * losses[0]
+    again = policy_of(tiny_model, lora=lora)
+    warm_start(again, tasks, WarmStart(examples=96, batch=8, learning_rate=5e-3), 0)
+    pairs = zip(policy.model.parameters(), again.model.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in pairs), "the same seed, the same weights"
+
+
+def test_an_answer_that_is_too_long_for_the_session_is_refused(tiny_model: Path) -> None:
+    with pytest.raises(WarmStartError, match=r"the longest worked answer has [0-9]+ tokens, and an answer may have 20"):
+        warm_start(policy_of(tiny_model, max_tokens=20), generate(CONFIG, 4, seed=1), WarmStart(), 0)
+
+
+def test_a_family_without_worked_answers_is_refused(tiny_model: Path) -> None:
+    from frozenlab.tasks.countdown.config import CountdownConfig
+    from frozenlab.tasks.countdown.family import COUNTDOWN
+
+    policy = replace(policy_of(tiny_model), family=COUNTDOWN)
+    with pytest.raises(WarmStartError, match="no worked answers"):
+        warm_start(policy, COUNTDOWN.draw(CountdownConfig(), 2, 0), WarmStart(), 0)
+
+
+def test_the_boards_that_a_session_measures_are_kept_out(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = tiny_spec(tiny_model, "full")
+    seen: list[Any] = []
+    monkeypatch.setattr("frozenlab.loop.warm_start.warm_start", lambda policy, tasks, *_: seen.extend(tasks))
+    warmed_up(spec, WarmStart(examples=50))
+    measured = {task.board for task in spec.tasks.suite(spec.suite, spec.initial_config)}
+    assert len(seen) == 50 and not measured & {task.board for task in seen}
