@@ -69,7 +69,7 @@ def build_model(shape: Shape, folder: Path, dtype: str) -> None:
 
 
 def shortened(written: dict[str, Any], step: int) -> dict[str, Any]:
-    """The answers cut to log-normal lengths, the longest whole: what is learnt from then is like what a model writes that ends its answers."""
+    """The answers cut to log-normal lengths, the longest whole: what is learnt from is then like the answers of a model that ends them."""
     ids = written["completion_ids"]
     longest = max(map(len, ids))
     lengths = (longest / 4 * seeds.rng(0, "gpu-stage/lengths", step).lognormal(0, 0.7, len(ids))).clip(2, longest).astype(int)
