@@ -20,6 +20,7 @@ from frozenlab import seeds
 from frozenlab.errors import LabError
 from frozenlab.policy.language.policy import THINK, THOUGHT, HFPolicy, user
 from frozenlab.tasks.task import Task
+from frozenlab.training.optimizers import MuonAndAdamW
 
 Progress = Callable[[int, int, float], None]
 """Called with (steps done, of, loss)."""
@@ -69,8 +70,10 @@ def warm_start(policy: HFPolicy, tasks: Sequence[Task], settings: WarmStart, see
         raise WarmStartError(f"the longest worked answer has {longest} tokens, and an answer may have {policy.settings.max_tokens}")
     per_pass = min(policy.settings.rows, settings.batch)
     with tempfile.TemporaryDirectory() as scratch:
+        whole = policy.settings.lora is None
         trainer = SFTTrainer(
             model=policy.model,
+            optimizers=(MuonAndAdamW(policy.model, settings.learning_rate) if whole else None, None),
             processing_class=policy.tokenizer,
             train_dataset=Dataset.from_list(rows),
             args=SFTConfig(
