@@ -35,7 +35,7 @@ from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.warm_start import WarmStart
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
-LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=400, context=16_384)
+LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)
 
 
 def spec_of(model: Path, options: argparse.Namespace) -> SessionSpec:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from frozenlab.policy.folders import ADAPTER_CONFIG
 from frozenlab.policy.settings import Lora
 
 
@@ -60,9 +61,22 @@ QWEN3 = {
 """Shapes of common models, from their configs on the hub."""
 
 
+def of_base(adapters: Path) -> str | None:
+    """The model that adapters were trained on; None if their config does not say."""
+    try:
+        base = json.loads(adapters.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return base if isinstance(base, str) else None
+
+
 def shape_of(policy: str, revision: str | None = None) -> Shape | None:
-    """The shape of a model in a folder, of a common one, or of one that this machine has downloaded; None if it is unknown."""
-    path = Path(policy) / "config.json"
+    """The shape of a model in a folder, of the one that adapters in a folder belong to, of a common one, or of one that this machine has
+    downloaded; None if it is unknown."""
+    path, adapters = Path(policy) / "config.json", Path(policy) / ADAPTER_CONFIG
+    if not path.is_file() and adapters.is_file():
+        base = of_base(adapters)
+        return None if base is None or base == policy else shape_of(base, revision)
     if not path.is_file():
         if policy in QWEN3:
             return QWEN3[policy]

@@ -31,7 +31,8 @@ class StageSettings(BaseModel):
     warmup_steps: Annotated[int, Field(ge=0, le=1000)] = Field(default_factory=lambda given: WARMUP_STEPS[given["schedule"]])
     """Steps over which the learning rate rises: at the start of every stage where the schedule is ``per-stage``, else of the session."""
     temperature: Annotated[float, Field(gt=0, le=2)] = 0.5
-    """Temperature of the sampled plans; validation is greedy. At 1.0 the lab model's sampled plans got better, greedy ones much less."""
+    """Temperature of the sampled plans to learn from; a lab model is validated greedily. At 1.0 its sampled plans got better, greedy ones
+    much less."""
     optimality: Annotated[float, Field(ge=0, le=0.8)] = 0.7
     """The part of a valid plan's reward that depends on its makespan; any valid plan still earns more than one that is not. At 0.3 the lab
     model's plans grew longer from stage to stage, until some never ended."""

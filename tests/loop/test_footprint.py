@@ -54,6 +54,13 @@ def test_the_shape_of_a_model_is_read_from_its_folder(tmp_path: Path) -> None:
     assert shape_of("nobody/has-this-model") is shape_of("nonsense") is None
 
 
+def test_adapters_have_the_shape_of_their_base(tmp_path: Path) -> None:
+    (tmp_path / "adapter_config.json").write_text('{"base_model_name_or_path": "Qwen/Qwen3-1.7B"}')
+    assert shape_of(str(tmp_path)) == QWEN3["Qwen/Qwen3-1.7B"]
+    (tmp_path / "adapter_config.json").write_text("{}")
+    assert shape_of(str(tmp_path)) is None
+
+
 def test_the_papers_model_fits_where_it_is_known_to_fit() -> None:
     shape = QWEN3["Qwen/Qwen3-4B"]
     assert footprint(with_language(), shape).total < 40 * GIB, "LoRA on one GPU of 40 GB"

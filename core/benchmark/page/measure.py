@@ -55,7 +55,7 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
     suite = st.selectbox("Suite", list(family.named_suites()), format_func=family.suite_label, key="measure-suite")
     spec = family.named_suites()[suite]
     tasks = family.suite_total(spec)
-    expected = f"Up to {tasks:,} held-out tasks ({family.suite_scope(spec)}), a greedy answer to each."
+    expected = f"Up to {tasks:,} held-out tasks ({family.suite_scope(spec)}), one answer to each."
     seconds = seconds_a_task(reports)
     if seconds is not None:
         expected += f" About {sessions.duration(seconds * tasks)}, judging by the last result, and as long as the tasks take to draw."
