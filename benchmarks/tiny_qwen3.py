@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -11,7 +12,6 @@ from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 from frozenlab import seeds
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.tasks.lake.brief import brief
 from frozenlab.tasks.lake.family import LAKE
 
 END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
@@ -40,9 +40,9 @@ def build_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
     return fast
 
 
-def build(folder: Path, config: EnvironmentConfig, seed: int = 0) -> Path:
-    """Random weights and a tokenizer that has read questions about boards of ``config``, their worked answers and the engineer's task."""
-    texts = [brief(config.described())]
+def build(folder: Path, config: EnvironmentConfig, others: Sequence[str] = (), seed: int = 0) -> Path:
+    """Random weights, and a tokenizer that has read questions about boards of ``config``, their worked answers and ``others``."""
+    texts = [*others]
     for task in generate(config, 300, seed=seed):
         shown = LAKE.plain.demonstrate(task)
         assert shown is not None, "drawn boards come with a plan"

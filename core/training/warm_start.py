@@ -22,6 +22,8 @@ from frozenlab.policy.language.policy import THINK, THOUGHT, HFPolicy, user
 from frozenlab.tasks.task import Task
 from frozenlab.training.optimizers import MuonAndAdamW
 
+Row = dict[str, list[int]]
+"""An example as TRL's trainer takes it: ``input_ids``, and ``completion_mask``, 1 for each token that is learnt."""
 Progress = Callable[[int, int, float], None]
 """Called with (steps done, of, loss)."""
 
@@ -43,19 +45,21 @@ class WarmStart(BaseModel):
     """At its highest; it rises over the first twentieth and falls along a cosine."""
 
 
-def learnt(policy: HFPolicy, tasks: Sequence[Task]) -> Iterator[dict[str, list[int]]]:
-    """Each task as tokens: the question as the model is asked it, and what it should write, of which alone it learns.
-
-    Raises WarmStartError if the family shows no answers.
-    """
+def learnt(policy: HFPolicy, tasks: Sequence[Task]) -> Iterator[Row]:
+    """Each task with its worked answer. Raises WarmStartError if the family shows none."""
     for task in tasks:
         shown = policy.family.plain.demonstrate(task)
         if shown is None:
             raise WarmStartError(f"the family {policy.family.name} has no worked answers to learn from")
         thought = f"{THINK}\n{shown.reasoning}\n{THOUGHT}" if policy.settings.thinking else shown.reasoning
-        asked = policy.prompt_ids([user(policy.prompt(task))])
-        written = [*policy.tokens(f"{thought}\n\n{shown.answer}"), policy.ends[0]]
-        yield {"input_ids": asked + written, "completion_mask": [0] * len(asked) + [1] * len(written)}
+        yield as_row(policy, policy.prompt(task), f"{thought}\n\n{shown.answer}")
+
+
+def as_row(policy: HFPolicy, prompt: str, answer: str, thinking: bool | None = None) -> Row:
+    """A question as the model is asked it, and what it should write, of which alone it learns."""
+    asked = policy.prompt_ids([user(prompt)], thinking)
+    written = [*policy.tokens(answer), policy.ends[0]]
+    return {"input_ids": asked + written, "completion_mask": [0] * len(asked) + [1] * len(written)}
 
 
 def warm_start(policy: HFPolicy, tasks: Sequence[Task], settings: WarmStart, seed: int, on_progress: Progress = lambda *_: None) -> None:
@@ -68,6 +72,11 @@ def warm_start(policy: HFPolicy, tasks: Sequence[Task], settings: WarmStart, see
     longest = max(sum(row["completion_mask"]) for row in rows)
     if longest > policy.settings.max_tokens:
         raise WarmStartError(f"the longest worked answer has {longest} tokens, and an answer may have {policy.settings.max_tokens}")
+    learn(policy, rows, settings, seed, on_progress)
+
+
+def learn(policy: HFPolicy, rows: Sequence[Row], settings: WarmStart, seed: int, on_progress: Progress = lambda *_: None) -> None:
+    """Trains the policy in place on examples, in their order."""
     per_pass = min(policy.settings.rows, settings.batch)
     with tempfile.TemporaryDirectory() as scratch:
         whole = policy.settings.lora is None

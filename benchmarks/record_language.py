@@ -1,0 +1,213 @@
+"""Records ``example-language``: a language model from random weights to its own engineer, on a processor.
+
+    python -m benchmarks.record_language FOLDER [--boards 6000] [--proposals 800] [--stages 3] [--steps 20]
+
+A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
+it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
+and it writes its own configs. Everything stays in FOLDER: both models and the session; run again, it goes on where it was stopped.
+Printed are valid rates on the same held-out boards with Wilson intervals, and how many of the engineer's answers could be used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+
+from benchmarks.tiny_qwen3 import build
+from frozenlab import seeds
+from frozenlab.cells import Config
+from frozenlab.engineer.dialects.plain import percent_key, render_request
+from frozenlab.engineer.engineers import PolicyEngineer, RulesEngineer
+from frozenlab.engineer.schema import Context, Evidence, Proposal
+from frozenlab.engineer.sections import behaviour
+from frozenlab.intervals import wilson
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.launch import claim
+from frozenlab.loop.loop import run
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.session import Session
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.lake.lab_model.proposals import draw_lines
+from frozenlab.training.settings import TrainingSettings
+from frozenlab.training.warm_start import Row, WarmStart, as_row, learn, learnt
+
+CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
+LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)
+SECTIONS = ("behaviour", "failures", "statistics", "preserved", "history")
+
+
+def spec_of(model: Path, options: argparse.Namespace) -> SessionSpec:
+    return SessionSpec(
+        title="A tiny language model",
+        policy=str(model),
+        language=LANGUAGE,
+        engineer=PolicyEngineer(max_tokens=1500, temperature=0.3),
+        stages=options.stages,
+        initial_config=CONFIG,
+        training=TrainingSettings(
+            steps=options.steps,
+            boards_per_step=8,
+            completions_per_board=8,
+            learning_rate=options.rate,
+            temperature=1.0,
+            schedule="constant",
+        ),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=100, seed=1),
+        seed=options.seed,
+    )
+
+
+# --- what it learns before ---------------------------------------------------------------------------------------------
+
+
+def proposals(n: int, seed: int) -> Iterator[tuple[str, str]]:
+    """Requests as after a stage on these boards, and the rules' answers to them in the form asked for."""
+    rng = seeds.rng(seed, "record-language/proposals")
+    boards = generate(CONFIG, 200, seed=seeds.derive(seed, "record-language/cases"))
+    for _ in range(n):
+        ratios = {cell: {"hole_ratio": rng.integers(0, 10) / 20, "wait_ratio": rng.integers(0, 15) / 20} for cell in CONFIG.cells}
+        share = float(rng.integers(4, 17) / 20)
+        shares = dict(zip(CONFIG.cells, (share, 1 - share), strict=True))
+        config = CONFIG.with_cells(
+            {name: own.model_copy(update=ratios[name] | {"share": shares[name]}) for name, own in CONFIG.cells.items()}
+        )
+        context = drawn_context(config, boards, rng)
+        yield render_request(context), answer(context, RulesEngineer().propose(context, config, 0))
+
+
+def drawn_context(config: Config, boards: Sequence[Any], rng: Any) -> Context:
+    """The evidence of a stage that never was, with boards on which a plan failed."""
+    lines: dict[str, list[Evidence]] = {name: [] for name in SECTIONS}
+    lines["behaviour"].append(behaviour.whole_line(rng.random(), rng.normal(0, 0.05), rng.uniform(0.02, 0.8), rng.uniform(100, 250)))
+    later = rng.random() < 0.6
+    for cell in config.described():
+        for line in draw_lines(rng, cell, config, 100, float(rng.random()), later):
+            case = line.section == "failures" and "step" in line.numbers
+            lines[line.section].append(shown_case(line, boards, rng) if case else line)
+    sections = {name: tuple(found) for name, found in lines.items()}
+    return Context(stage=int(rng.integers(0, 3)), cells=config.described(), sections=sections)
+
+
+def shown_case(line: Evidence, boards: Sequence[Any], rng: Any) -> Evidence:
+    """A worked case with a board of its cell; whose plan it is does not matter to the rules."""
+    own = [task for task in boards if task.cell == line.cell]
+    task = own[int(rng.integers(len(own)))]
+    fault = next(name for name in line.numbers if name != "step").replace("_", " ")
+    paths = [
+        f"  agent {i} from {agent.start} to {agent.goal}: {' '.join(motions)}"
+        for i, (agent, motions) in enumerate(zip(task.board.agents, task.solution.plan, strict=True))
+    ]
+    board = [f"  {row}" for row in task.board.to_text().splitlines()]
+    about = f"board 2ag_{line.cell}x{line.cell}_000{rng.integers(100, 999)} (2 agents, optimum {task.solution.makespan} steps)"
+    text = f"Size {line.cell}, {about}: {fault} at step {int(line.numbers['step'])}."
+    return line.model_copy(update={"text": text, "shown": "\n".join([*board, *paths])})
+
+
+def answer(context: Context, proposal: Proposal) -> str:
+    """A proposal as a language model writes it: its claims' sentences, then the numbers."""
+    config = proposal.config
+    told = " ".join(claim.text.rpartition(" [")[0] + "." if " [" in claim.text else claim.text for claim in proposal.claims)
+    claims = [
+        {
+            "cell": claim.cell,
+            "knob": claim.knob,
+            "evidence": list(claim.evidence)[:4],
+            "expected_valid_percent": round(100 * (claim.expected or 0)),
+        }
+        for claim in proposal.claims
+    ]
+    cells = {
+        name: {percent_key(knob): round(100 * own.settings()[knob]) for knob in context.tasks.knobs} for name, own in config.cells.items()
+    }
+    preserved = list(proposal.preserved)
+    return json.dumps({"rationale": told, "claims": claims, "preserved": preserved, "cells": cells}, separators=(",", ":"))
+
+
+def lessons(policy: HFPolicy, options: argparse.Namespace) -> list[Row]:
+    """Worked answers and proposals, well mixed."""
+    tasks = generate(CONFIG, options.boards, seed=seeds.derive(options.seed, "record-language/boards"))
+    rows = [*learnt(policy, tasks)]
+    rows += [as_row(policy, request, text, thinking=False) for request, text in proposals(options.proposals, options.seed)]
+    order = seeds.rng(options.seed, "record-language/order").permutation(len(rows))
+    return [rows[i] for i in order]
+
+
+# --- what came ----------------------------------------------------------------------------------------------------------
+
+
+def told(name: str, rows: pd.DataFrame) -> None:
+    """One line: the valid and optimal plans of each size."""
+    sizes = []
+    for size, of_size in rows.groupby("size"):
+        valid, n = int(of_size["valid"].sum()), len(of_size)
+        low, high = wilson(valid, n)
+        sizes.append(f"{size}x{size}: {valid} of {n} valid ({low:.0%} to {high:.0%}), {int(of_size['optimal'].sum())} optimal")
+    print(f"{name:<22} {'; '.join(sizes)}", flush=True)
+
+
+def table(session: Session, stage: int | None) -> pd.DataFrame:
+    found = session.validation(stage)
+    assert found is not None, "the session has run to its end"
+    return found
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--boards", type=int, default=6000, help="worked answers of the warm start")
+    parser.add_argument("--proposals", type=int, default=800, help="proposals of the warm start")
+    parser.add_argument("--stages", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=20, help="of a stage")
+    parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of GRPO")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(options.folder)  # what is recorded names no folder of this machine
+    base, warm = Path("tiny-qwen3"), Path("tiny-qwen3-warm")
+    if not base.exists():
+        build(base, CONFIG, [text for pair in proposals(100, options.seed) for text in pair], options.seed)
+    spec = spec_of(warm, options)
+    suite = spec.tasks.suite(spec.suite, CONFIG)
+    if not warm.exists():
+        policy = HFPolicy.load(str(base), LANGUAGE, to_train=True)
+        told("random weights", evaluate(policy, suite))
+        began = time.time()
+        rows = lessons(policy, options)
+        learn(policy, rows, WarmStart(examples=len(rows), batch=16, learning_rate=5e-3), options.seed, progress)
+        policy.save(warm)
+        print(f"warm start: {len(rows)} examples in {time.time() - began:.0f} s", flush=True)
+    store = SessionStore(Path("sessions").resolve())
+    session = store.open("example-language") if (store.root / "example-language").exists() else claim(spec, store, "example-language")
+    run(session, Recorder(session))
+    told("after the warm start", table(session, None))
+    asked = usable = 0
+    for stage in range(options.stages):
+        told(f"after stage {stage + 1} of GRPO", table(session, stage))
+        record = session.proposal(stage)
+        assert record is not None, "the session has run to its end"
+        asked, usable = asked + len(record.attempts), usable + (record.proposal is not None)
+    print(f"{usable} of the engineer's {asked} answers could be used")
+
+
+def progress(done: int, of: int, loss: float) -> None:
+    if done % 50 == 0 or done == of:
+        print(f"step {done} of {of}, loss {loss:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
