@@ -4,7 +4,7 @@
 
 A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
 it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
-and it writes its own configs. Everything stays in FOLDER: both models and the session; run again, it goes on where it was stopped.
+and it writes its own configs. Everything stays in FOLDER: two models and the session; run again, it goes on where it was stopped.
 Printed are valid rates on the same held-out boards with Wilson intervals, and how many of the engineer's answers could be used.
 """
 
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         learn(policy, rows, WarmStart(examples=len(rows), batch=16, learning_rate=5e-3), options.seed, progress)
         policy.save(warm)
         print(f"warm start: {len(rows)} examples in {time.time() - began:.0f} s", flush=True)
-    store = SessionStore(Path("sessions").resolve())
+    store = SessionStore(Path.cwd())
     session = store.open("example-language") if (store.root / "example-language").exists() else claim(spec, store, "example-language")
     run(session, Recorder(session))
     told("after the warm start", table(session, None))

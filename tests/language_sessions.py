@@ -28,7 +28,7 @@ def tiny_spec(model: Path, kind: str, engineer: str = "policy", **language: Any)
         title="tiny",
         policy=str(model),
         language=LanguageSettings(**(small | {"lora": LORA[kind]} | language)),
-        engineer=engineer_of(engineer, PolicyEngineer(max_tokens=1500)),
+        engineer=engineer_of(engineer, PolicyEngineer(max_tokens=3000)),
         stages=2,
         initial_config=EnvironmentConfig.uniform((3, 4), agents=2),
         training=TrainingSettings(steps=STEPS, boards_per_step=4, completions_per_board=4, learning_rate=1e-3, temperature=1.0),

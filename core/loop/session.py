@@ -272,9 +272,11 @@ class Session(Job):
         )
 
     def checkpoints(self) -> list[Checkpoint]:
-        """The base, then the policy after each stage with weights in the folder."""
-        language = self.spec.language
-        found = [Checkpoint(label="base, before training", stage=None, path=policy_folder(self.spec.policy), language=language)]
+        """The base, then the policy after each stage with weights in the folder. The base of a language model is left out where it was in a
+        folder that is not there."""
+        language, base = self.spec.language, policy_folder(self.spec.policy)
+        gone = language is not None and not base.exists() and self.spec.policy.count("/") != 1  # as models on the hub are named
+        found = [] if gone else [Checkpoint(label="base, before training", stage=None, path=base, language=language)]
         for stage in range(self.spec.stages):
             path = self.stage_dir(stage) / "policy"
             if weights_file(path):
