@@ -1,6 +1,6 @@
 """Records ``example-language``: a language model from random weights to its own engineer, on a processor.
 
-    python -m benchmarks.record_language FOLDER [--boards 6000] [--proposals 800] [--stages 3] [--steps 20]
+    python -m benchmarks.record_language FOLDER [--boards 5600] [--proposals 480] [--stages 3] [--steps 20]
 
 A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
 it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
@@ -47,6 +47,7 @@ from frozenlab.training.warm_start import Row, WarmStart, as_row, learn, learnt
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
 LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)
+BATCH = 16
 SECTIONS = ("behaviour", "failures", "statistics", "preserved", "history")
 
 
@@ -138,12 +139,13 @@ def answer(context: Context, proposal: Proposal) -> str:
 
 
 def lessons(policy: HFPolicy, options: argparse.Namespace) -> list[Row]:
-    """Worked answers and proposals, well mixed."""
+    """Worked answers and proposals, mixed batch by batch: a proposal is three times as long, and rows of a batch are padded to the longest."""
     tasks = generate(CONFIG, options.boards, seed=seeds.derive(options.seed, "record-language/boards"))
-    rows = [*learnt(policy, tasks)]
-    rows += [as_row(policy, request, text, thinking=False) for request, text in proposals(options.proposals, options.seed)]
-    order = seeds.rng(options.seed, "record-language/order").permutation(len(rows))
-    return [rows[i] for i in order]
+    answers = [*learnt(policy, tasks)]
+    asked = [as_row(policy, request, text, thinking=False) for request, text in proposals(options.proposals, options.seed)]
+    batches = [rows[first : first + BATCH] for rows in (answers, asked) for first in range(0, len(rows), BATCH)]
+    order = seeds.rng(options.seed, "record-language/order").permutation(len(batches))
+    return [row for i in order for row in batches[i]]
 
 
 # --- what came ----------------------------------------------------------------------------------------------------------
@@ -168,8 +170,8 @@ def table(session: Session, stage: int | None) -> pd.DataFrame:
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--boards", type=int, default=6000, help="worked answers of the warm start")
-    parser.add_argument("--proposals", type=int, default=800, help="proposals of the warm start")
+    parser.add_argument("--boards", type=int, default=5600, help="worked answers of the warm start")
+    parser.add_argument("--proposals", type=int, default=480, help="proposals of the warm start")
     parser.add_argument("--stages", type=int, default=3)
     parser.add_argument("--steps", type=int, default=20, help="of a stage")
     parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of GRPO")
@@ -188,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         told("random weights", evaluate(policy, suite))
         began = time.time()
         rows = lessons(policy, options)
-        learn(policy, rows, WarmStart(examples=len(rows), batch=16, learning_rate=5e-3), options.seed, progress)
+        learn(policy, rows, WarmStart(examples=len(rows), batch=BATCH, learning_rate=5e-3), options.seed, progress)
         policy.save(warm)
         print(f"warm start: {len(rows)} examples in {time.time() - began:.0f} s", flush=True)
     store = SessionStore(Path.cwd())
