@@ -139,7 +139,7 @@ def answer(context: Context, proposal: Proposal) -> str:
 
 
 def lessons(policy: HFPolicy, options: argparse.Namespace) -> list[Row]:
-    """Worked answers and proposals, mixed batch by batch: a proposal is three times as long, and rows of a batch are padded to the longest."""
+    """Worked answers and proposals, mixed batch by batch: a proposal is three times as long, and a batch is padded to its longest."""
     tasks = generate(CONFIG, options.boards, seed=seeds.derive(options.seed, "record-language/boards"))
     answers = [*learnt(policy, tasks)]
     asked = [as_row(policy, request, text, thinking=False) for request, text in proposals(options.proposals, options.seed)]
