@@ -66,7 +66,7 @@ def test_arms_of_version_1_are_read() -> None:
     engineers = study(version_1(), {"name": "rules", "engineer": "rules"}, {"name": "api", "engineer": "api", "api": SERVER})
     assert [arm.engineer for arm in engineers.arms] == [RulesEngineer(), ApiEngineer(**SERVER)]
     guidance = study(version_1(**MODEL), {"name": "told", "language": QWEN | {"guidance": True}}, {"name": "untold", "language": QWEN})
-    own = PolicyEngineer(max_tokens=512, temperature=0.9)
+    own = PolicyEngineer(max_tokens=512, temperature=0.9, guidance=True)
     assert [arm.engineer for arm in guidance.arms] == [own, own.model_copy(update={"guidance": False})]
     base = study(version_1(**MODEL), {"name": "policy"}, {"name": "base", "engineer": "base"})
     assert base.spec_of(base.arms[1], 0).engineer == BaseEngineer(guidance=False, max_tokens=512, temperature=0.9)
