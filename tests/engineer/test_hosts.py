@@ -45,13 +45,13 @@ def test_a_key_goes_nowhere_unasked(server: type[Server]) -> None:
         request(asked, {"model": "m", "messages": []}, time.monotonic() + 20)
     assert not server.seen, "not even a request without the key"
     hosts.allow(hosts.host_of(asked))
-    assert request(asked, {"model": "m", "messages": []}, time.monotonic() + 20).text == "{}"
+    assert request(asked, {"model": "m", "messages": []}, time.monotonic() + 20).written.text == "{}"
     assert server.keys == [f"Bearer {KEY}"]
 
 
 def test_a_server_on_this_machine_that_gets_no_key_needs_no_leave(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FROZENLAB_API_KEY")
-    assert request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20).text == "{}"
+    assert request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20).written.text == "{}"
     assert KEY not in str(server.keys)
     assert not hosts.allowed(settings("https://api.example/v1")), "any other host is asked about all the same: it would read the prompts"
 
