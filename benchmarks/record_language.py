@@ -1,4 +1,4 @@
-"""Records ``example-language``: a language model from random weights to its own engineer, on a processor.
+"""A language model from random weights to its own engineer, on a processor.
 
     python -m benchmarks.record_language FOLDER [--boards 5600] [--proposals 480] [--stages 3] [--steps 20]
 
