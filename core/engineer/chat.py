@@ -64,7 +64,8 @@ def ask_for_text(server: Server, messages: list[dict[str, str]], seed: int, sche
         ProposalError: no answer came, it took too long, or the server may not be asked.
     """
     asked: dict[str, Any] = {"model": server.model, "messages": messages, "temperature": server.temperature, "seed": seed}
-    asked |= {"max_tokens": server.max_tokens, "stream_options": {"include_usage": True}} | (in_schema(schema) if schema else {})
+    asked |= {"max_tokens": server.max_tokens, "stream_options": {"include_usage": True}}
+    asked |= in_schema(schema, strictest=hosts.host_of(server) == OPENAI) if schema else {}
     deadline = time.monotonic() + server.timeout
     try:
         while True:
@@ -201,7 +202,8 @@ def only_what_is_needed(request: Any) -> None:
 
 def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, Any]:
     """The request without what the server refused. Servers differ in what they know: some name the parameter, for others one after the
-    other is given up. JSON without a schema is tried between a schema and nothing. Raises the refusal where nothing is left to give up."""
+    other is given up. Between a schema and nothing, one without bounds and JSON without a schema are tried. Raises the refusal where
+    nothing is left to give up."""
     param = (refusal.param or "").split(".")[0]
     if param and param not in GIVEN_UP:
         raise refusal
@@ -210,15 +212,17 @@ def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, A
         raise refusal
     rest = {name: value for name, value in asked.items() if name != named}
     if named == "response_format" and asked[named]["type"] == "json_schema":
-        return rest | {"response_format": {"type": "json_object"}}
+        schema = asked[named]["json_schema"]["schema"]
+        strictest = schema == without_bounds(schema)
+        return rest | ({"response_format": {"type": "json_object"}} if strictest else in_schema(schema, strictest=True))
     return rest | ({"max_completion_tokens": asked["max_tokens"]} if named == "max_tokens" else {})
 
 
-def in_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The part of a request that asks for JSON under the schema."""
-    return {
-        "response_format": {"type": "json_schema", "json_schema": {"name": "proposal", "schema": without_bounds(schema), "strict": True}}
-    }
+def in_schema(schema: dict[str, Any], strictest: bool = False) -> dict[str, Any]:
+    """The part of a request that asks for JSON under the schema; under the strictest rules, in which it has no bounds: vLLM's constraint
+    keeps to bounds, and a weak model that never ends a text needs them."""
+    under = {"name": "proposal", "schema": without_bounds(schema) if strictest else schema, "strict": True}
+    return {"response_format": {"type": "json_schema", "json_schema": under}}
 
 
 def in_one_line(error: openai.OpenAIError) -> str:

@@ -60,7 +60,12 @@ def test_a_good_answer_is_used_and_paid_for(serve: Callable[..., Any]) -> None:
 def test_a_server_without_schemas_is_asked_without(serve: Callable[..., Any]) -> None:
     server = serve(knows_no_schema)
     assert asked(server).kept_because is None
-    assert [request.get("response_format", {}).get("type") for request in server.seen] == ["json_schema", "json_object", None]
+    assert [request.get("response_format", {}).get("type") for request in server.seen] == [
+        "json_schema",
+        "json_schema",
+        "json_object",
+        None,
+    ]
 
 
 def refuses(*names: str) -> Behaviour:
@@ -106,7 +111,7 @@ def test_a_server_that_does_not_say_what_it_refuses_is_asked_for_less_and_less(s
 
     server = serve(knows_only_the_model)
     assert asked(server).kept_because is None
-    assert len(server.seen) == 6, "schema, JSON, usage, seed and temperature are given up one after the other"
+    assert len(server.seen) == 7, "schema, schema without bounds, JSON, usage, seed and temperature are given up one after the other"
 
 
 def sends(*lines: str, kind: str = "text/event-stream") -> Behaviour:

@@ -43,7 +43,18 @@ def url(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         port = free.getsockname()[1]
     by_guidance = '{"backend": "guidance", "disable_any_whitespace": true}'
     command = [sys.executable, "-c", SERVER, "--model", str(tiny_model), "--served-model-name", "tiny", "--host", "127.0.0.1"]
-    command += ["--port", str(port), "--enforce-eager", "--max-model-len", "8000", "--structured-outputs-config", by_guidance]
+    # A longer prompt would be read in parts, which vLLM cannot do on a processor for a request with a seed.
+    command += [
+        "--port",
+        str(port),
+        "--enforce-eager",
+        "--max-model-len",
+        "8000",
+        "--max-num-batched-tokens",
+        "8000",
+        "--structured-outputs-config",
+        by_guidance,
+    ]
     log = tmp_path_factory.mktemp("server") / "log"
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out, env=dict(os.environ)) as server:
         deadline = time.monotonic() + 180
