@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM, TrainerControl, TrainerState, TrainingArguments
@@ -68,12 +69,15 @@ def build_model(shape: Shape, folder: Path, dtype: str) -> None:
     model.save_pretrained(folder)
 
 
+def mixed_lengths(n: int, longest: int, rng: np.random.Generator) -> list[int]:
+    """Log-normal lengths as of a model that thinks: the longest is about four times the mean, and among them."""
+    return [longest, *(longest / 4 * rng.lognormal(0, 0.7, n)).clip(2, longest).astype(int).tolist()[1:]]
+
+
 def shortened(written: dict[str, Any], step: int) -> dict[str, Any]:
     """The answers cut to log-normal lengths, the longest whole: what is learnt from is then like the answers of a model that ends them."""
     ids = written["completion_ids"]
-    longest = max(map(len, ids))
-    lengths = (longest / 4 * seeds.rng(0, "gpu-stage/lengths", step).lognormal(0, 0.7, len(ids))).clip(2, longest).astype(int)
-    lengths[0] = longest
+    lengths = mixed_lengths(len(ids), max(map(len, ids)), seeds.rng(0, "gpu-stage/lengths", step))
     cut = {
         name: written[name] and [row[:n] for row, n in zip(written[name], lengths, strict=True)] for name in ("completion_ids", "logprobs")
     }

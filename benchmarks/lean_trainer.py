@@ -28,7 +28,7 @@ from datasets import Dataset
 from transformers import AutoTokenizer, PrinterCallback, Qwen3ForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
-from benchmarks.gpu_stage import build_model
+from benchmarks.gpu_stage import build_model, mixed_lengths
 from frozenlab import seeds
 from frozenlab.loop.model_shape import Shape
 from frozenlab.training.runs.lean_grpo import LeanGRPOTrainer
@@ -56,8 +56,7 @@ class Made:
 
     def answers(self, step: int) -> list[list[int]]:
         rng = seeds.rng(0, "lean-trainer/answers", step)
-        lengths = (self.longest / 4 * rng.lognormal(0, 0.7, self.boards * self.plans)).clip(2, self.longest).astype(int)
-        lengths[0] = self.longest
+        lengths = mixed_lengths(self.boards * self.plans, self.longest, rng)
         return [rng.integers(5, 900, length).tolist() for length in lengths]
 
     def rewards(self, step: int) -> list[float]:

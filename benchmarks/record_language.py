@@ -31,6 +31,7 @@ from frozenlab.engineer.sections import behaviour
 from frozenlab.intervals import wilson
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
+from frozenlab.lake.rules import walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.launch import claim
 from frozenlab.loop.loop import run
@@ -41,6 +42,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import LanguageSettings
+from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.lab_model.proposals import draw_lines
 from frozenlab.training.settings import TrainingSettings
 from frozenlab.training.warm_start import Row, WarmStart, as_row, learn, learnt
@@ -107,15 +109,13 @@ def shown_case(line: Evidence, boards: Sequence[Any], rng: Any) -> Evidence:
     """A worked case with a board of its cell; whose plan it is does not matter to the rules."""
     own = [task for task in boards if task.cell == line.cell]
     task = own[int(rng.integers(len(own)))]
-    fault = next(name for name in line.numbers if name != "step").replace("_", " ")
-    paths = [
-        f"  agent {i} from {agent.start} to {agent.goal}: {' '.join(motions)}"
-        for i, (agent, motions) in enumerate(zip(task.board.agents, task.solution.plan, strict=True))
-    ]
-    board = [f"  {row}" for row in task.board.to_text().splitlines()]
-    about = f"board 2ag_{line.cell}x{line.cell}_000{rng.integers(100, 999)} (2 agents, optimum {task.solution.makespan} steps)"
-    text = f"Size {line.cell}, {about}: {fault} at step {int(line.numbers['step'])}."
-    return line.model_copy(update={"text": text, "shown": "\n".join([*board, *paths])})
+    fault = next(name for name in line.numbers if name != "step")
+    row = {
+        "board_id": f"2ag_{line.cell}x{line.cell}_000{rng.integers(100, 999)}", "agents": 2, "optimal_makespan": task.solution.makespan,
+        "fault": fault, "step": line.numbers["step"], "fault_agents": "[]", "cell": None,
+        "board": json.dumps(task.board.to_dict()), "paths": json.dumps(walk(task.board, task.solution.plan)),
+    }  # fmt: skip
+    return line.model_copy(update={"text": f"Size {line.cell}, {LAKE.case(row)[0]}.", "shown": LAKE.shown(row)})
 
 
 def answer(context: Context, proposal: Proposal) -> str:

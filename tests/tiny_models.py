@@ -14,17 +14,12 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
+from benchmarks.tiny_qwen3 import END, PAD, START, TEMPLATE
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.words.answers import prompt
 
-END, START, PAD = "<|im_end|>", "<|im_start|>", "<|endoftext|>"
-TEMPLATE = """\
-{%- for message in messages %}{{ '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}{% endfor %}
-{%- if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}
-{%- if enable_thinking is defined and not enable_thinking %}{{ '<think>\\n\\n</think>\\n\\n' }}{% endif %}{% endif %}"""
-"""What matters of Qwen3's: turns, and an empty thought where thinking is off."""
 ACTIONS = ("UP", "DOWN", "LEFT", "RIGHT", "WAIT")
 
 

@@ -16,6 +16,7 @@ from frozenlab.errors import LabError
 if TYPE_CHECKING:
     from frozenlab.engineer.server import Server
     from frozenlab.loop.session import Session
+    from frozenlab.replays.cost import Estimate
 
 BAD_INPUT, OUR_FAULT = 2, 70
 """Exit status of a command that refuses its input, and of one that meets a fault of FrozenLab."""
@@ -142,6 +143,21 @@ def progress() -> Iterator[Callable[[str, int, int], None]]:
 def print_json(record: dict[str, Any]) -> None:
     """Print a record as one line of JSON."""
     print(json.dumps(record))
+
+
+def agree(cost: Estimate, *, yes: bool) -> None:
+    """Tells what asking would cost, and asks for leave where that is money. Raises InputError if it is not given."""
+    print(cost.sentence, file=sys.stderr)
+    if cost.cost is not None and not yes and not agreed():
+        raise InputError("nothing was asked; --yes skips the confirmation")
+
+
+def new_folder(path: Path) -> Path:
+    """The whole path of a folder that is to be made. Raises InputError if it is there, or its parent is not."""
+    folder = path.resolve()
+    if folder.exists() or not folder.parent.is_dir():
+        raise InputError(f"{folder} exists already: name a new folder" if folder.exists() else f"there is no folder {folder.parent}")
+    return folder
 
 
 def agreed() -> bool:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, agreed, print_json, progress, refuse_unknown
+from frozenlab.cli.common import Command, InputError, add_allow_host, agree, new_folder, print_json, progress, refuse_unknown
 
 if TYPE_CHECKING:
     from frozenlab.engineer.server import Server
-    from frozenlab.replays.cost import Estimate
 
 MODEL_HELP = "lab-model, student:ID, a checkpoint folder, a name on the hub, or SESSION:base, SESSION:1, ..."
 API = "api:"
@@ -110,13 +108,6 @@ def server_of(options: argparse.Namespace) -> Server:
         raise InputError(one_line(error)) from None
 
 
-def agree(cost: Estimate, *, yes: bool) -> None:
-    """Tells what asking would cost, and asks for leave where that is money. Raises InputError if it is not given."""
-    print(cost.sentence, file=sys.stderr)
-    if cost.cost is not None and not yes and not agreed():
-        raise InputError("nothing was asked; --yes skips the confirmation")
-
-
 def save_at_once(save: Callable[[Path], None], out: Path) -> None:
     """Writes a folder wholly or not at all."""
     import tempfile
@@ -137,9 +128,7 @@ def run_export(options: argparse.Namespace) -> None:
 
     checkpoint = checkpoint_of(options.model, SessionStore())
     name, language = checkpoint["policy"], checkpoint.get("language")
-    out = options.out.resolve()
-    if out.exists() or not out.parent.is_dir():
-        raise InputError(f"{out} exists already: name a new folder" if out.exists() else f"there is no folder {out.parent}")
+    out = new_folder(options.out)
     if options.adapter and (language is None or language.lora is None):
         raise InputError(f"{options.model} was not trained with LoRA: it has no adapters")
     os.environ.update(worker_environment(language is not None and on_hub(name)))
@@ -166,11 +155,9 @@ def run_warm_start(options: argparse.Namespace) -> None:
 
     spec = spec_of(options.spec, options.preset)
     spec = spec if options.seed is None else spec.changed(seed=options.seed)
-    out = options.out.resolve()
     if spec.language is None:
         raise InputError("a warm start is for language models; the lab model has had its own")
-    if out.exists() or not out.parent.is_dir():
-        raise InputError(f"{out} exists already: name a new folder" if out.exists() else f"there is no folder {out.parent}")
+    out = new_folder(options.out)
     if lacking := [reason for reason in shortfalls(spec) if "vLLM" not in reason]:
         raise InputError(f"this cannot run here: {'; '.join(lacking)}")
     os.environ.update(worker_environment(spec.online))

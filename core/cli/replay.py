@@ -11,7 +11,7 @@ from frozenlab.cli.common import (
     Command,
     InputError,
     add_allow_host,
-    agreed,
+    agree,
     find_session,
     listed,
     named,
@@ -79,9 +79,7 @@ def run_replay(options: argparse.Namespace) -> int:
     refuse_unknown(servers(task, session))
     answered = {(answer.arm, answer.sample) for answer in existing.answers()} if existing else set()
     if asked := estimate(task, session, answered):
-        print(asked.sentence, file=sys.stderr)
-        if asked.cost is not None and not options.yes and not agreed():
-            raise InputError("nothing was asked; --yes skips the confirmation")
+        agree(asked, yes=options.yes)
     replay = existing or create_replay(task, store, options.id)
     (replay.dir / STOP_FILE).unlink(missing_ok=True)
     os.environ.update(worker_environment(session.spec.online))

@@ -38,12 +38,12 @@ def refusal(server: Server) -> str | None:
 
 def in_the_clear(server: Server) -> bool:
     """Whether a key would leave this machine unencrypted."""
-    return has_key(server) and not server.base_url.startswith("https:") and not on_this_machine(server)
+    return has_key(server) and not server.base_url.startswith("https:") and not on_this_machine(server.base_url)
 
 
 def allowed(server: Server) -> bool:
     """Whether the server may be asked without asking anybody first."""
-    return host_of(server) in hosts() or (on_this_machine(server) and not has_key(server))
+    return host_of(server) in hosts() or (on_this_machine(server.base_url) and not has_key(server))
 
 
 def has_key(server: Server) -> bool:
@@ -58,8 +58,9 @@ def host_of(server: Server) -> str:
     return host.removesuffix(f":{USUAL_PORTS[address.scheme]}")
 
 
-def on_this_machine(server: Server) -> bool:
-    name = urlsplit(server.base_url).hostname or ""
+def on_this_machine(address: str) -> bool:
+    """Whether nobody but this machine itself reaches an address."""
+    name = urlsplit(address).hostname or ""
     try:
         return ip_address(name).is_loopback
     except ValueError:

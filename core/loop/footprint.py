@@ -17,8 +17,8 @@ from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.loop.gpus import SPEEDS, Gpu, gpus
 from frozenlab.loop.model_shape import Shape, shape_of
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.folders import on_hub
-from frozenlab.policy.language.room import LIBRARIES, engine_share
+from frozenlab.policy.folders import nowhere
+from frozenlab.policy.language.room import LIBRARIES, TOKENS_TOGETHER, engine_share
 
 GIB = 2**30
 LARGEST_WITHOUT_GPU = GIB
@@ -29,8 +29,6 @@ LOGIT_TOKENS = 1024
 """Number of tokens with logits in memory at a time: the network's head is applied in pieces."""
 SEQUENCES = 8
 """Fewest answers of the longest length that vLLM must hold at a time to be worth its memory."""
-TOKENS_TOGETHER = 65_536
-"""Whose keys and values the transformers library keeps at a time (:mod:`frozenlab.policy.language.writers`)."""
 BESIDE = 8.0
 """Seconds of a step that are neither learning nor writing: the engine wakes and gets its adapters, plans are judged, the step is saved. It
 is an estimate, like the two fractions below."""
@@ -155,7 +153,7 @@ def shortfalls(spec: SessionSpec) -> list[str]:
     lacking = []
     if language.vllm is not None and find_spec("vllm") is None:
         lacking.append('it lacks vLLM: pip install -e ".[gpu]" on a GPU machine, or let the transformers library write')
-    if on_hub(spec.policy) and spec.policy.count("/") != 1:
+    if nowhere(spec.policy):
         lacking.append(f"there is no folder {spec.policy}, and models on the hub are named like Qwen/Qwen3-4B")
     if language.device == "cpu":
         return lacking

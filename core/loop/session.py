@@ -26,7 +26,7 @@ from frozenlab.loop.reading import FolderReader, model_at, table_of
 from frozenlab.loop.records import EnvironmentRecord, Event, Figures
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State, ValidRate
-from frozenlab.policy.folders import policy_folder, weights_file
+from frozenlab.policy.folders import nowhere, policy_folder, weights_file
 from frozenlab.policy.settings import LanguageSettings
 from frozenlab.training.methods import BY_NAME
 
@@ -275,7 +275,7 @@ class Session(Job):
         """The base, then the policy after each stage with weights in the folder. The base of a language model is left out where it was in a
         folder that is not there."""
         language, base = self.spec.language, policy_folder(self.spec.policy)
-        gone = language is not None and not base.exists() and self.spec.policy.count("/") != 1  # as models on the hub are named
+        gone = language is not None and nowhere(self.spec.policy)
         found = [] if gone else [Checkpoint(label="base, before training", stage=None, path=base, language=language)]
         for stage in range(self.spec.stages):
             path = self.stage_dir(stage) / "policy"

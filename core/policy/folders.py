@@ -41,6 +41,11 @@ def on_hub(name: str) -> bool:
     return not name.startswith(STUDENT) and not policy_folder(name).exists()
 
 
+def nowhere(name: str) -> bool:
+    """Whether a model is neither in a folder of this name, nor named as models on the hub are, like ``Qwen/Qwen3-4B``."""
+    return on_hub(name) and name.count("/") != 1
+
+
 def is_lab_model(folder: Path) -> bool:
     """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect, or those of when it was made."""
     try:

@@ -26,8 +26,7 @@ class History(Section):
         last = stage.last_proposal
         if last is None or last.proposal is None or '"rationale"' not in last.attempts[-1].raw:
             return
-        when = "Before stage 1" if last.stage is None else f"After stage {last.stage + 1}"
-        text = f"{when} it was proposed with these words: {cut(last.proposal.summary, LONGEST_RATIONALE)}"
+        text = f"{capitalised(when(last.stage))} it was proposed with these words: {cut(last.proposal.summary, LONGEST_RATIONALE)}"
         yield Evidence(id=self.letter, section=self.name, cell=None, text=text)
 
     def cell_lines(self, stage: StageMeasurements, cell: Cell) -> Iterator[Evidence]:
@@ -56,6 +55,11 @@ class History(Section):
         return won_or_lost(tables, line.cell)
 
 
+def when(stage: int | None) -> str:
+    """When the proposal after a stage (0-based; None: before the first) was made."""
+    return "before stage 1" if stage is None else f"after stage {stage + 1}"
+
+
 def cell_line(cell: Cell, stage: int | None, changes: Mapping[str, float], before: float, after: float, expected: float | None) -> Evidence:
     """What the proposal after ``stage`` (0-based; people count from 1; None: before the first) did to one cell and what became of it.
 
@@ -64,8 +68,7 @@ def cell_line(cell: Cell, stage: int | None, changes: Mapping[str, float], befor
     moved = {knob: change for knob, change in changes.items() if abs(change) > 1e-9 and knob != "share"}
     did = " and ".join(f"{setting_words(knob)} {change:+.2f}" for knob, change in moved.items()) or "ratios kept"
     hope = "" if expected is None else f", expected {expected:.0%}"
-    when = "before stage 1" if stage is None else f"after stage {stage + 1}"
-    text = f"{capitalised(cell.words)}: {when}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."
+    text = f"{capitalised(cell.words)}: {when(stage)}, {did}; valid then went {before:.0%} to {after:.0%}{hope}."
     numbers = {"gain": after - before, "before": before, "after": after} | {f"{knob}_change": change for knob, change in moved.items()}
     if expected is not None:
         numbers["expected"] = expected

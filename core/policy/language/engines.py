@@ -83,19 +83,16 @@ class AsAdapters(Weights):
         rank = max(config.r for config in model.peft_config.values())
         self.settings = {"enable_lora": True, "max_loras": 1, "max_lora_rank": min(r for r in get_args(MaxLoRARanks) if r >= rank)}
         self.model, self.number = model, count(1)
-        self.folder = tempfile.TemporaryDirectory(prefix="frozenlab-adapters-", dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None)
         self.current: Any = None
 
     def give(self, llm: Any) -> None:
         from vllm.lora.request import LoRARequest
 
         number = next(self.number)
-        folder = Path(self.folder.name) / str(number)
-        self.model.save_pretrained(str(folder))
-        self.current = LoRARequest(f"adapters-{number}", number, str(folder))
-        llm.llm_engine.add_lora(self.current)
-        for file in folder.iterdir():
-            file.unlink()
+        with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None) as folder:
+            self.model.save_pretrained(folder)
+            self.current = LoRARequest(f"adapters-{number}", number, folder)
+            llm.llm_engine.add_lora(self.current)
 
     def request(self) -> dict[str, Any]:
         return {"lora_request": self.current}

@@ -1,7 +1,10 @@
-"""How much of a GPU's memory a vLLM engine may take beside the model in training. Light: estimates use it before anything is loaded."""
+"""The memory that writing may take, of a vLLM engine beside the model in training and of the transformers library. Light: estimates use it
+before anything is loaded."""
 
 from __future__ import annotations
 
+TOKENS_TOGETHER = 65_536
+"""That transformers keeps the keys and values of at a time: 10 GB for a model of the size of Qwen3-4B."""
 LIBRARIES = 3 * 2**30
 """Bytes of CUDA, its libraries and what torch keeps at hand; an estimate."""
 AWAKE_BESIDE_TRAINING = 0.3

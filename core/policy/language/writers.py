@@ -14,10 +14,9 @@ from llguidance.numpy import allocate_token_bitmask, fill_next_token_bitmask
 from transformers import GenerationConfig, LogitsProcessor, PreTrainedModel, PreTrainedTokenizerBase
 
 from frozenlab import seeds
+from frozenlab.policy.language.room import TOKENS_TOGETHER
 from frozenlab.policy.policy import Sampling
 
-TOKENS_TOGETHER = 65_536
-"""That transformers keeps the keys and values of at a time: 10 GB for a model of the size of Qwen3-4B."""
 Ids = Sequence[int]
 Schema = dict[str, Any]
 

@@ -10,8 +10,9 @@ from typing import Any
 from frozenlab.cells import Cell
 from frozenlab.lake.board import Board
 from frozenlab.lake.config_cell import SCATTER, Layout
+from frozenlab.lake.rules import MOVES
 
-MOVES = {(-1, 0): "U", (1, 0): "D", (0, -1): "L", (0, 1): "R", (0, 0): "W"}
+LETTERS = {move: letter for letter, move in MOVES.items()}
 
 
 def statistics(
@@ -64,5 +65,5 @@ def moves(path: Sequence[Sequence[int]]) -> str:
     >>> moves([[0, 0], [0, 1], [0, 1], [1, 1]]), moves([[0, 0], [2, 2]]), moves([])
     ('R W D', 'jump to (2, 2)', 'no actions')
     """
-    taken = [MOVES.get((b[0] - a[0], b[1] - a[1]), f"jump to {tuple(b)}") for a, b in pairwise(path)]
+    taken = [LETTERS.get((b[0] - a[0], b[1] - a[1]), f"jump to {tuple(b)}") for a, b in pairwise(path)]
     return " ".join(taken[:LONGEST_SHOWN]) + (" ..." if len(taken) > LONGEST_SHOWN else "") or "no actions"

@@ -24,6 +24,7 @@ from trl import GRPOConfig, GRPOTrainer
 from frozenlab.policy.lab import self_assessment
 from frozenlab.tasks.lake.dialects.vocabulary import MAX_AGENTS, MAX_TIME
 from frozenlab.training.runs.packing import IGNORED, Text, pack
+from frozenlab.training.runs.teaching import chosen_rows, loss_of_part, teaches
 from frozenlab.training.stage_run import StageRun
 
 LONGEST_PLAN = MAX_TIME * MAX_AGENTS + 1
@@ -112,16 +113,12 @@ class PackedGRPOTrainer(GRPOTrainer):
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> torch.Tensor:
         """TRL's loss of all completions, from those that have an advantage; the entropy it logs is theirs."""
-        advantages = inputs["advantages"].abs()
-        # Rewards that are equal do not always equal their mean to the last bit.
-        teaching = torch.nonzero(advantages > 1e-3 * advantages.max()).flatten()
+        advantages = inputs["advantages"]
+        teaching = torch.nonzero(teaches(advantages)).flatten()
         if not len(teaching):
             teaching = torch.zeros(1, dtype=torch.long, device=advantages.device)  # a loss of zero that has a gradient
-        n = len(advantages)
-        chosen = {key: value[teaching] if torch.is_tensor(value) and value.shape[:1] == (n,) else value for key, value in inputs.items()}
-        loss = super()._compute_loss(model, chosen)
-        # DAPO divides by the tokens of the whole step, the others by the completions they are given.
-        whole = loss if self.loss_type == "dapo" else loss * len(teaching) / n
+        loss = super()._compute_loss(model, chosen_rows(inputs, teaching))
+        whole = loss_of_part(loss, self.loss_type, len(teaching) / len(advantages))
         return whole if self.second_loss is None else whole + self.second_loss()
 
     def _get_per_token_logps_and_entropies(

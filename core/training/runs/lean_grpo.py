@@ -10,8 +10,8 @@ import torch
 from accelerate.utils import gather_object
 from trl import GRPOTrainer
 
-Batch = dict[str, Any]
-"""What the trainer knows about some completions: tensors with a row each, and numbers that hold for all of them."""
+from frozenlab.training.runs.teaching import Batch, chosen_rows, loss_of_part, teaches
+
 PROMPT, COMPLETION = "prompt_mask", "completion_mask"
 
 
@@ -49,9 +49,7 @@ class LeanGRPOTrainer(GRPOTrainer):
         if inputs["idle"]:  # the gradient is zero; only that there is one counts, for processes that add theirs together
             ids, mask = (torch.cat([inputs[part + which] for part in ("prompt_", "completion_")], 1) for which in ("ids", "mask"))
             return 0.0 * self._get_per_token_logps_and_entropies(model, ids, mask, 1)[0].sum()
-        loss = super()._compute_loss(model, inputs)
-        # DAPO divides by the tokens of the whole step, the others by the completions they are given.
-        return loss if self.loss_type == "dapo" else loss * inputs["share"]
+        return loss_of_part(super()._compute_loss(model, inputs), self.loss_type, inputs["share"])
 
     def _get_per_token_logps_and_entropies(
         self, *args: Any, **kwargs: Any
@@ -79,12 +77,10 @@ def in_passes(step: Batch, passes: int) -> Iterator[Batch]:
     Processes that learn together pass the same number of rows each time: one that has fewer which teach adds others. Where nothing teaches,
     one completion passes for the figures.
     """
-    n = len(step["advantages"])
-    rows = n // passes
-    advantages, lengths = step["advantages"].abs(), step[COMPLETION].sum(1)
-    teaches = advantages > 1e-3 * advantages.max()  # rewards that are equal do not always equal their mean to the last bit
-    needed = max(1, *gather_object([int(teaches.sum())]))
-    first_those = torch.argsort(lengths - teaches * (1 + lengths.max()), stable=True)[:needed]
+    rows = len(step["advantages"]) // passes
+    teaching, lengths = teaches(step["advantages"]), step[COMPLETION].sum(1)
+    needed = max(1, *gather_object([int(teaching.sum())]))
+    first_those = torch.argsort(lengths - teaching * (1 + lengths.max()), stable=True)[:needed]
     by_length = first_those[torch.argsort(lengths[first_those], stable=True)]
     busy = math.ceil(needed / rows)
     for chosen in torch.tensor_split(by_length, busy):
@@ -95,8 +91,7 @@ def in_passes(step: Batch, passes: int) -> Iterator[Batch]:
 
 def cut(step: Batch, chosen: torch.Tensor, rows: int) -> Batch:
     """Some completions of a step without the padding that all of them have; ``share`` is what they are of a pass of ``rows``."""
-    n = len(step["advantages"])
-    batch = {name: value[chosen] if torch.is_tensor(value) and value.shape[:1] == (n,) else value for name, value in step.items()}
+    batch = chosen_rows(step, chosen)
     longest = (int(batch[mask].sum(1).max()) for mask in (PROMPT, COMPLETION))
     return narrowed(batch, *longest) | {"idle": False, "share": len(chosen) / rows}
 

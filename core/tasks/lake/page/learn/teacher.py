@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 import streamlit as st
 
+from frozenlab.engineer.hosts import on_this_machine
 from frozenlab.errors import LabError
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.learn import address, records, sheet
@@ -15,8 +14,6 @@ from frozenlab.tasks.lake.view.share import encode
 from frozenlab.ui.plain import plain
 from frozenlab.ui.qr import qr_code
 
-NEAR = ("localhost", "127.0.0.1", "::1")
-"""Hosts that only the machine itself reaches."""
 PLACEHOLDER = "Links of boards from the page Play, one a line"
 
 
@@ -51,8 +48,9 @@ def class_link(lesson: Lesson) -> None:
         link = address.link(name, codes)
         st.code(link, language=None, wrap_lines=True)
         qr_code(link)
-        near = urlsplit(link).hostname in NEAR
-        here = "**This link opens on this machine only**: open the lab to your class first (docs/files.md). " if near else ""
+        here = (
+            "**This link opens on this machine only**: open the lab to your class first (docs/files.md). " if on_this_machine(link) else ""
+        )
         st.caption(f"{here}Your class must reach this server. Results are kept in one file on it; there are no accounts.")
 
 
