@@ -1,6 +1,6 @@
 """A language model from random weights to its own engineer, on a processor.
 
-    python -m benchmarks.record_language FOLDER [--boards 5600] [--proposals 480] [--stages 3] [--steps 20]
+    python -m benchmarks.record_language FOLDER [--boards 20000] [--proposals 1600] [--stages 3] [--steps 45]
 
 A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
 it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
@@ -24,6 +24,7 @@ import torch
 from benchmarks.tiny_qwen3 import build
 from frozenlab import seeds
 from frozenlab.cells import Config
+from frozenlab.engineer.ask import ask
 from frozenlab.engineer.dialects.plain import percent_key, render_request
 from frozenlab.engineer.engineers import PolicyEngineer, RulesEngineer
 from frozenlab.engineer.schema import Context, Evidence, Proposal
@@ -34,7 +35,7 @@ from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.rules import walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.launch import claim
-from frozenlab.loop.loop import run
+from frozenlab.loop.loop import run, suites_of
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
@@ -50,6 +51,8 @@ from frozenlab.training.warm_start import Row, WarmStart, as_row, learn, learnt
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
 LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)
 BATCH = 16
+ASKED = 200
+"""Requests by which it is measured how many answers can be used."""
 SECTIONS = ("behaviour", "failures", "statistics", "preserved", "history")
 
 
@@ -63,13 +66,14 @@ def spec_of(model: Path, options: argparse.Namespace) -> SessionSpec:
         initial_config=CONFIG,
         training=TrainingSettings(
             steps=options.steps,
-            boards_per_step=8,
+            boards_per_step=12,
             completions_per_board=8,
             learning_rate=options.rate,
             temperature=1.0,
             schedule="constant",
         ),
         suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=100, seed=1),
+        test=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=200, seed=2),
         seed=options.seed,
     )
 
@@ -79,6 +83,12 @@ def spec_of(model: Path, options: argparse.Namespace) -> SessionSpec:
 
 def proposals(n: int, seed: int) -> Iterator[tuple[str, str]]:
     """Requests as after a stage on these boards, and the rules' answers to them in the form asked for."""
+    for context, config in contexts(n, seed):
+        yield render_request(context), answer(context, RulesEngineer().propose(context, config, 0))
+
+
+def contexts(n: int, seed: int) -> Iterator[tuple[Context, Config]]:
+    """Evidence as after a stage on boards of a config, and that config."""
     rng = seeds.rng(seed, "record-language/proposals")
     boards = generate(CONFIG, 200, seed=seeds.derive(seed, "record-language/cases"))
     for _ in range(n):
@@ -88,8 +98,7 @@ def proposals(n: int, seed: int) -> Iterator[tuple[str, str]]:
         config = CONFIG.with_cells(
             {name: own.model_copy(update=ratios[name] | {"share": shares[name]}) for name, own in CONFIG.cells.items()}
         )
-        context = drawn_context(config, boards, rng)
-        yield render_request(context), answer(context, RulesEngineer().propose(context, config, 0))
+        yield drawn_context(config, boards, rng), config
 
 
 def drawn_context(config: Config, boards: Sequence[Any], rng: Any) -> Context:
@@ -162,19 +171,29 @@ def told(name: str, rows: pd.DataFrame) -> None:
 
 
 def table(session: Session, stage: int | None) -> pd.DataFrame:
-    found = session.validation(stage)
+    found = session.results(stage)
     assert found is not None, "the session has run to its end"
     return found
+
+
+def first_answers_used(policy: HFPolicy, spec: SessionSpec, seed: int) -> int:
+    """How many of the policy's answers to new requests are proposals, at the first attempt."""
+    engineer = spec.engineer.build(spec.models(policy))
+    records = (
+        ask(engineer, context, config, spec.guard, seed=seeds.derive(seed, "record-language/asked", i))
+        for i, (context, config) in enumerate(contexts(ASKED, seed))
+    )
+    return sum(record.attempts[0].error is None for record in records)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--boards", type=int, default=5600, help="worked answers of the warm start")
-    parser.add_argument("--proposals", type=int, default=480, help="proposals of the warm start")
+    parser.add_argument("--boards", type=int, default=20_000, help="worked answers of the warm start")
+    parser.add_argument("--proposals", type=int, default=1600, help="proposals of the warm start")
     parser.add_argument("--stages", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=20, help="of a stage")
-    parser.add_argument("--rate", type=float, default=1e-4, help="learning rate of GRPO")
+    parser.add_argument("--steps", type=int, default=45, help="of a stage")
+    parser.add_argument("--rate", type=float, default=2e-4, help="learning rate of GRPO")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -184,10 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not base.exists():
         build(base, CONFIG, [text for pair in proposals(100, options.seed) for text in pair], options.seed)
     spec = spec_of(warm, options)
-    suite = spec.tasks.suite(spec.suite, CONFIG)
     if not warm.exists():
         policy = HFPolicy.load(str(base), LANGUAGE, to_train=True)
-        told("random weights", evaluate(policy, suite))
+        told("random weights", evaluate(policy, suites_of(spec)[1]))
         began = time.time()
         rows = lessons(policy, options)
         learn(policy, rows, WarmStart(examples=len(rows), batch=BATCH, learning_rate=5e-3), options.seed, progress)
@@ -197,13 +215,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     session = store.open("example-language") if (store.root / "example-language").exists() else claim(spec, store, "example-language")
     run(session, Recorder(session))
     told("after the warm start", table(session, None))
-    asked = usable = 0
     for stage in range(options.stages):
         told(f"after stage {stage + 1} of GRPO", table(session, stage))
-        record = session.proposal(stage)
-        assert record is not None, "the session has run to its end"
-        asked, usable = asked + len(record.attempts), usable + (record.proposal is not None)
-    print(f"{usable} of the engineer's {asked} answers could be used")
+    trained = HFPolicy.load(str(session.stage_dir(options.stages - 1) / "policy"), LANGUAGE)
+    usable = first_answers_used(trained, spec, options.seed + 1)
+    low, high = wilson(usable, ASKED)
+    print(f"{usable} of {ASKED} first answers to requests that it had never read could be used ({low:.0%} to {high:.0%})")
 
 
 def progress(done: int, of: int, loss: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -148,13 +149,15 @@ def run_status(options: argparse.Namespace) -> None:
 
 def print_status(session: Session, as_json: bool) -> None:
     from frozenlab.loop.events import rate_words
+    from frozenlab.loop.health.alerts import alerts
     from frozenlab.loop.soundness import problems_of
     from frozenlab.training.methods import title_of
 
     state = session.state()
     if as_json:
         about = {"id": session.id, "folder": str(session.dir), "method": session.spec.training.method}
-        print(json.dumps(about | {"engineer": session.spec.engineer.kind} | state.model_dump(mode="json")))
+        wrong = {"alerts": [asdict(alert) for alert in alerts(session)]}
+        print(json.dumps(about | {"engineer": session.spec.engineer.kind} | state.model_dump(mode="json") | wrong))
         return
     spec = session.spec
     print(f"{session.id}: {state.status}, stage {state.stage + 1} of {spec.stages}, {state.phase}, {state.progress:.0%} done")
@@ -164,8 +167,8 @@ def print_status(session: Session, as_json: bool) -> None:
         print(f"  {where}: {rate_words(rate.valid, rate.optimal, rate.n)}")
     if state.status == "waiting":
         print(f"  waiting for your proposal: on the Story page, or with frozenlab propose {session.id} CONFIG")
-    if state.error:
-        print(f"  {state.error}")
+    for alert in alerts(session):
+        print(f"  {alert.rule}: {alert}")
     for problem in problems_of(session):
         print(f"  damaged: {problem}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,10 @@ import pandas as pd
 from pydantic import BaseModel
 
 from frozenlab.files import append_line, json_line, sync, write_parquet, write_text
+from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Status, own_process
+from frozenlab.loop.health.alerts import Alert, of_results, of_steps
 from frozenlab.loop.origin import ORIGIN_FILE, origin_here
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, Phase, State, ValidRate
@@ -41,6 +43,8 @@ class Recorder(JobRecorder[Session]):
         self.on_event = on_event
         self.completions: list[dict[str, Any]] | None = None
         """Completions of the stage in training; None until its first step."""
+        self.learnt: list[dict[str, float]] = []
+        """Figures of the steps of the stage in training that this worker did."""
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is estimated."""
@@ -74,7 +78,7 @@ class Recorder(JobRecorder[Session]):
         self.stop_if_asked()
         self.state.phase, self.state.stage, self.state.phase_since = phase, stage or 0, time.time()
         if phase == "training":
-            self.completions = None
+            self.completions, self.learnt = None, []
         else:
             self.state.step = 0
         self.fraction(0.0)
@@ -105,11 +109,23 @@ class Recorder(JobRecorder[Session]):
         shown = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}
         self.event("step", stage=stage, step=self.state.step, **shown)
         self.fraction(self.state.step / self.state.steps)
+        if self.job.spec.stop_if:
+            self.learnt.append(figures)
+            self.stop_for(of_steps(pd.DataFrame(self.learnt)))
 
     def validated(self, stage: int | None, rows: pd.DataFrame) -> None:
         """Record the plans on the validation boards."""
         write_parquet(self._stage_dir(stage) / "validation.parquet", rows)
         self.event("baseline" if stage is None else "validated", **self._rate(stage, rows, shown=not self.job.sealed))
+        if self.job.spec.stop_if and stage is not None:
+            self.stop_for(of_results(self.job, stage))
+
+    def stop_for(self, found: Iterable[Alert]) -> None:
+        """Asks the session to stop, as a person would, at the first of these alerts that its spec names."""
+        alert = next((alert for alert in found if alert.rule in self.job.spec.stop_if), None)
+        if alert and not self.stopping():  # a step may follow the one that asked
+            self.event("alarm", stage=self.state.stage, rule=alert.rule, evidence=alert.evidence)
+            (self.job.dir / STOP_FILE).touch()
 
     def tested(self, stage: int | None, rows: pd.DataFrame) -> None:
         """Record the plans on the test boards."""

@@ -12,6 +12,7 @@ from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Setting
 from frozenlab.engineer.sections import USUAL, SectionName
+from frozenlab.loop.health.rules import RuleName
 from frozenlab.loop.older import upgraded_spec
 from frozenlab.policy.folders import on_hub
 from frozenlab.policy.policy import Policy
@@ -63,6 +64,9 @@ class SessionSpec(BaseModel):
     ask_first: bool = False
     """Whether the engineer is asked before the first stage too, from the validation of the base."""
     guard: GuardSettings = GuardSettings()
+    stop_if: tuple[RuleName, ...] = ()
+    """Rules of health (:mod:`frozenlab.loop.health.rules`) that stop the session when one of them gives an alarm. Resumed, it looks at
+    new steps only."""
     seed: Annotated[int, Field(ge=0, lt=2**31)] = 0
     """The same spec with the same seed draws the same boards everywhere."""
     parent: Parent | None = None

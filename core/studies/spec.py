@@ -74,6 +74,8 @@ class StudySpec(BaseModel):
                 raise ValueError(f"two {what} are the same")
         if longest := next((cell.id for cell in self.cells if len(cell.id) > LONGEST_ID), None):
             raise ValueError(f"the name of the arm is too long: its cell {longest} has more than {LONGEST_ID} characters")
+        if self.session.stop_if:
+            raise ValueError('a study runs every session to its end: leave "stop_if" out')
         if self.session.stages < 2 and not self.session.ask_first:
             raise ValueError("a study needs sessions of two stages or more: the first ends before any engineer has been asked")
         if self.final_suite and self.final_suite not in self.session.tasks.named_suites():

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from frozenlab.cells import Config
 from frozenlab.errors import one_line
+from frozenlab.loop.health.rules import NAMES as HEALTH_RULES
 from frozenlab.loop.page import language_form
 from frozenlab.loop.page.train.engineer import ChosenEngineer, engineer_fields
 from frozenlab.loop.page.train.first_config import pick_config
@@ -40,6 +41,7 @@ def fill_form() -> None:
     spec = chosen_preset()
     values: dict[str, Any] = {name: getattr(spec, name) for name in LOOP}
     values |= {name: getattr(spec.suite, name) for name in SUITE}
+    values["stop_if"] = list(spec.stop_if)
     values |= {name: getattr(spec.training, name) for name in (*TRAINING, "schedule")}
     values |= language_form.values(spec)
     st.session_state.update({f"form_{name}": value for name, value in values.items()})
@@ -120,6 +122,10 @@ def number_fields(begun: SessionSpec) -> Numbers:
         "warm-up; choose this to compare engineers.",
     )  # fmt: skip
     assert schedule is not None  # it is required
+    loop["stop_if"] = tuple(st.multiselect(
+        "Stop if", HEALTH_RULES, key="form_stop_if", placeholder="never: only tell me",
+        help="An alarm of one of these rules stops the session after the step, or after the validation, that gave it. It can be resumed.",
+    ))  # fmt: skip
     return Numbers(loop, suite, training, schedule)
 
 

@@ -7,10 +7,10 @@ from typing import Literal
 import streamlit as st
 
 from frozenlab.loop.events import event_words
+from frozenlab.loop.health.alerts import of_machine, of_training
 from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.session import Session
-from frozenlab.loop.signs import signs
 from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
 from frozenlab.loop.store import OFFERED
 from frozenlab.tasks.labels import cells_noun
@@ -46,7 +46,9 @@ def session_view(session_id: str, drawn: str) -> None:
 
 
 def measured(session: Session, state: State, mark: Mark) -> None:
-    """Curves, a plan, and what was logged."""
+    """What is wrong, curves, a plan, and what was logged."""
+    for alert in [*of_training(session), *of_machine(session)]:
+        st.warning(markup.plain(str(alert)), icon=":material/warning:")
     left, right = st.columns([1.75, 1], gap="large")
     with left:
         curves(session, state)
@@ -104,9 +106,6 @@ def curves(session: Session, state: State) -> None:
         anchor=False,
         help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
     )
-    if session.spec.language is not None:
-        for told in signs(session.metrics(state.stage or 0)):
-            st.warning(markup.plain(told), icon=":material/warning:")
     checks = rates_by_stage(state)
     measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))  # before it is read: never newer than it
     stages = [

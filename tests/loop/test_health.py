@@ -1,0 +1,238 @@
+"""A session that goes wrong gives the right alarm within ten steps, and one that does not is left in peace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
+from frozenlab.jobs.state import Status
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.events import event_words
+from frozenlab.loop.health import alerts as health
+from frozenlab.loop.health.alerts import alerts, of_machine, of_results, of_steps, of_suite
+from frozenlab.loop.health.rules import NAMES, STEPS
+from frozenlab.loop.session import Session
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.policy.lab.model import build_network, build_tokenizer
+from frozenlab.policy.lab.policy import LabPolicy
+from frozenlab.training.settings import TrainingSettings
+from tests.builders import build_session
+from tests.language_sessions import tiny_spec
+from tests.running import finish
+
+ROOT = Path(__file__).parents[2]
+WELL = {
+    "clipped": 0.1, "sampling_ratio": 1.01, "mixed": 0.6, "valid": 0.5, "reward": 0.4, "entropy": 0.14, "length": 30.0, "seconds": 1.0,
+}  # fmt: skip
+RECORDED = sorted(path.parent for path in (ROOT / "sessions").glob("example-*/session.json"))
+
+
+def log(steps: int = STEPS, **figures: float) -> pd.DataFrame:
+    return pd.DataFrame([{**WELL, **figures}] * steps)
+
+
+def broken(after: int, **figures: float) -> pd.DataFrame:
+    """Steps that go well, then ten that do not."""
+    return pd.concat([log(after), log(STEPS).assign(**figures)], ignore_index=True)
+
+
+def rules(metrics: pd.DataFrame) -> list[str]:
+    return [alert.rule for alert in of_steps(metrics)]
+
+
+@pytest.mark.parametrize(
+    ("figure", "value", "rule", "words"),
+    [
+        ("clipped", 0.95, "cut-off", "95% of the answers are cut off"),
+        ("sampling_ratio", 0.85, "unlike-weights", "their mean ratio is 0.85"),
+        ("sampling_ratio", 1.2, "unlike-weights", "their mean ratio is 1.20"),
+        ("mixed", 0.05, "nothing-to-learn", "In only 5% of the groups"),
+        ("valid", 0.0, "too-hard", "Only 0.0% of the sampled plans"),
+    ],
+)
+def test_a_figure_out_of_bounds_is_told_with_what_helps(figure: str, value: float, rule: str, words: str) -> None:
+    [told] = of_steps(log(**{figure: value}))
+    assert told.rule == rule and words in told.evidence and told.helps
+    assert rules(log(STEPS - 1, **{figure: value})) == [], "too early to tell"
+
+
+@pytest.mark.parametrize(
+    ("figure", "value", "rule"),
+    [
+        ("reward", 0.1, "reward-collapse"),
+        ("entropy", 0.01, "entropy-collapse"),
+        ("entropy", 0.9, "entropy-blow-up"),
+        ("length", 120.0, "longer-answers"),
+        ("seconds", 6.0, "slower"),
+    ],
+)
+def test_a_figure_that_changes_in_the_stage_is_told_within_ten_steps(figure: str, value: float, rule: str) -> None:
+    assert rules(broken(20, **{figure: value})) == [rule]
+    assert rules(broken(20, **{figure: value}).head(22)) == [], "two odd steps are no change"
+
+
+def test_nothing_is_told_where_all_is_well_or_nothing_was_measured() -> None:
+    assert rules(log(40)) == rules(pd.DataFrame()) == rules(log().drop(columns=list(WELL))) == []
+    assert rules(log(clipped=float("nan"))) == []
+
+
+@pytest.mark.parametrize("folder", RECORDED, ids=lambda folder: folder.name)
+def test_a_recorded_session_gives_no_alarm_at_any_step(folder: Path) -> None:
+    session = Session(folder)
+    for stage in range(session.spec.stages):
+        metrics = session.metrics(stage)
+        assert len(metrics), "it was trained"
+        assert {rule for steps in range(1, len(metrics) + 1) for rule in rules(metrics.head(steps))} == set()
+        assert [*of_results(session, stage), *of_suite(session, stage)] == []
+    assert alerts(session) == []
+
+
+# --- sessions that are made to fail ---------------------------------------------------------------------------------
+
+
+def spec_of(config: EnvironmentConfig, sizes: tuple[int, ...] = (3, 4), boards: int = 5, **fields: Any) -> SessionSpec:
+    training = {"steps": 12, "boards_per_step": 8, "completions_per_board": 4} | fields.pop("training", {})
+    return SessionSpec(
+        engineer=engineer_of("fixed", PolicyEngineer()),
+        stages=1,
+        initial_config=config,
+        training=TrainingSettings(**training),
+        suite=SuiteSpec(agents=config.teams, sizes=sizes, boards_per_cell=boards, seed=1),
+        seed=3,
+        **fields,
+    )
+
+
+def trains(test: Callable[..., None]) -> Callable[..., None]:
+    """Marks a test in which a lab model is trained."""
+    return pytest.mark.training(pytest.mark.xdist_group("loop")(test))
+
+
+SMALL = EnvironmentConfig.uniform((3, 4), agents=2)
+ONLY_SMALLEST = EnvironmentConfig.uniform((3, 8), agents=2).with_cells(
+    {
+        name: own.model_copy(update={"share": 1.0 if name == "3" else 0.0})
+        for name, own in EnvironmentConfig.uniform((3, 8), agents=2).cells.items()
+    }
+)
+
+
+def trained(root: Path, spec: SessionSpec) -> Session:
+    session = SessionStore(root).create(spec, "broken")
+    assert finish(session) == 0
+    return session
+
+
+def first_alarm(session: Session) -> tuple[int, list[str]]:
+    """The step at which the steps of the first stage give an alarm, and of which rules."""
+    metrics = session.metrics(0)
+    return next((steps, rules(metrics.head(steps))) for steps in range(1, len(metrics) + 1) if rules(metrics.head(steps)))
+
+
+@trains
+def test_a_rate_too_high(tmp_path: Path) -> None:
+    session = trained(tmp_path, spec_of(SMALL, training={"learning_rate": 1e-2}))
+    step, found = first_alarm(session)
+    assert step <= 10 and "reward-collapse" in found
+
+
+@trains
+def test_a_temperature_of_almost_nothing(tmp_path: Path) -> None:
+    session = trained(tmp_path, spec_of(SMALL, training={"temperature": 0.01}))
+    assert first_alarm(session) == (10, ["nothing-to-learn"])
+
+
+@trains
+def test_boards_too_hard(tmp_path: Path) -> None:
+    knows_nothing = tmp_path / "model"
+    LabPolicy(build_network(hidden=32, layers=1, intermediate=32).eval(), build_tokenizer()).save(knows_nothing)
+    session = trained(tmp_path, spec_of(EnvironmentConfig.uniform((6,), agents=4), (6,), policy=str(knows_nothing)))
+    step, found = first_alarm(session)
+    assert step == 10 and "too-hard" in found
+
+
+@trains
+def test_a_size_that_no_held_out_board_measures(tmp_path: Path) -> None:
+    session = trained(tmp_path, spec_of(SMALL, (3,), training={"steps": 2}))
+    [alert] = alerts(session)
+    assert alert.rule == "not-measured" and "4×4" in alert.evidence
+
+
+@trains
+def test_a_size_that_is_forgotten(tmp_path: Path) -> None:
+    training = {"method": "imitation", "learning_rate": 1e-2, "steps": 40}
+    session = trained(tmp_path, spec_of(ONLY_SMALLEST, (3, 8), 30, training=training))
+    assert [alert for alert in of_results(session, 0) if alert.rule == "forgotten" and "8×8" in alert.evidence]
+
+
+@trains
+def test_it_stops_for_a_rule_that_its_spec_names_and_looks_at_new_steps_when_resumed(tmp_path: Path) -> None:
+    spec = spec_of(SMALL, training={"learning_rate": 1e-2, "steps": 30}, stop_if=("reward-collapse", "too-hard"))
+    session = SessionStore(tmp_path).create(spec, "broken")
+    assert finish(session) == 3 and session.state().status == "stopped"
+    [alarm] = [event for event in session.events()[0] if event["kind"] == "alarm"]
+    assert alarm["rule"] == "reward-collapse" and "collapse: The reward fell from" in event_words(alarm)
+    stopped_at = session.state().step
+    assert stopped_at <= STEPS + 1
+    assert finish(session) == 3 and session.state().step == stopped_at + STEPS + 1, "still nothing is valid"
+
+
+@trains
+def test_stopped_for_a_rule_and_resumed_it_equals_one_without(tmp_path: Path) -> None:
+    spec = spec_of(SMALL, training={"learning_rate": 3e-3, "steps": 14}, stop_if=("reward-collapse",))
+    session = SessionStore(tmp_path / "with").create(spec, "broken")
+    while finish(session) != 0:
+        pass
+    whole = trained(tmp_path / "without", spec.changed(stop_if=()))
+    weights = [of.stage_dir(0) / "policy" / "model.safetensors" for of in (session, whole)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("language")
+def test_answers_that_are_cut_off(tmp_path: Path, tiny_model: Path) -> None:
+    spec = tiny_spec(tiny_model, "lora", "fixed", max_tokens=8)
+    session = trained(tmp_path, spec.changed(stages=1, training=spec.training.model_copy(update={"steps": STEPS})))
+    step, found = first_alarm(session)
+    assert step == STEPS and "cut-off" in found
+
+
+@pytest.mark.parametrize(("status", "error"), [("failed", "The disk is full, in some folder."), ("crashed", None), ("stalled", None)])
+def test_a_worker_that_ended_or_is_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: Status, error: str | None) -> None:
+    session = build_session(tmp_path, finished_stages=1)
+    state = session.state().model_copy(update={"status": status, "error": error})
+    monkeypatch.setattr(Session, "state", lambda self: state)
+    [alert] = [alert for alert in alerts(session) if alert.rule == status]
+    assert alert.helps and (error or "worker") in alert.evidence
+
+
+def test_a_machine_without_room_is_told_while_the_session_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = build_session(tmp_path, finished_stages=1)
+    running = session.state().model_copy(update={"status": "running", "host": None})
+    monkeypatch.setattr(Session, "state", lambda self: running)
+    assert [*of_machine(session)] == []
+    monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: SimpleNamespace(free=5e8))
+    monkeypatch.setattr(health.psutil, "virtual_memory", lambda: SimpleNamespace(total=64e9, available=1e9))
+    assert [alert.rule for alert in of_machine(session)] == ["little-disk", "little-memory"]
+    ended = running.model_copy(update={"status": "done"})
+    monkeypatch.setattr(Session, "state", lambda self: ended)
+    assert [*of_machine(session)] == []
+
+
+def test_a_spec_names_rules_that_there_are() -> None:
+    assert spec_of(SMALL, stop_if=NAMES).stop_if == NAMES
+    with pytest.raises(ValueError, match="there is no rule 'bad'; there is cut-off, "):
+        spec_of(SMALL, stop_if=("bad",))
+
+
+def test_the_document_has_every_rule() -> None:
+    told = (ROOT / "docs" / "health.md").read_text()
+    assert [name for name in NAMES if f"`{name}`" not in told] == []
