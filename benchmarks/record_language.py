@@ -1,6 +1,6 @@
 """A language model from random weights to its own engineer, on a processor.
 
-    python -m benchmarks.record_language FOLDER [--boards 20000] [--proposals 1600] [--stages 3] [--steps 45]
+    python -m benchmarks.record_language FOLDER [--boards 20000] [--proposals 1600] [--stages 3] [--steps 30]
 
 A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
 it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
@@ -30,19 +30,21 @@ from frozenlab.engineer.engineers import PolicyEngineer, RulesEngineer
 from frozenlab.engineer.schema import Context, Evidence, Proposal
 from frozenlab.engineer.sections import behaviour
 from frozenlab.intervals import wilson
+from frozenlab.jobs.worker import run_job
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.rules import walk
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.loop.launch import claim
-from frozenlab.loop.loop import run, suites_of
+from frozenlab.loop.loop import suites_of
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
+from frozenlab.loop.worker import work
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.settings import LanguageSettings
+from frozenlab.policy.settings import Decoding, LanguageSettings
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.lake.lab_model.proposals import draw_lines
 from frozenlab.training.settings import TrainingSettings
@@ -50,9 +52,9 @@ from frozenlab.training.warm_start import Row, WarmStart, as_row, learn, learnt
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=0.2)
 LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)
+DRAWN = LANGUAGE.model_copy(update={"decoding": Decoding(temperature=1.0, top_p=1.0, top_k=0)})
+"""As the session measures it: drawn as it is while it learns."""
 BATCH = 16
-ASKED = 200
-"""Requests by which it is measured how many answers can be used."""
 SECTIONS = ("behaviour", "failures", "statistics", "preserved", "history")
 
 
@@ -60,7 +62,7 @@ def spec_of(model: Path, options: argparse.Namespace) -> SessionSpec:
     return SessionSpec(
         title="A tiny language model",
         policy=str(model),
-        language=LANGUAGE,
+        language=DRAWN,
         engineer=PolicyEngineer(max_tokens=1500, temperature=0.3),
         stages=options.stages,
         initial_config=CONFIG,
@@ -71,9 +73,10 @@ def spec_of(model: Path, options: argparse.Namespace) -> SessionSpec:
             learning_rate=options.rate,
             temperature=1.0,
             schedule="constant",
+            scale_rewards="none",  # else a group in which nothing is solved weighs as much by its small change as one of 0 and 1
         ),
-        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=100, seed=1),
-        test=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=200, seed=2),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=options.held_out // 2, seed=1),
+        test=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=options.held_out, seed=2),
         seed=options.seed,
     )
 
@@ -176,12 +179,12 @@ def table(session: Session, stage: int | None) -> pd.DataFrame:
     return found
 
 
-def first_answers_used(policy: HFPolicy, spec: SessionSpec, seed: int) -> int:
-    """How many of the policy's answers to new requests are proposals, at the first attempt."""
+def first_answers_used(policy: HFPolicy, spec: SessionSpec, asked: int, seed: int) -> int:
+    """How many of the policy's answers to ``asked`` new requests are proposals, at the first attempt."""
     engineer = spec.engineer.build(spec.models(policy))
     records = (
         ask(engineer, context, config, spec.guard, seed=seeds.derive(seed, "record-language/asked", i))
-        for i, (context, config) in enumerate(contexts(ASKED, seed))
+        for i, (context, config) in enumerate(contexts(asked, seed))
     )
     return sum(record.attempts[0].error is None for record in records)
 
@@ -192,8 +195,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--boards", type=int, default=20_000, help="worked answers of the warm start")
     parser.add_argument("--proposals", type=int, default=1600, help="proposals of the warm start")
     parser.add_argument("--stages", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=45, help="of a stage")
-    parser.add_argument("--rate", type=float, default=2e-4, help="learning rate of GRPO")
+    parser.add_argument("--steps", type=int, default=30, help="of a stage")
+    parser.add_argument("--rate", type=float, default=5e-4, help="learning rate of GRPO")
+    parser.add_argument("--held-out", type=int, default=200, help="test boards of each size; half as many for validation")
+    parser.add_argument("--asked", type=int, default=200, help="new requests by which it is measured how many answers can be used")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
@@ -213,14 +218,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"warm start: {len(rows)} examples in {time.time() - began:.0f} s", flush=True)
     store = SessionStore(Path.cwd())
     session = store.open("example-language") if (store.root / "example-language").exists() else claim(spec, store, "example-language")
-    run(session, Recorder(session))
+    run_job(Recorder(session), work)
     told("after the warm start", table(session, None))
+    test = suites_of(spec)[1]
+    told("the same, greedily", evaluate(HFPolicy.load(str(warm), LANGUAGE), test))
     for stage in range(options.stages):
         told(f"after stage {stage + 1} of GRPO", table(session, stage))
     trained = HFPolicy.load(str(session.stage_dir(options.stages - 1) / "policy"), LANGUAGE)
-    usable = first_answers_used(trained, spec, options.seed + 1)
-    low, high = wilson(usable, ASKED)
-    print(f"{usable} of {ASKED} first answers to requests that it had never read could be used ({low:.0%} to {high:.0%})")
+    told("the same, greedily", evaluate(trained, test))
+    usable = first_answers_used(trained, spec, options.asked, options.seed + 1)
+    low, high = wilson(usable, options.asked)
+    print(f"{usable} of {options.asked} first answers to requests that it had never read could be used ({low:.0%} to {high:.0%})")
 
 
 def progress(done: int, of: int, loss: float) -> None:
