@@ -59,6 +59,7 @@ browser:
 constraints:
 	@{ head -1 constraints/cpu.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | sort -f; } > constraints/new.txt
 	mv constraints/new.txt constraints/cpu.txt
+	$(BIN)/python -m tests.test_licences
 
 # Records the sessions, replays and results that ship: three hours on two cores, after new weights of the lab model only.
 record: .venv/installed
