@@ -100,6 +100,33 @@ def run_resume(options: argparse.Namespace) -> int:
     return run_in_foreground(session, options.json)
 
 
+def add_reproduce(parser: argparse.ArgumentParser) -> None:
+    add_session_id(parser)
+    parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
+    add_allow_host(parser)
+
+
+def run_reproduce(options: argparse.Namespace) -> int:
+    from frozenlab.loop.launch import claim
+    from frozenlab.loop.reproduce import differences, spec_to_reproduce
+    from frozenlab.loop.store import SessionStore
+
+    session = find_session(options.id)
+    if session.state().status != "done":
+        raise InputError(f"{session.id} is {session.state().status}: only what is done can be compared")
+    spec = spec_to_reproduce(session)
+    store = SessionStore(options.out.resolve().parent) if options.out else SessionStore()
+    again = claim(spec, store, options.out.resolve().name if options.out else None)
+    status = run_in_foreground(again, options.json)
+    if status == 0:
+        told = differences(session, again)
+        if options.json:
+            print(json.dumps({"id": again.id, "of": session.id, "differences": told}))
+        else:
+            print("\n".join(told) or f"It equals {session.id} to the last bit.")
+    return status
+
+
 def run_in_foreground(session: Session, as_json: bool) -> int:
     """Run or resume the session in this process and print one line per event. Ctrl+C stops it after the current step."""
     import os
@@ -176,6 +203,7 @@ def print_status(session: Session, as_json: bool) -> None:
 COMMANDS = (
     Command("run", "run a whole session in the foreground", add_run, run_session),
     Command("resume", "resume a session that stopped, in the foreground", add_resume, run_resume),
+    Command("reproduce", "run a session that is done again from its spec, and say what differs", add_reproduce, run_reproduce),
     Command("stop", "ask a running session to stop at its next step", add_session_id, run_stop),
     Command("status", "show what a session is doing", add_session_id, run_status),
 )

@@ -1,0 +1,120 @@
+"""What sessions take of the disk, and what of it can go when they are done.
+
+Nothing that a page shows is ever removed: tables, logs, contexts, proposals and the weights of the last stage stay. What goes is what only
+going on would need, and can be had again: the same spec trains the same weights.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from frozenlab.jobs.worker import JobHeldError, sole_worker
+from frozenlab.loop.session import Session
+from frozenlab.loop.shelf import TRASH, needed_by
+from frozenlab.loop.store import SessionStore
+from frozenlab.training.checkpoints import for_resume
+
+DAY = 86_400.0
+WEIGHTS, TO_GO_ON, TABLES, LOGS, RECORDS = "weights", "to go on", "tables", "logs", "records"
+KINDS = (WEIGHTS, TO_GO_ON, TABLES, LOGS, RECORDS)
+"""What the files of a session are: checkpoints; optimizers and random states; answers; metrics, events and output; JSON."""
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Files of a session that a rule would remove."""
+
+    session: str
+    rule: str
+    paths: tuple[Path, ...]
+    """Files and folders."""
+    size: int
+    """Bytes."""
+
+
+def disk_use(session: Session) -> dict[str, int]:
+    """Bytes by kind of file; all of :data:`KINDS`."""
+    use = dict.fromkeys(KINDS, 0)
+    for path in session.dir.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            use[kind_of(path.relative_to(session.dir))] += path.stat().st_size
+    return use
+
+
+def kind_of(path: Path) -> str:
+    """``path`` is relative to the session's folder."""
+    if for_resume(path.name) or "trainer" in path.parts:
+        return TO_GO_ON
+    if "policy" in path.parts:
+        return WEIGHTS
+    return TABLES if path.suffix == ".parquet" else LOGS if path.suffix in (".jsonl", ".log") else RECORDS
+
+
+# --- the rules ---------------------------------------------------------------------------------------------------------
+
+
+def optimizer_states(session: Session, store: SessionStore) -> Iterator[Path]:
+    """What training would need to go on from a stage. A fork that begins there trains the stage again first."""
+    for stage in range(session.spec.stages):
+        folder = session.stage_dir(stage)
+        yield from (path for path in sorted((folder / "policy").glob("*")) if for_resume(path.name))
+        if (folder / "trainer").is_dir():
+            yield folder / "trainer"
+
+
+def middle_weights(session: Session, store: SessionStore) -> Iterator[Path]:
+    """Checkpoints before the last, of sessions that no other job reads. Their plans cannot be watched any more."""
+    if next(needed_by(session, store), None) is None:
+        yield from (path for stage in range(session.spec.stages - 1) if (path := session.stage_dir(stage) / "policy").is_dir())
+
+
+RULES: dict[str, Callable[[Session, SessionStore], Iterator[Path]]] = {
+    "optimizer": optimizer_states,
+    "middle-weights": middle_weights,
+}
+
+
+def removals(store: SessionStore, rules: Sequence[str], older_than: float = 0.0, only: Sequence[str] = ()) -> list[Removal]:
+    """What the rules would remove: from sessions that are done, are not recorded ones, and ended ``older_than`` days ago or more.
+
+    Args:
+        only: ids; without any, all sessions of the store, archived ones too.
+    """
+    found = []
+    for listed in store.listed():
+        if listed.recorded or listed.at_work or (only and listed.folder.name not in only):
+            continue
+        session = store.open(listed.folder.name)
+        state = session.state()
+        if session.read_only or state.status != "done" or time.time() - (state.finished or session.created) < older_than * DAY:
+            continue
+        for rule in rules:
+            paths = tuple(RULES[rule](session, store))
+            if paths:
+                found.append(Removal(session.id, rule, paths, sum(map(size_of, paths))))
+    return found
+
+
+def size_of(path: Path) -> int:
+    files = path.rglob("*") if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def remove(removal: Removal, store: SessionStore) -> bool:
+    """Removes the files, unless a worker has the session by now; whether it did."""
+    session = store.open(removal.session)
+    with suppress(JobHeldError), sole_worker(session, wait=0):
+        for path in removal.paths:
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        return True
+    return False
+
+
+def trash_size(store: SessionStore) -> int:
+    """Bytes of the deleted sessions that can still be brought back."""
+    return size_of(store.root / TRASH)

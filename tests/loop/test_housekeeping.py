@@ -1,0 +1,106 @@
+"""What of a session can go: it shows the same afterwards, and a fork of it ends the same."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from frozenlab.cli.main import main
+from frozenlab.loop.forks import fork
+from frozenlab.loop.housekeeping import KINDS, disk_use, removals, remove
+from frozenlab.loop.session import Session
+from frozenlab.loop.soundness import problems_of
+from frozenlab.loop.store import SessionStore
+from tests.builders import build_session
+from tests.loop.test_loop import small_spec
+from tests.running import finish
+
+BOTH = ("optimizer", "middle-weights")
+
+
+def with_checkpoints(root: Path, session_id: str) -> Session:
+    """A built session of three stages with files where checkpoints would be."""
+    session = build_session(root, session_id=session_id)
+    for stage in range(3):
+        policy = session.stage_dir(stage) / "policy"
+        policy.mkdir(exist_ok=True)
+        (policy / "model.safetensors").write_bytes(bytes(1000))
+        (policy / "optimizer.pt").write_bytes(bytes(2000))
+        (policy / "rng_state_0.pth").write_bytes(bytes(10))
+    (session.stage_dir(2) / "trainer" / "checkpoint-3").mkdir(parents=True)
+    (session.stage_dir(2) / "trainer" / "checkpoint-3" / "model.safetensors").write_bytes(bytes(500))
+    return session
+
+
+def test_every_byte_is_counted_once(tmp_path: Path) -> None:
+    session = with_checkpoints(tmp_path, "one")
+    use = disk_use(session)
+    assert tuple(use) == KINDS
+    assert sum(use.values()) == sum(path.stat().st_size for path in session.dir.rglob("*") if path.is_file())
+    assert (use["weights"], use["to go on"]) == (3000, 3 * 2010 + 500)
+
+
+def test_optimizer_states_and_middle_weights_go_and_nothing_that_is_shown(tmp_path: Path) -> None:
+    session, store = with_checkpoints(tmp_path, "one"), SessionStore(tmp_path)
+    before = disk_use(session)
+    found = removals(store, BOTH)
+    assert [(removal.rule, removal.size) for removal in found] == [("optimizer", 6530), ("middle-weights", 2 * 3010)]
+    assert disk_use(session) == before, "it was only asked"
+    assert all(remove(removal, store) for removal in found)
+    assert disk_use(session) == before | {"weights": 1000, "to go on": 0}
+    assert removals(store, BOTH) == []
+
+
+def test_sessions_that_run_that_ship_or_that_are_young_stay_as_they_are(tmp_path: Path) -> None:
+    done = with_checkpoints(tmp_path, "done")
+    with_checkpoints(tmp_path, "example-mine")
+    stopped = with_checkpoints(tmp_path, "stopped")
+    state = stopped.state().model_copy(update={"status": "stopped"})
+    (stopped.dir / "state.json").write_text(state.model_dump_json())
+    assert {removal.session for removal in removals(SessionStore(tmp_path), BOTH)} == {"done"}
+    assert removals(SessionStore(tmp_path), BOTH, older_than=(time.time() - (done.state().finished or 0)) / 86_400 + 1) == []
+
+
+def test_checkpoints_that_another_job_begins_with_stay(tmp_path: Path) -> None:
+    parent, store = with_checkpoints(tmp_path, "parent"), SessionStore(tmp_path)
+    fork(parent, 1, store, "child", engineer="uniform")
+    assert {removal.rule for removal in removals(store, BOTH)} == {"optimizer"}
+
+
+def test_the_command_lists_first_and_removes_when_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    session = with_checkpoints(tmp_path, "one")
+    before = disk_use(session)
+    assert main(["gc", "--rules", "optimizer,middle-weights"]) == 0
+    assert "one: middle-weights, 0.0 MB" in capsys.readouterr().out and disk_use(session) == before
+    assert main(["gc", "one", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["removed_bytes"] == 6530
+    assert main(["gc", "--rules", "all"]) == 2
+    assert "there is no rule 'all'; there are optimizer, middle-weights" in capsys.readouterr().err
+    assert main(["gc", "example-quick"]) == 2 and "is a recorded session, so it stays" in capsys.readouterr().err
+    assert main(["disk", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sessions"]["one"]["to go on"] == 0
+    assert main(["disk"]) == 0 and "all 1 sessions" in capsys.readouterr().out
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("loop")
+def test_a_fork_of_a_session_without_optimizer_states_ends_as_one_of_the_whole_session(tmp_path: Path) -> None:
+    stores = [SessionStore(tmp_path / name) for name in ("whole", "less")]
+    parent = stores[0].create(small_spec("policy"), "parent")
+    assert finish(parent) == 0
+    shutil.copytree(tmp_path / "whole" / "parent", tmp_path / "less" / "parent")
+    assert all(remove(removal, stores[1]) for removal in removals(stores[1], ["optimizer"]))
+    assert problems_of(stores[1].open("parent")) == []
+    ends = []
+    for store in stores:
+        forked = fork(store.open("parent"), 0, store, "forked", engineer="uniform")
+        assert finish(forked) == 0
+        ends.append((forked.stage_dir(1) / "policy" / "model.safetensors").read_bytes())
+    assert ends[0] == ends[1]
