@@ -53,19 +53,19 @@ def says(*pieces: str, pause: float = 0.0) -> Behaviour:
     return lambda server, _: server.stream(*pieces, pause=pause)
 
 
-def fails(status: int, text: str = "no") -> Behaviour:
+def fails(status: int, text: str = "no", retry_after: str = "0") -> Behaviour:
     def fail(server: Server, _: dict[str, Any]) -> None:
         server.send_response(status)
-        server.send_header("Retry-After", "0")
+        server.send_header("Retry-After", retry_after)
         server.end_headers()
         server.wfile.write(text.encode())
 
     return fail
 
 
-def redirects(url: str) -> Behaviour:
+def redirects(url: str, status: int = 307) -> Behaviour:
     def redirect(server: Server, _: dict[str, Any]) -> None:
-        server.send_response(307)
+        server.send_response(status)
         server.send_header("Location", url)
         server.send_header("Content-Length", "0")
         server.end_headers()

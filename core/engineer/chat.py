@@ -11,6 +11,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import openai
@@ -20,6 +21,7 @@ from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import without_bounds
 from frozenlab.engineer.schema import Written
 from frozenlab.engineer.server import Server
+from frozenlab.errors import cut, one_line
 
 TRIES = 4
 """Of one request that times out, is refused for being one too many, or meets a server in trouble."""
@@ -27,6 +29,8 @@ MOST_CHARACTERS = 100_000
 """A longer answer is no proposal."""
 LONGEST_LINE, MOST_BYTES = 4_000_000, 64_000_000
 """Of what a server sends: a line of a stream, or all of an answer that is no stream; and everything, its idle chatter included."""
+LONGEST_REFUSAL = 100_000
+"""Bytes that are read of what a server says with an error."""
 GIVEN_UP = ("response_format", "stream_options", "seed", "temperature", "max_tokens")
 """What a request can do without, in the order in which it is given up for a server that does not say what it refuses."""
 NO_KEY = "none"
@@ -84,16 +88,21 @@ def request(server: Server, asked: dict[str, Any], deadline: float) -> Answered:
     """
     text = ended = ""
     tokens = prompt_tokens = None
+    spoke = False
     with connect(server, deadline).chat.completions.create(stream=True, **asked) as stream:
-        for event in events(server, stream.response.iter_bytes(), deadline):
+        for event in events(server, stream.response.iter_raw(), deadline):
             if "error" in event and not event.get("choices"):
                 raise ProposalError(f"{server.model} gave no answer: the server reported an error in the middle of it")
+            spoke = spoke or bool(event.get("choices"))
             for said, reason in choices_of(event):
                 text, ended = text + said, reason or ended
             written, read = usage_of(event)
             tokens, prompt_tokens = written or tokens, read or prompt_tokens
             if len(text) > MOST_CHARACTERS:
                 raise ProposalError(f"{server.model} did not end: more than {MOST_CHARACTERS:,} characters")
+        if not spoke:
+            kind = one_line(stream.response.headers.get("content-type", "")) or "nothing that says what it is"
+            raise ProposalError(f"{server.model} gave no answer: the server sent {cut(kind, 60)}, with no answer in it")
     return Answered(Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens)), ended)
 
 
@@ -101,6 +110,7 @@ ENDS = {
     "length": "did not end: the server cut its answer off at the longest length",
     "content_filter": "gave no answer: a filter of the server stopped it",
     "refusal": "declined to answer",
+    "tool_calls": "gave no answer: it called a tool, and was offered none",
 }
 """Why an answer is none, by the reason that servers give for its end."""
 
@@ -137,7 +147,7 @@ def objects_in(line: bytes) -> Iterator[dict[str, Any]]:
     """The object of a line ``data: {...}``, or of a line that is nothing but an object."""
     try:
         found = json.loads(line.removeprefix(b"data:"))
-    except ValueError:  # a comment, the name of an event, [DONE], an empty line, or broken
+    except (ValueError, RecursionError):  # a comment, the name of an event, [DONE], an empty line, broken, or nested without end
         return
     if isinstance(found, dict):
         yield found
@@ -172,25 +182,46 @@ def connect(server: Server, deadline: float) -> openai.OpenAI:
     connections only. Raises ProposalError if the server may not be asked."""
     if reason := hosts.refusal(server):
         raise ProposalError(f"{server.model} was not asked: {reason}")
+    key = os.environ.get(server.key_variable) or NO_KEY
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ProposalError(f"{server.model} was not asked: what stands in {server.key_variable} is no key, which has plain letters only")
 
     def in_time(request: Any) -> None:
         """Every try has the time that is left for all of them."""
         left = max(deadline - time.monotonic(), 0.001)
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), left)
 
+    def in_bounds(response: Any) -> None:
+        if response.is_error:
+            read_in_bounds(response, deadline)
+
     foreign = hosts.host_of(server) != OPENAI
     transport = openai.DefaultHttpxClient(
         follow_redirects=False,
         trust_env=server.base_url.startswith("https:"),
-        event_hooks={"request": [in_time, *([only_what_is_needed] if foreign else [])]},
+        headers={"Accept-Encoding": "identity"},  # what is compressed could be of any length
+        event_hooks={"request": [in_time, *([only_what_is_needed] if foreign else [])], "response": [in_bounds]},
     )
     return openai.OpenAI(
         base_url=server.base_url,
-        api_key=os.environ.get(server.key_variable) or NO_KEY,
+        api_key=key,
         timeout=server.timeout,
         max_retries=TRIES - 1,
         http_client=transport,
     )
+
+
+def read_in_bounds(response: Any, deadline: float) -> None:
+    """Reads what a server says with an error, up to a length, the deadline or the break of the connection: what has come by then is enough.
+    The library would read on to its end."""
+    said = b""
+    with suppress(Exception):  # those of the HTTP library beneath, whichever it is
+        for piece in response.iter_raw():
+            said += piece
+            if len(said) > LONGEST_REFUSAL or time.monotonic() > deadline:
+                break
+        response.close()
+    response._content = said  # as if it had been read
 
 
 def only_what_is_needed(request: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import time
 import tracemalloc
@@ -140,13 +141,15 @@ WHOLE = {"choices": [{"index": 0, "message": {"role": "assistant", "content": GO
         sends('data: {"choices": null}', event(delta=None), event(delta={"content": GOOD})),
         sends('data: "just a string"', "data: {broken", event(delta={"content": [{"type": "text", "text": GOOD}]})),
         sends(json.dumps(WHOLE), kind="application/json"),
+        sends("event: message\r", event(delta={"reasoning_content": "Hm.", "content": None}), event(delta={"content": GOOD}) + "\r"),
+        sends(event(delta={"content": f"```json\n{GOOD}\n```"})),
         sends(json.dumps(WHOLE | {"usage": {"completion_tokens": "many", "prompt_tokens": None}}), kind="application/json"),
     ],
-    ids=["comments", "nulls", "parts", "no-stream", "odd-usage"],
+    ids=["comments", "nulls", "parts", "no-stream", "reasoning", "fenced", "odd-usage"],
 )
 def test_odd_answers_are_read(serve: Callable[..., Any], script: Behaviour) -> None:
     record = asked(serve(script))
-    assert record.kept_because is None and record.attempts[0].raw == GOOD
+    assert record.kept_because is None and record.attempts[0].raw.strip("`json\n") == GOOD
 
 
 def chatters(line: str, pause: float) -> Behaviour:
@@ -164,17 +167,106 @@ def chatters(line: str, pause: float) -> Behaviour:
     return chatter
 
 
+def says_with_an_error(status: int, *pieces: str, forever: bool = False, pause: float = 0.0, length: int | None = None) -> Behaviour:
+    """A server that refuses, and says something with it: all at once, without end, or less than it promised."""
+
+    def refuse(server: Server, _: dict[str, Any]) -> None:
+        server.send_response(status)
+        server.send_header("Content-Type", "application/json")
+        if length is not None:
+            server.send_header("Content-Length", str(length))
+        server.end_headers()
+        with contextlib.suppress(OSError):
+            while True:
+                for piece in pieces:
+                    server.wfile.write(piece.encode())
+                    time.sleep(pause)
+                if not forever:
+                    return
+
+    return refuse
+
+
+def sends_bytes(*lines: bytes, **headers: str) -> Behaviour:
+    def send(server: Server, _: dict[str, Any]) -> None:
+        server.send_response(200)
+        for name, value in headers.items():
+            server.send_header(name.replace("_", "-"), value)
+        server.end_headers()
+        with contextlib.suppress(OSError):
+            server.wfile.write(b"".join(lines))
+
+    return send
+
+
+def breaks_off(server: Server, _: dict[str, Any]) -> None:
+    """A server that promises more than it sends."""
+    server.send_response(200)
+    server.send_header("Content-Length", "100000")
+    server.end_headers()
+    server.wfile.write(event(delta={"content": GOOD[:40]}).encode() + b"\n")
+
+
+def speaks_no_http(server: Server, _: dict[str, Any]) -> None:
+    server.wfile.write(b"220 mail.example ESMTP\r\n")
+
+
+BOMB = gzip.compress(b"data: " + b"x" * 200_000_000)
+"""200 kB that become 200 MB."""
+
+
 @pytest.mark.parametrize(
     ("script", "why"),
     [
         (sends(event(delta={"content": GOOD[:50]}, finish_reason="length")), "cut its answer off"),
+        (sends(event(delta={"tool_calls": [{"index": 0}]}, finish_reason="tool_calls")), "called a tool"),
+        (sends("<html><title>Log in</title></html>", kind="text/html; charset=utf-8"), "the server sent text/html; charset=utf-8"),
+        (sends('data: {"choices": []}', "data: [DONE]"), "with no answer in it"),
+        (sends(), "with no answer in it"),
+        (sends(json.dumps({"error": {"message": "overloaded"}}), kind="application/json"), "reported an error"),
+        (sends("data: " + "[" * 100_000, "data: " + "9" * 10_000), "with no answer in it"),
+        (sends_bytes(b"data: \xff\xfe\x00\n" * 1000, Content_Type="text/event-stream"), "with no answer in it"),
+        (sends_bytes(BOMB, Content_Type="text/event-stream", Content_Encoding="gzip"), "with no answer in it"),
+        (breaks_off, "the connection broke"),
+        (speaks_no_http, "there is no connection"),
+        (says_with_an_error(404, '{"error": {"message": "no such model"}}'), "the server answered 404"),
+        (says_with_an_error(402, '{"error": "no credit is left"}'), "the server answered 402"),
+        (says_with_an_error(400, '[{"error": {"code": 400, "status": "INVALID_ARGUMENT"}}]'), "the server answered 400"),
+        (says_with_an_error(413, "x" * 1000, length=5000), "the server answered 413"),
+        (says_with_an_error(403, "x" * 100_000, forever=True), "the server answered 403"),
+        (says_with_an_error(400, "x", forever=True, pause=0.05), "the server answered 400"),
+        (fails(429, retry_after="3600"), "the server answered 429"),
         (sends(event(delta={}, finish_reason="content_filter")), "a filter of the server stopped it"),
         (sends(event(delta={"refusal": "I cannot help with that."})), "declined to answer"),
         (sends(event(delta={"content": GOOD[:50]}), f'data: {{"error": {{"message": "{KEY}"}}}}'), "reported an error in the middle"),
         (chatters(": OPENROUTER PROCESSING\n\n", 0.02), "was not done after 1 s"),
         (chatters("x" * 100_000, 0.0), "did not end"),
     ],
-    ids=["length", "filter", "refusal", "error", "comments", "endless"],
+    ids=[
+        "length",
+        "tool",
+        "html",
+        "no-choices",
+        "empty",
+        "error-alone",
+        "nested",
+        "no-text",
+        "bomb",
+        "breaks-off",
+        "no-http",
+        "no-model",
+        "no-credit",
+        "list",
+        "cut-refusal",
+        "endless-refusal",
+        "slow-refusal",
+        "much-later",
+        "filter",
+        "refusal",
+        "error",
+        "comments",
+        "endless",
+    ],
 )
 def test_what_is_no_answer_ends_soon_and_with_its_reason(serve: Callable[..., Any], script: Behaviour, why: str) -> None:
     tracemalloc.start()

@@ -102,11 +102,12 @@ def test_hosts_can_be_named_in_the_environment(monkeypatch: pytest.MonkeyPatch) 
     assert hosts.remembered().read_text() == "c.example\n"
 
 
-def test_a_redirection_is_not_followed(server: type[Server]) -> None:
-    with serving(redirects(f"{server.url}/chat/completions")) as first:
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_a_redirection_is_not_followed(server: type[Server], status: int) -> None:
+    with serving(redirects(f"{server.url}/chat/completions", status)) as first:
         hosts.allow(hosts.host_of(settings(first.url)))
         hosts.allow(hosts.host_of(settings(server.url)))
-        with pytest.raises(Exception, match="307"):
+        with pytest.raises(Exception, match=str(status)):
             request(settings(first.url), {"model": "m", "messages": []}, time.monotonic() + 20)
     assert first.keys and not server.seen
 
@@ -129,3 +130,12 @@ def test_a_whole_address_allows_its_host_and_nonsense_nothing() -> None:
         with pytest.raises(ValueError, match="is no host"):
             hosts.allow(nonsense)
     assert hosts.hosts() == {"api.example"}
+
+
+@pytest.mark.parametrize("key", ["sk-two words", "sk-schl\u00fcssel", "sk-\r\nX-Header: y"])
+def test_what_no_header_can_hold_is_not_sent(server: type[Server], monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    hosts.allow(hosts.host_of(settings(server.url)))
+    monkeypatch.setenv("FROZENLAB_API_KEY", key)
+    with pytest.raises(ProposalError, match="FROZENLAB_API_KEY is no key") as refused:
+        request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20)
+    assert not server.seen and key not in str(refused.value)
