@@ -1,4 +1,5 @@
-"""The other processes of a session with several: they train together with the first, and wait for what it writes in between."""
+"""The other processes of a session with several: they train and answer boards together with the first, and wait for what it writes in
+between."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import torch
 from frozenlab.errors import Stopped
 from frozenlab.jobs.environment import THREADS
 from frozenlab.loop.loop import boards_of, make_training, suites_of
+from frozenlab.loop.measuring import agreed, answers
 from frozenlab.loop.session import Session
 from frozenlab.loop.soundness import stages_to_train
 from frozenlab.policy.loading import load_policy
@@ -31,25 +33,34 @@ def follow(session: Session) -> int:
     suite, test = suites_of(spec)
     training = make_training(policy, spec)
     lacking = stages_to_train(session)
+
+    def measure() -> None:
+        """Take part where the first process has no validation or no test of this moment."""
+        for boards in (suite, test):
+            if agreed(False, spec):
+                answers(policy, boards, spec)
+
+    measure()
     for stage in range(spec.stages):
         environment = awaited(partial(session.environment, stage))
         folder = session.stage_dir(stage)
         if stage not in lacking:
             policy.take_weights(folder / "policy")
-            continue
-        try:
-            train_stage(
-                training,
-                boards_of(environment.config, suite + test, spec, environment.seed),
-                stage=stage,
-                folder=folder,
-                previous=session.stage_dir(stage - 1) / "policy" if stage else None,
-                recorded=session.recorded_steps(stage),
-                report=lambda *_: None,
-                stopping=lambda: False,
-            )
-        except Stopped:
-            return 3
+        else:
+            try:
+                train_stage(
+                    training,
+                    boards_of(environment.config, suite + test, spec, environment.seed),
+                    stage=stage,
+                    folder=folder,
+                    previous=session.stage_dir(stage - 1) / "policy" if stage else None,
+                    recorded=session.recorded_steps(stage),
+                    report=lambda *_: None,
+                    stopping=lambda: False,
+                )
+            except Stopped:
+                return 3
+        measure()
     return 0
 
 

@@ -22,12 +22,12 @@ from frozenlab.errors import GenerationError
 from frozenlab.jobs.disk import check_room, size_of
 from frozenlab.jobs.environment import THREADS
 from frozenlab.loop.footprint import checkpoints
+from frozenlab.loop.measuring import agreed, answers
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.records import EnvironmentRecord
 from frozenlab.loop.session import GIVEN_FILE, Session, SessionError
 from frozenlab.loop.soundness import stages_to_train
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy
 from frozenlab.tasks.task import Task
@@ -170,14 +170,14 @@ def train(training: StageRun, boards: list[Task], stage: int, lacking: dict[int,
 
 def validate(policy: Policy, suite: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
     """Plans for every validation board; stage None is the base, before training."""
-    if not is_whole(session.validation(stage), suite):
+    if agreed(not is_whole(session.validation(stage), suite), session.spec):
         recorder.phase("baseline" if stage is None else "validating", stage)
         recorder.validated(stage, measured_plans(policy, suite, session.spec, recorder))
 
 
 def measure(policy: Policy, test: list[Task], stage: int | None, session: Session, recorder: Recorder) -> None:
     """Plans for every test board. They are for results only and never part of a context."""
-    if not is_whole(session.test(stage), test):
+    if agreed(not is_whole(session.test(stage), test), session.spec):
         recorder.phase("baseline" if stage is None else "testing", stage)
         recorder.tested(stage, measured_plans(policy, test, session.spec, recorder))
 
@@ -188,13 +188,13 @@ def is_whole(table: pd.DataFrame | None, boards: list[Task]) -> bool:
 
 
 def measured_plans(policy: Policy, boards: list[Task], spec: SessionSpec, recorder: Recorder) -> pd.DataFrame:
-    """One plan for each board, one row each; where plans are drawn, by the same seed at every stage. Raises Stopped if asked to stop."""
+    """One plan for each board, one row each. Raises Stopped if asked to stop."""
 
     def progress(done: int) -> None:
         recorder.fraction(done / len(boards))
         recorder.stop_if_asked()
 
-    return evaluate(policy, boards, policy.sampling(seeds.derive(spec.seed, "stage/measured")), progress)
+    return answers(policy, boards, spec, progress)
 
 
 def propose(engineer: Engineer, context: Context, config: Config, session: Session, recorder: Recorder) -> ProposalRecord:

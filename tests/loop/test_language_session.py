@@ -67,6 +67,17 @@ def test_lora_leaves_only_its_adapters_and_all_weights_nothing_to_go_on_from(fin
     assert all("lora" in name for name in trained_weights(finished("lora"), 1))
 
 
+def test_adapters_that_a_session_left_are_trained_on_by_another(finished: Callable[[str], Session], tmp_path: Path) -> None:
+    left = finished("lora").stage_dir(1) / "policy"
+    session = SessionStore(tmp_path).create(finished("lora").spec.changed(policy=str(left), stages=1, engineer="fixed"), "onwards")
+    assert finish(session) == 0, session.state().error
+    assert (session.metrics(0)["grad_norm"] > 0).any()
+    before, after = trained_weights(finished("lora"), 1), trained_weights(session, 0)
+    assert before.keys() == after.keys() and any(not torch.equal(before[name], after[name]) for name in after)
+    first, last = session.validation(None), finished("lora").validation(1)
+    assert first is not None and last is not None and first["completion"].tolist() == last["completion"].tolist(), "it goes on from there"
+
+
 @pytest.mark.parametrize("kind", LORA)
 @pytest.mark.parametrize(("stage", "step"), [(0, 1), (1, 1)])
 def test_stopped_and_resumed_it_ends_with_the_same_weights(

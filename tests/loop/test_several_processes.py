@@ -10,9 +10,12 @@ import torch
 
 from frozenlab.jobs import launcher
 from frozenlab.loop import launch
+from frozenlab.loop.loop import suites_of
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
+from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import Launcher
 from tests.language_sessions import STEPS, tiny_spec, trained_weights
 
@@ -56,6 +59,17 @@ def test_the_processes_share_the_boards_of_each_step(whole: Session, spec: Sessi
         assert proposal is not None and proposal.kept_because is None
     kept = whole.completions(0)
     assert kept is not None and len(kept) == STEPS * 2 * spec.training.completions_per_board, "the first process keeps those of its half"
+
+
+def test_the_processes_answer_the_held_out_boards_as_one_would(whole: Session, spec: SessionSpec) -> None:
+    assert spec.language is not None
+    suite, _ = suites_of(spec)
+    base = evaluate(HFPolicy.load(spec.policy, spec.language, spec.seed), suite)
+    for stage in (None, 0, 1):
+        validation = whole.validation(stage)
+        assert validation is not None and validation["board_id"].tolist() == base["board_id"].tolist()
+    together = whole.validation(None)
+    assert together is not None and together["completion"].tolist() == base["completion"].tolist()
 
 
 def test_stopped_and_resumed_they_end_with_the_same_weights(whole: Session, spec: SessionSpec, tmp_path: Path) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
 
-from frozenlab.policy.language.engines import merged_weights, published
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
+from frozenlab.policy.language import engines
+from frozenlab.policy.language.engines import TOGETHER, Engine, merged_weights, published
 from frozenlab.policy.language.policy import HFPolicy
-from frozenlab.policy.settings import LanguageSettings, Lora
+from frozenlab.policy.policy import Sampling
+from frozenlab.policy.settings import LanguageSettings, Lora, Vllm
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
@@ -58,6 +65,47 @@ def test_a_revision_is_given_to_the_engine_as_a_folder(monkeypatch: pytest.Monke
     assert asked[0][0] == "Qwen/Qwen3-4B" and asked[0][1]["revision"] == "abc"
     assert published("Qwen/Qwen3-4B", None) == "Qwen/Qwen3-4B" and published(str(tmp_path), "abc") == str(tmp_path)
     assert len(asked) == 1
+
+
+class Written:
+    """vLLM, as far as the engine asks it: it notes what it is told, and writes an end token."""
+
+    def __init__(self, **told: Any) -> None:
+        self.told, self.calls, self.given = told, [], 0
+        runner = SimpleNamespace(model=SimpleNamespace(load_weights=self.load))
+        self.llm_engine = SimpleNamespace(model_executor=SimpleNamespace(driver_worker=SimpleNamespace(model_runner=runner)))
+
+    def load(self, weights: Any) -> None:
+        self.given += len(list(weights)) > 0
+
+    def reset_prefix_cache(self) -> None:
+        pass
+
+    def generate(self, prompts: list[Any], asked: Any, **_: Any) -> list[Any]:
+        self.calls.append((len(prompts), asked))
+        return [SimpleNamespace(outputs=[SimpleNamespace(token_ids=[2], logprobs=[{2: SimpleNamespace(logprob=-1.0)}])]) for _ in prompts]
+
+
+def test_a_measurement_asks_the_engine_in_a_few_calls_as_the_models_card_says(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vllm", SimpleNamespace(LLM=Written, SamplingParams=SimpleNamespace))
+    monkeypatch.setitem(sys.modules, "vllm.sampling_params", SimpleNamespace(StructuredOutputsParams=SimpleNamespace))
+    monkeypatch.setattr(engines, "published", lambda name, revision: f"{Path(name).name}@{revision}")
+    monkeypatch.setattr(engines, "name_this_process", lambda: None)
+    settings = LanguageSettings(
+        dtype="float32", device="cpu", lora=None, thinking=True, max_tokens=40, context=8000, vllm=Vllm(memory=0.7), revision=None
+    )
+    policy = HFPolicy.load(str(tiny_model), settings)
+    policy.writer = Engine(policy.model, settings.model_copy(update={"revision": "abc"}))
+    llm: Any = policy.writer.llm
+    assert llm.told["model"] == f"{tiny_model.name}@abc" and llm.told["gpu_memory_utilization"] == 0.7
+    tasks, done = generate(EnvironmentConfig.uniform((3,), agents=2), TOGETHER // 2 + 10, seed=1), []
+    answers = policy.answer(tasks, Sampling(0.6, completions=2, seed=3, top_p=0.95, top_k=20), done.append)
+    assert [len(own) for own in answers] == [2] * len(tasks)
+    assert [rows for rows, _ in llm.calls] == [TOGETHER, 20] and done == [TOGETHER // 2, len(tasks)], "chunks, between which it can stop"
+    assert llm.given == 1, "the weights are sent once"
+    for _, asked in llm.calls:
+        assert (asked.temperature, asked.top_p, asked.top_k, asked.max_tokens) == (0.6, 0.95, 20, 40)
+        assert not hasattr(asked, "seed"), "a seed for each request would make a generator for each row"
 
 
 def test_a_whole_model_is_sent_as_it_is(tiny_model: Path) -> None:

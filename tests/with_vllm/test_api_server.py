@@ -74,7 +74,7 @@ def test_trls_client_writes_under_a_schema(url: str, tiny_model: Path, monkeypat
     monkeypatch.setattr(VLLMClient, "init_communicator", lambda *_, **__: None)
     policy = HFPolicy.load(str(tiny_model), LanguageSettings(dtype="float32", device="cpu", lora=None, max_tokens=40, context=8000))
     policy.writer = Served(policy.model, url.removesuffix("/v1"))
-    monkeypatch.setattr(policy.writer, "refresh", lambda: None)
+    monkeypatch.setattr(policy.writer, "refresh", lambda **_: None)
     assert all(completion.text.startswith("Agent 0:") for [completion] in policy.answer(list(map(Instance.unsolved, boards()[:3]))))
     schema = {"type": "object", "properties": {"size": {"enum": [3, 4]}}, "required": ["size"], "additionalProperties": False}
     text, *_ = policy.reply([{"role": "user", "content": "Which size?"}], schema, limit=100, thoughts=0, sampling=Sampling(0.7))

@@ -138,7 +138,7 @@ class Engine:
         if self.sleeps:
             self.llm.sleep(level=self.weights.sleep)
 
-    def refresh(self) -> None:
+    def refresh(self, *, alone: bool = False) -> None:
         self.stale = True
 
     def together(self, limit: int) -> int:
@@ -188,12 +188,13 @@ class Served:
         if self.sends:
             self.client.init_communicator(device=model.device)
 
-    def refresh(self) -> None:
+    def refresh(self, *, alone: bool = False) -> None:
         if self.sends:
             shapes = [(name, str(weight.dtype).removeprefix("torch."), list(weight.shape)) for name, weight in merged_weights(self.model)]
             self.client.update_named_params(shapes, merged_weights(self.model))
             self.client.reset_prefix_cache()
-        PartialState().wait_for_everyone()
+        if not alone:
+            PartialState().wait_for_everyone()
 
     def together(self, limit: int) -> int:
         return TOGETHER

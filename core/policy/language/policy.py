@@ -137,7 +137,7 @@ class HFPolicy:
         context = self.settings.context
         if context - len(asked) < limit + thoughts:
             raise PolicyError(f"the prompt has {len(asked)} tokens: of a context of {context} that leaves too few for an answer")
-        self.writer.refresh()
+        self.writer.refresh(alone=True)  # the first process is the engineer
         thought = self.think(asked, thoughts, sampling) if thoughts else []
         [written] = self.writer.write([asked + thought], limit=limit, sampling=sampling, schema=schema)
         return self.completion([*thought, *written.ids]).text, len(thought) + len(written.ids), len(asked)

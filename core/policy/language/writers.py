@@ -33,8 +33,11 @@ class Text(NamedTuple):
 class Writer(Protocol):
     """Continues prompts."""
 
-    def refresh(self) -> None:
-        """Take up the model's weights of this moment. Until then it may write with those of the last time."""
+    def refresh(self, *, alone: bool = False) -> None:
+        """Take up the model's weights of this moment. Until then it may write with those of the last time.
+
+        Of a session's several processes all do so together, but for ``alone``: the others ask for nothing now, so nobody waits for them.
+        """
         ...
 
     def together(self, limit: int) -> int:
@@ -61,7 +64,7 @@ class TransformersWriter:
     def tokens(self) -> LLTokenizer:
         return from_tokenizer(self.tokenizer, n_vocab=self.model.config.vocab_size, eos_token=self.ends)
 
-    def refresh(self) -> None:
+    def refresh(self, *, alone: bool = False) -> None:
         """It writes with the model itself."""
 
     def together(self, limit: int) -> int:

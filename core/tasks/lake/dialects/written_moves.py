@@ -41,6 +41,8 @@ def read_track(text: str) -> Track | None:
         return None
     if re.fullmatch(r"\[\s*\]|\(?\s*(?:empty|no moves?(?: needed| required)?|nothing)\s*\)?\.?", text, re.IGNORECASE):
         return ""
+    if sum(int(most or times) for _, most, times in REPEATED.findall(text)) > MOST_STEPS:
+        return None
     cells = [(int(r), int(c)) for r, c in CELL.findall(text)]
     rest = REPEATED.sub(lambda found: f" {found[1]} " * int(found[2] or found[3]), CELL.sub(" ", text))
     rest = re.sub(r"[-=]+>", " ", REMARK.sub(" ", rest))
