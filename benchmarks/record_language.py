@@ -54,7 +54,7 @@ CONFIG = EnvironmentConfig.uniform((3, 4), agents=2, hole_ratio=0.2, wait_ratio=
 LANGUAGE = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, rows=16, max_tokens=600, context=16_384)
 DRAWN = LANGUAGE.model_copy(update={"decoding": Decoding(temperature=1.0, top_p=1.0, top_k=0)})
 """As the session measures it: drawn as it is while it learns."""
-BATCH = 16
+BATCH = 8
 SECTIONS = ("behaviour", "failures", "statistics", "preserved", "history")
 
 
@@ -151,9 +151,12 @@ def answer(context: Context, proposal: Proposal) -> str:
 
 
 def lessons(policy: HFPolicy, options: argparse.Namespace) -> list[Row]:
-    """Worked answers and proposals, mixed batch by batch: a proposal is three times as long, and a batch is padded to its longest."""
+    """Worked answers and proposals, mixed batch by batch: a proposal is three times as long, and a batch is padded to its longest.
+
+    Of a board the question is learnt too: it draws the map and then says where each agent is, so that the model learns to read a map.
+    """
     tasks = generate(CONFIG, options.boards, seed=seeds.derive(options.seed, "record-language/boards"))
-    answers = [*learnt(policy, tasks)]
+    answers = [row | {"completion_mask": [1] * len(row["input_ids"])} for row in learnt(policy, tasks)]
     asked = [as_row(policy, request, text, thinking=False) for request, text in proposals(options.proposals, options.seed)]
     batches = [rows[first : first + BATCH] for rows in (answers, asked) for first in range(0, len(rows), BATCH)]
     order = seeds.rng(options.seed, "record-language/order").permutation(len(batches))

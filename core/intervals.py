@@ -30,7 +30,7 @@ def wilson(successes: float, n: float) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def mean_of_rates(counts: Sequence[tuple[int, int]]) -> tuple[float, float, float]:
+def mean_of_rates(counts: Sequence[tuple[float, int]]) -> tuple[float, float, float]:
     """The mean of independent rates, each counting as much as any other, and its 95 % bounds.
 
     The bounds are Wilson's for the number of boards at which a single rate would vary as much as this mean does (the effective sample size

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from frozenlab import seeds
 from frozenlab.engineer.chat import ENDS, Answered, ask_for_text
@@ -23,6 +23,15 @@ from frozenlab.tasks.task import Task
 
 AT_ONCE = 8
 """Requests under way at the same time."""
+
+
+class Question(NamedTuple):
+    """One request for an answer."""
+
+    key: str
+    """What the answer is kept under: it is the answer to this question, by this model with these settings."""
+    prompt: str
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -38,17 +47,17 @@ class ApiModel:
         return self.family.plain.read(task, completion.text, completion.finished)
 
     def answer(self, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> list[list[Completion]]:
-        """Answers each task once; the temperature is the server's.
+        """Answers each task; the temperature is the server's.
 
         Raises ProposalError if the server gives no answer at all. One that is cut off, filtered or declined counts as what it is.
         """
         known = dict(self.answers())
-        asked = [self.key(task, sampling.seed) for task in tasks]
-        lacking = [(key, task) for key, task in zip(asked, tasks, strict=True) if key not in known]
-        done = len(tasks) - len(lacking)
+        asked = self.questions(tasks, sampling)
+        lacking = [question for question in asked if question.key not in known]
+        done = len(asked) - len(lacking)
         self.kept.parent.mkdir(parents=True, exist_ok=True)
         with ThreadPoolExecutor(AT_ONCE) as requests, self.kept.open("a", encoding="utf-8") as file:
-            waiting = [(key, requests.submit(self.ask, task, sampling.seed)) for key, task in lacking]
+            waiting = [(question.key, requests.submit(self.ask, question)) for question in lacking]
             try:
                 for key, answer in waiting:
                     known[key] = answer.result()
@@ -56,14 +65,14 @@ class ApiModel:
                     file.flush()
                     done += 1
                     if on_progress:
-                        on_progress(done)
+                        on_progress(done // sampling.completions)
             finally:
                 requests.shutdown(wait=False, cancel_futures=True)
-        return [[known[key]] for key in asked]
+        answers = [known[question.key] for question in asked]
+        return [answers[first : first + sampling.completions] for first in range(0, len(answers), sampling.completions)]
 
-    def ask(self, task: Task, seed: int) -> Completion:
-        question = [{"role": "user", "content": self.family.plain.prompt(task)}]
-        return as_completion(ask_for_text(self.server, question, seeds.derive(seed, "api-model/answer")))
+    def ask(self, question: Question) -> Completion:
+        return as_completion(ask_for_text(self.server, [{"role": "user", "content": question.prompt}], question.seed))
 
     def answers(self) -> Iterator[tuple[str, Completion]]:
         """Those that came before; a line that was not written to its end is none."""
@@ -76,15 +85,21 @@ class ApiModel:
             except (ValueError, TypeError, KeyError, AttributeError):
                 continue
 
-    def key(self, task: Task, seed: int) -> str:
-        """What an answer is kept under: it is the answer to this question, by this model with these settings."""
+    def questions(self, tasks: Sequence[Task], sampling: Sampling) -> list[Question]:
+        """What is to be asked, task by task: the first answer to each, the second, and so on."""
         how = self.server.model_dump(exclude={"key_variable", "timeout", "input_price", "output_price"})
-        return hashlib.sha256(json.dumps([how, seed, self.family.plain.prompt(task)], sort_keys=True).encode()).hexdigest()[:24]
+        asked = []
+        for prompt in map(self.family.plain.prompt, tasks):
+            for answer in range(sampling.completions):
+                which = [sampling.seed] + [answer] * (answer > 0)
+                key = hashlib.sha256(json.dumps([how, *which, prompt], sort_keys=True).encode()).hexdigest()[:24]
+                asked.append(Question(key, prompt, seeds.derive(sampling.seed, "api-model/answer", *which[1:])))
+        return asked
 
-    def estimate(self, tasks: Sequence[Task], seed: int) -> Estimate | None:
+    def estimate(self, tasks: Sequence[Task], sampling: Sampling) -> Estimate | None:
         """The cost of the answers that are still missing, before anything is sent; None if there are none."""
         known = dict(self.answers())
-        prompts = [self.family.plain.prompt(task) for task in tasks if self.key(task, seed) not in known]
+        prompts = [question.prompt for question in self.questions(tasks, sampling) if question.key not in known]
         if not prompts:
             return None
         read, written = sum(map(len, prompts)) // CHARACTERS_A_TOKEN, len(prompts) * self.server.max_tokens

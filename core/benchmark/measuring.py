@@ -67,7 +67,7 @@ def measure(
     on_progress: Callable[[Part, int, int], None] | None = None,
     before_paying: Callable[[Estimate], None] = lambda cost: None,
 ) -> tuple[Report, pd.DataFrame]:
-    """Answer every task of the suite once with the checkpoint, and judge the answers.
+    """Answer every task of the suite with the checkpoint, and judge the answers.
 
     The same task on the same machine gives the same rows and the same report, except for ``created`` and ``seconds``: the tasks, their
     batches and the number of threads are the same. In other batches or on another processor, an answer can occasionally differ: sums
@@ -85,14 +85,15 @@ def measure(
     family = task.family
     policy = answering(task)
     suite = family.open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
-    if isinstance(policy, ApiModel) and (cost := policy.estimate(suite.tasks, task.seed)):
+    how = Sampling(task.temperature, completions=task.samples, seed=task.seed, top_p=task.top_p, top_k=task.top_k)
+    if isinstance(policy, ApiModel) and (cost := policy.estimate(suite.tasks, how)):
         before_paying(cost)
     note("planning", 0, len(suite.tasks))
     began = time.time()
     rows = evaluate(
         policy,
         suite.tasks,
-        Sampling(task.temperature, seed=task.seed, top_p=task.top_p, top_k=task.top_k),
+        how,
         on_progress=lambda done: note("planning", done, len(suite.tasks)),
     )
     seconds = time.time() - began

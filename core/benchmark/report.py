@@ -27,36 +27,48 @@ class Tally(BaseModel):
 
     n: int
     """Number of tasks."""
+    samples: Annotated[int, Field(ge=1, exclude_if=lambda samples: samples == 1)] = 1
+    """Answers to each task."""
     valid: int
-    """Tasks with a valid answer."""
+    """Valid answers."""
     optimal: int
-    """Tasks with a valid answer as good as the best. If the best is not known, the answer counts as not optimal."""
+    """Valid answers as good as the best. If the best is not known, the answer counts as not optimal."""
     tokens: float
     """Mean number of tokens of an answer."""
     faults: dict[str, int]
-    """First fault -> number of tasks, in the order of the family's outcomes. The counts sum to ``n - valid``."""
+    """First fault -> number of answers, in the order of the family's outcomes. The counts sum to ``answers - valid``."""
+
+    @property
+    def answers(self) -> int:
+        return self.n * self.samples
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def valid_rate(self) -> float:
-        return self.valid / self.n
+        return self.valid / self.answers
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def valid_interval(self) -> tuple[float, float]:
-        """95 % (Wilson)."""
-        return wilson(self.valid, self.n)
+        """95 % (Wilson), by task: further answers to the same tasks narrow it no more, for they say little about other tasks."""
+        return wilson(self.valid / self.samples, self.n)
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def optimal_rate(self) -> float:
-        return self.optimal / self.n
+        return self.optimal / self.answers
 
     @computed_field  # type: ignore[prop-decorator]
     @property
     def optimal_interval(self) -> tuple[float, float]:
-        """95 % (Wilson)."""
-        return wilson(self.optimal, self.n)
+        """As :attr:`valid_interval`."""
+        return wilson(self.optimal / self.samples, self.n)
+
+    def bounds(self, name: str) -> tuple[float, float, float, int]:
+        """The rate ``valid`` or ``optimal``, the bounds of its interval, and the number of tasks."""
+        if name == "valid":
+            return self.valid_rate, *self.valid_interval, self.n
+        return self.optimal_rate, *self.optimal_interval, self.n
 
     @property
     def fault_counts(self) -> str:
@@ -64,11 +76,12 @@ class Tally(BaseModel):
         return ", ".join(f"{fault} {count}" for fault, count in self.faults.items()) or "none"
 
 
-def tally(rows: pd.DataFrame, family: Family) -> dict[str, Any]:
-    """The fields of :class:`Tally`, from rows of ``boards.parquet``."""
+def tally(rows: pd.DataFrame, family: Family, samples: int) -> dict[str, Any]:
+    """The fields of :class:`Tally`, from rows of ``boards.parquet``, ``samples`` of each task."""
     counts = rows["fault"].value_counts()
     return {
-        "n": len(rows),
+        "n": len(rows) // samples,
+        "samples": samples,
         "valid": int(rows["valid"].sum()),
         "optimal": int(rows["optimal"].sum()),
         "tokens": float(rows["tokens"].mean()),
@@ -87,8 +100,8 @@ def bounds_of(of_cell: Tally) -> dict[str, float]:
     """Counts, rates and the bounds of their intervals, as columns of ``cells.csv``."""
     row: dict[str, float] = {}
     for name in ("valid", "optimal"):
-        low, high = getattr(of_cell, f"{name}_interval")
-        row |= {name: getattr(of_cell, name), f"{name}_rate": getattr(of_cell, f"{name}_rate"), f"{name}_low": low, f"{name}_high": high}
+        rate, low, high, _ = of_cell.bounds(name)
+        row |= {name: getattr(of_cell, name), f"{name}_rate": rate, f"{name}_low": low, f"{name}_high": high}
     return row
 
 
@@ -111,6 +124,8 @@ class Measured(BaseModel):
     temperature: float = Field(0.0, ge=0)
     top_p: Annotated[float, Field(gt=0, le=1, exclude_if=lambda share: share == 1)] = 1.0
     top_k: Annotated[int, Field(ge=0, exclude_if=lambda tokens: tokens == 0)] = 0
+    samples: Annotated[int, Field(ge=1, le=100, exclude_if=lambda samples: samples == 1)] = 1
+    """Answers to each task, of which rates are the means."""
     seed: int = 0
     """Seed of the samples; has no effect at temperature 0."""
     thinking: Annotated[bool | None, Field(exclude_if=lambda given: given is None)] = None
@@ -120,10 +135,11 @@ class Measured(BaseModel):
 
     @property
     def how(self) -> str:
-        """How the answers were written: ``greedily``; ``temperature 0.6, top-p 0.95, thinking, up to 8,192 tokens``."""
+        """How the answers were written: ``greedily``; ``temperature 0.6, top-p 0.95, 4 answers each, thinking, up to 8,192 tokens``."""
         parts = ["greedily" if self.temperature == 0 else f"temperature {self.temperature:g}"]
         if self.temperature:
             parts += [f"top-p {self.top_p:g}"] * (self.top_p < 1) + [f"top-k {self.top_k}"] * (self.top_k > 0)
+        parts += [f"{self.samples} answers each"] * (self.samples > 1)
         if self.max_tokens is not None:
             parts += ["thinking" if self.thinking else "not thinking", f"up to {self.max_tokens:,} tokens"]
         return ", ".join(parts)
@@ -173,7 +189,7 @@ class Report(Measured, ABC):
         if rows.empty:
             raise ComparisonError("there is no board to report on")
         about = {name: getattr(measured, name) for name in Measured.model_fields}
-        text = cls.tasks_in(rows).to_csv(index=False, lineterminator="\n")
+        text = cls.tasks_in(rows.iloc[:: measured.samples]).to_csv(index=False, lineterminator="\n")
         return cls(
             **about,
             id=id,
@@ -182,7 +198,7 @@ class Report(Measured, ABC):
             suite_spec=suite_spec,
             created=created,
             seconds=seconds,
-            **cls.figures(rows, suite_spec),
+            **cls.figures(rows, suite_spec, measured.samples),
         )
 
     @classmethod
@@ -192,8 +208,8 @@ class Report(Measured, ABC):
 
     @classmethod
     @abstractmethod
-    def figures(cls, rows: pd.DataFrame, suite_spec: Any) -> dict[str, Any]:
-        """The family's own fields of the report."""
+    def figures(cls, rows: pd.DataFrame, suite_spec: Any, samples: int) -> dict[str, Any]:
+        """The family's own fields of the report, from rows with ``samples`` of each task, one after the other."""
 
     @abstractmethod
     def cells_table(self) -> pd.DataFrame:
@@ -231,10 +247,10 @@ class PlainReport(Report):
         return rows[["board_id", "config_cell"]]
 
     @classmethod
-    def figures(cls, rows: pd.DataFrame, suite_spec: Any) -> dict[str, Any]:
+    def figures(cls, rows: pd.DataFrame, suite_spec: Any, samples: int) -> dict[str, Any]:
         family = family_of(suite_spec.family)
         cells = in_order(rows["config_cell"].unique())
-        return {"cells": [CellTally(cell=cell, **tally(rows[rows["config_cell"] == cell], family)) for cell in cells]}
+        return {"cells": [CellTally(cell=cell, **tally(rows[rows["config_cell"] == cell], family, samples)) for cell in cells]}
 
     def cells_table(self) -> pd.DataFrame:
         rows = [

@@ -1,7 +1,7 @@
 """Results: the figures of one checkpoint on one suite, in a folder that can be compared with others.
 
 A result has three files. ``report.json`` (:class:`frozenlab.benchmark.report.Report`) has what was measured and all figures, ``cells.csv``
-its cells as a table, ``boards.parquet`` one row per task with the family's columns: every figure can be computed again from its rows.
+its cells as a table, ``boards.parquet`` one row per answer with the family's columns: every figure can be computed again from its rows.
 """
 
 from __future__ import annotations
@@ -75,9 +75,11 @@ class Result:
 
     @cached_property
     def rows(self) -> pd.DataFrame | None:
-        """The judged answers, one row per board; None, and a line in ``problems``, if they are damaged or missing."""
+        """The judged answers, one row per task, the first where there are several; None, and a line in ``problems``, if they are damaged or
+        missing."""
         try:
-            return read_table(self.dir / "boards.parquet", self.report.family if self.report else LAKE)
+            table = read_table(self.dir / "boards.parquet", self.report.family if self.report else LAKE)
+            return table.iloc[:: self.report.samples if self.report else 1]
         except Exception as error:  # a damaged table can make its reader raise anything
             self.problems.append(f"{self.id}: boards.parquet cannot be read: {one_line(error)}")
             return None

@@ -78,9 +78,12 @@ def task_for(model: str, suite: str, store: SessionStore, **fields: Any) -> Task
             how = language.measured
             fields = {"temperature": how.temperature, "top_p": how.top_p, "top_k": how.top_k} | fields
             fields |= {"language": language, "thinking": language.thinking, "max_tokens": language.max_tokens}
-        return Task(**(checkpoint | {"suite": source} | fields))
+        task = Task(**(checkpoint | {"suite": source} | fields))
     except ValidationError as error:
         raise EvaluationError(one_line(error)) from None
+    if task.samples > 1 and task.temperature == 0:
+        raise EvaluationError(f"at temperature 0 all {task.samples} answers to a task are the same: give a temperature above 0")
+    return task
 
 
 def of_server(model: str, server: Server) -> dict[str, Any]:

@@ -32,6 +32,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=float, help="sampling temperature (default: 0, greedy; a model that thinks: 0.6)")
     parser.add_argument("--top-p", type=float, help="sample from the likeliest tokens of that share (default: 1; if it thinks: 0.95)")
     parser.add_argument("--top-k", type=int, help="sample from so many of the likeliest tokens (default: all; if it thinks: 20)")
+    parser.add_argument("--samples", type=int, help="answers to each board, of which rates are the means (default: 1)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the samples at other temperatures (default: %(default)s)")
     parser.add_argument("--base-url", help=f"{API}... the server's address, up to and including /v1")
     parser.add_argument("--key-variable", help=f"{API}... the environment variable with the key, such as OPENAI_API_KEY")
@@ -67,12 +68,12 @@ def run_evaluate(options: argparse.Namespace) -> None:
     from frozenlab.loop.store import SessionStore
 
     store = SessionStore()
-    names = ("seed", "title", "thinking", "max_tokens", "temperature", "top_p", "top_k")
+    names = ("seed", "title", "thinking", "max_tokens", "temperature", "top_p", "top_k", "samples")
     fields = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.model.startswith(API):
         server = server_of(options)
         refuse_unknown([server])
-        fields = {name: value for name, value in fields.items() if name in ("seed", "title")} | {"server": server}
+        fields = {name: value for name, value in fields.items() if name in ("seed", "title", "samples")} | {"server": server}
     task = task_for(options.model, options.suite, store, **fields)
     folder = (options.out or results_folder(store) / fresh_id(task, store)).resolve()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -48,10 +48,13 @@ class Answering(Protocol):
 
 
 def evaluate(policy: Answering, tasks: Sequence[Task], sampling: Sampling = GREEDY, on_progress: Progress | None = None) -> pd.DataFrame:
-    """Answer every task once with the policy (greedily by default) and judge the answers; one row per task, in the given order.
+    """Answer every task with the policy (greedily and once by default) and judge the answers; one row per answer, in the tasks' order.
 
     ``on_progress`` is called with the number of tasks answered so far. Raises a LabError for a task that the policy's dialect has no words
     for.
     """
     answers = zip(tasks, policy.answer(tasks, sampling, on_progress), strict=True)
-    return frame([answer_row(policy.family, task, written, policy.read(task, written)) for task, [written] in answers], policy.family)
+    rows = [
+        answer_row(policy.family, task, written, policy.read(task, written)) for task, all_written in answers for written in all_written
+    ]
+    return frame(rows, policy.family)

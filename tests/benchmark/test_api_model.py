@@ -14,6 +14,7 @@ from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.server import Server as Address
 from frozenlab.lake.words.answers import write_answer
 from frozenlab.policy.evaluation import evaluate
+from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.family import LAKE
 from tests.api_server import Server, fails, serving
 from tests.cli.calls import answer
@@ -56,6 +57,16 @@ def test_its_answers_are_judged_like_any_others(tasks: list[Any], tmp_path: Path
         assert len(server.seen) == 6, "other settings, other answers"
 
 
+def test_several_answers_to_a_board_are_asked_for_by_seeds_of_their_own(tasks: list[Any], tmp_path: Path) -> None:
+    with serving(solves(tasks)) as server:
+        once = evaluate(model(server.url, tmp_path), tasks)
+        rows = evaluate(model(server.url, tmp_path), tasks, Sampling(0.7, completions=3))
+    assert len(server.seen) == 15, "the first answers are there already"
+    assert rows["board_id"].tolist() == [task.id for task in tasks for _ in range(3)] and rows[::3].reset_index(drop=True).equals(once)
+    asked = [(request["messages"][0]["content"], request["seed"]) for request in server.seen]
+    assert len({*asked}) == 15 and len({seed for _, seed in asked}) == 3
+
+
 def test_a_broken_server_ends_it_and_what_came_before_is_kept(tasks: list[Any], tmp_path: Path) -> None:
     right = solves(tasks)
     with serving(right, right, right, fails(403)) as server, pytest.raises(ProposalError, match="the server answered 403"):
@@ -83,8 +94,9 @@ def test_an_answer_that_is_cut_off_or_declined_counts_as_what_it_is(tasks: list[
 
 def test_the_price_is_told_before(tasks: list[Any], tmp_path: Path) -> None:
     asked = model("http://127.0.0.1:9/v1", tmp_path, max_tokens=1000, input_price=1.0, output_price=2.0)
-    cost = asked.estimate(tasks, 0)
+    cost, twice = (asked.estimate(tasks, Sampling(0.7, completions=n)) for n in (1, 2))
     assert cost is not None and cost.requests == 5 and cost.answer_tokens == 5000
+    assert twice is not None and twice.requests == 10
     assert cost.cost == pytest.approx((cost.prompt_tokens * 1.0 + 5000 * 2.0) / 1e6)
     assert "at most 5,000 written, which cost at most 0.01" in cost.sentence
 

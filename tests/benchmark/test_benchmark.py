@@ -35,9 +35,13 @@ def row(size: int, outcome: str, *, agents: int = 2, on_goal: float = 1.0, makes
     }  # fmt: skip
 
 
-def built(rows: list[dict[str, Any]], **fields: Any) -> LakeReport:
+def built(rows: list[dict[str, Any]], about: dict[str, Any] | None = None, **fields: Any) -> LakeReport:
     table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
-    return LakeReport.of(table, MEASURED, **({"id": "built", "checkpoint_sha256": "0" * 64, "created": 1.0, "seconds": 2.0} | fields))
+    return LakeReport.of(
+        table,
+        MEASURED.model_copy(update=about),
+        **({"id": "built", "checkpoint_sha256": "0" * 64, "created": 1.0, "seconds": 2.0} | fields),
+    )
 
 
 def test_a_cell_counts_what_its_boards_say() -> None:
@@ -64,6 +68,18 @@ def test_a_team_has_the_mean_over_cells_and_the_count_over_boards() -> None:
     low, high = pairs.mean_valid_interval
     assert 0.3 < low < 0.75 < high < 1
     assert threes.mean_valid_interval == pytest.approx(wilson(0, 20)), "one cell: its own interval"
+
+
+def test_several_answers_to_a_board_are_one_board() -> None:
+    boards = [row(3, "optimal") | {"board_id": str(i)} for i in range(4)]
+    rows = [each for board in boards for each in (board, board | {"outcome": "hole", "fault": "hole", "valid": False, "optimal": False})]
+    twice = built(rows, about={"samples": 2, "temperature": 0.7})
+    (cell,), once = twice.cells, built(boards)
+    assert (cell.n, cell.samples, cell.valid, cell.valid_rate, twice.n) == (4, 2, 4, 0.5, 4)
+    assert cell.valid_interval == wilson(2, 4), "eight answers to four boards are no eight boards"
+    assert twice.teams[0].mean_valid == 0.5 and twice.teams[0].mean_valid_interval == pytest.approx(wilson(2, 4))
+    assert twice.boards_sha256 == once.boards_sha256 and "2 answers each" in twice.how
+    assert "samples" not in once.model_dump_json(), "results of one answer each are written as they always were"
 
 
 def test_a_report_without_boards_is_refused() -> None:

@@ -191,6 +191,9 @@ def test_a_language_model_is_measured_as_it_is_asked_to_and_the_result_says_how(
     own = task_for("Qwen/Qwen3-4B", "quick", store, thinking=True, temperature=0.9, top_p=0.5, top_k=0)
     assert own.how == "temperature 0.9, top-p 0.5, thinking, up to 1,024 tokens"
     assert task_for("lab-model", "quick", store).how == "greedily"
+    assert task_for("lab-model", "quick", store, samples=4, temperature=0.7).how == "temperature 0.7, 4 answers each"
+    with pytest.raises(EvaluationError, match="at temperature 0 all 4 answers to a task are the same"):
+        task_for("lab-model", "quick", store, samples=4)
     with pytest.raises(EvaluationError, match="lab-model is a lab model: thinking is for language models"):
         task_for("lab-model", "quick", store, thinking=True)
     with pytest.raises(EvaluationError, match="max_tokens"):

@@ -35,5 +35,5 @@ def rate_of(cell: CellTally | None, name: str) -> str:
     """``88 % (7 of 8; 53 to 98 %)``; a dash for a cell that the result does not have."""
     if cell is None:
         return "–"
-    rate = Rate.of(getattr(cell, name), cell.n)
-    return f"{percent(rate.value)} ({getattr(cell, name):,} of {cell.n:,}; {rate.interval})"
+    rate = Rate(*cell.bounds(name))
+    return f"{percent(rate.value)} ({getattr(cell, name):,} of {cell.answers:,}; {rate.interval})"

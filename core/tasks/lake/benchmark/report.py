@@ -69,9 +69,9 @@ class LakeReport(Report):
         return rows[["board_id", "board", "optimal_makespan", "optimal_sum_of_costs"]]
 
     @classmethod
-    def figures(cls, rows: pd.DataFrame, suite_spec: Any) -> dict[str, Any]:
-        cells = [CellResult(size=key[1], **board_tally(part)) for key, part in rows.groupby(["agents", "size"])]
-        teams = [team_result(part, [cell for cell in cells if cell.agents == agents]) for agents, part in rows.groupby("agents")]
+    def figures(cls, rows: pd.DataFrame, suite_spec: Any, samples: int) -> dict[str, Any]:
+        cells = [CellResult(size=key[1], **board_tally(part, samples)) for key, part in rows.groupby(["agents", "size"])]
+        teams = [team_result(part, [cell for cell in cells if cell.agents == agents], samples) for agents, part in rows.groupby("agents")]
         return {"cells": cells, "teams": teams}
 
     def cells_table(self) -> pd.DataFrame:
@@ -96,11 +96,11 @@ class LakeReport(Report):
         return found
 
 
-def board_tally(rows: pd.DataFrame) -> dict[str, Any]:
-    """The fields of :class:`BoardTally`. All rows have the same number of agents."""
+def board_tally(rows: pd.DataFrame, samples: int) -> dict[str, Any]:
+    """The fields of :class:`BoardTally`, from ``samples`` rows of each board. All rows have the same number of agents."""
     valid = rows[rows["valid"]]
     return {
-        **tally(rows, LAKE),
+        **tally(rows, LAKE, samples),
         "agents": int(rows["agents"].iloc[0]),
         "csr": float((rows["on_goal"] == 1).mean()),
         "isr": float(rows["on_goal"].mean()),
@@ -109,17 +109,17 @@ def board_tally(rows: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def team_result(rows: pd.DataFrame, cells: Sequence[CellResult]) -> TeamResult:
+def team_result(rows: pd.DataFrame, cells: Sequence[CellResult], samples: int) -> TeamResult:
     """The counts of all boards of a team, and the means over its cells."""
-    valid, *valid_interval = mean_of_rates([(cell.valid, cell.n) for cell in cells])
-    optimal, *optimal_interval = mean_of_rates([(cell.optimal, cell.n) for cell in cells])
+    valid, *valid_interval = mean_of_rates([(cell.valid / samples, cell.n) for cell in cells])
+    optimal, *optimal_interval = mean_of_rates([(cell.optimal / samples, cell.n) for cell in cells])
     means: dict[str, Any] = {
         "mean_valid": valid,
         "mean_valid_interval": valid_interval,
         "mean_optimal": optimal,
         "mean_optimal_interval": optimal_interval,
     }
-    return TeamResult(cells=len(cells), **board_tally(rows), **means)
+    return TeamResult(cells=len(cells), **board_tally(rows, samples), **means)
 
 
 def gap(had: pd.Series, optimum: pd.Series) -> float | None:

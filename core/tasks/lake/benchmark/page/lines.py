@@ -115,7 +115,7 @@ def line_of(report: LakeReport, look: Look) -> Line:
         report.id, report.title, method, look.sign, look.symbol, look.color, "solid",
         f"{report.model}, weights {report.checkpoint_sha256[:10]}, {report.how}. {method_words}.",
         report, means,
-        {(cell.agents, cell.size, metric): Rate.of(getattr(cell, metric), cell.n) for cell in report.cells for metric in METRICS},
+        {(cell.agents, cell.size, metric): Rate(*cell.bounds(metric)) for cell in report.cells for metric in METRICS},
     )  # fmt: skip
 
 
