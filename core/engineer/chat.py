@@ -57,7 +57,8 @@ def ask_server(server: Server, messages: list[dict[str, str]], schema: dict[str,
     """
     written, ended = ask_for_text(server, messages, seed, schema)
     if ended in ENDS:
-        raise ProposalError(f"{server.model} {ENDS[ended]}")
+        longest = f", {server.max_tokens:,} tokens: a model that reasons may need 16,000 (max_tokens)" if ended == "length" else ""
+        raise ProposalError(f"{server.model} {ENDS[ended]}{longest}")
     return written
 
 

@@ -218,7 +218,7 @@ BOMB = gzip.compress(b"data: " + b"x" * 200_000_000)
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        (sends(event(delta={"content": GOOD[:50]}, finish_reason="length")), "cut its answer off"),
+        (sends(event(delta={"content": GOOD[:50]}, finish_reason="length")), "cut its answer off at the longest length, 4,000 tokens"),
         (sends(event(delta={"tool_calls": [{"index": 0}]}, finish_reason="tool_calls")), "called a tool"),
         (sends("<html><title>Log in</title></html>", kind="text/html; charset=utf-8"), "the server sent text/html; charset=utf-8"),
         (sends('data: {"choices": []}', "data: [DONE]"), "with no answer in it"),
