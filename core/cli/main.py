@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from frozenlab.cli import app, diagnose, fork, headroom, housekeeping, model, present, replay, session, students, study
+from frozenlab.cli import app, bundle, diagnose, fork, headroom, housekeeping, model, present, replay, session, students, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, allow_hosts
 from frozenlab.errors import LabError, one_line
 from frozenlab.tasks.lake.cli import boards, convert
@@ -25,6 +25,7 @@ COMMANDS = (
     *app.COMMANDS,
     *session.COMMANDS,
     *fork.COMMANDS,
+    *bundle.COMMANDS,
     *housekeeping.COMMANDS,
     *boards.COMMANDS,
     *convert.COMMANDS,

@@ -181,6 +181,6 @@ def run_warm_start(options: argparse.Namespace) -> None:
 
 COMMANDS = (
     Command("evaluate", "measure a model on a suite: rates, gaps, faults", add_evaluate, run_evaluate),
-    Command("export", "export a checkpoint for use elsewhere", add_export, run_export),
+    Command("export-model", "export a checkpoint for use elsewhere", add_export, run_export),
     Command("warm-start", "teach a language model worked answers before a session", add_warm_start, run_warm_start),
 )

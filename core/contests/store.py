@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 from frozenlab.contests.task import ContestError, ContestTask, Entry
 from frozenlab.files import open_to_append, write_text
 from frozenlab.jobs.folders import find_folder, make_folder, read_task
+from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
@@ -113,8 +114,10 @@ class Contest(TaskJob[ContestTask]):
     def enter(self, entry: Entry) -> int:
         """Put an entry at the end of the queue and return its number. With the first person's, the engineer enters too.
 
-        Raises ContestError if the entry has another kind of config, or the contest is full.
+        Raises ContestError if the entry has another kind of config, or the contest is full, and ImportedError if it was imported and is
+        not one's own yet.
         """
+        refuse_imported(self.dir)
         begun = self.task.session.initial_config
         if entry.config is not None and (entry.config.family != begun.family or set(entry.config.cells) != set(begun.cells)):
             raise ContestError("this config is about other tasks than those of the contest")

@@ -20,6 +20,7 @@ from frozenlab.files import open_to_append, write_text
 from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import JOB_ID, LinkError, refuse_links
+from frozenlab.jobs.imported import ImportedError, refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE, Job, Kind
 from frozenlab.jobs.state import WorkerState, read_state, says_live, worker_alive
 
@@ -84,7 +85,7 @@ def running(root: Path) -> Busy | None:
 def spawn(job: Job) -> subprocess.Popen[bytes]:
     """Start the job's worker in its own process group. The job is queued until the worker has written its first state.
 
-    Raises LaunchError if there is a link in the job's folder.
+    Raises LaunchError if there is a link in the job's folder, or it was imported and is not one's own yet.
     """
     check_folder(job)
     queue(job)
@@ -94,9 +95,11 @@ def spawn(job: Job) -> subprocess.Popen[bytes]:
 
 
 def check_folder(job: Job) -> None:
+    """Raises LaunchError if nothing may be run in the job's folder."""
     try:
         refuse_links(job.dir)
-    except LinkError as error:
+        refuse_imported(job.dir)
+    except (LinkError, ImportedError) as error:
         raise LaunchError(str(error)) from None
 
 

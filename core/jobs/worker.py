@@ -18,6 +18,7 @@ import psutil
 from frozenlab.errors import AwaitsProposal, LabError, Stopped
 from frozenlab.files import open_to_append
 from frozenlab.jobs.folders import refuse_links
+from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.recorder import AnyJob, JobRecorder
 
@@ -44,9 +45,10 @@ def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Calla
         recorder: makes the recorder for the work, once the job's lock is held.
         wait: seconds to wait for another worker of the job to end.
 
-    Raises LinkError if there is a link in the job's folder.
+    Raises LinkError if there is a link in the job's folder, ImportedError if it was imported and is not one's own yet.
     """
     refuse_links(job.dir)
+    refuse_imported(job.dir)
     try:
         with sole_worker(job, wait):
             if job.state().status == "done":  # the other worker finished the job

@@ -11,6 +11,7 @@ from frozenlab.engineer.schema import Proposal
 from frozenlab.errors import one_line
 from frozenlab.files import write_text
 from frozenlab.jobs.folders import refuse_links
+from frozenlab.jobs.imported import refuse_imported
 from frozenlab.loop.session import GIVEN_FILE, Session, SessionError
 from frozenlab.loop.spec import Parent, SessionSpec
 from frozenlab.loop.store import SessionStore
@@ -50,9 +51,11 @@ def fork(
     training cannot go on (see :func:`trains_again`) leaves its boards, configs and proposals; the fork trains on them again, with the same
     draws if this version drew the parent's plans too. The folder is complete before it has its name, so that nobody reads half a fork.
 
-    Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do, LinkError if there is a link in the parent's folder.
+    Raises SessionError as :func:`forked_spec` and :meth:`SessionStore.create` do, LinkError if there is a link in the parent's folder,
+    ImportedError if it was imported and is not one's own yet.
     """
     refuse_links(parent.dir)
+    refuse_imported(parent.dir)
     spec = forked_spec(parent, stage, **changes)
     retrains = trains_again(parent, stage)
 

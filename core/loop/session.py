@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.schema import Context, Proposal, ProposalRecord
 from frozenlab.errors import LabError, one_line
+from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.state import as_observed
@@ -88,7 +89,7 @@ class Session(Job):
         """The reason why the session cannot be changed, as it follows its name in a sentence; None if it can."""
         if self.id.startswith(RECORDED):
             return "is a recorded session"
-        return "is a link to another folder" if self.dir.is_symlink() else None
+        return "is a link to another folder" if self.dir.is_symlink() else why_not_own(self.dir)
 
     @property
     def title(self) -> str:

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from frozenlab.errors import LabError
 from frozenlab.files import write_text
 from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import KINDS
 from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.launcher import launch_lock
@@ -69,7 +70,7 @@ def delete(session: Session, store: SessionStore) -> None:
 
 def why_kept(session: Session, store: SessionStore) -> str | None:
     """The sentence that says why a session cannot be deleted; None if it can."""
-    if session.why_read_only:
+    if session.why_read_only and not why_not_own(session.dir):  # what was imported may go again
         return f"{session.title} {session.why_read_only}, so it stays"
     if session.dir.parent != store.root:
         return f"{session.title} is not in {store.root.name}, the folder of your sessions, so it stays"

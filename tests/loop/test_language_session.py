@@ -117,10 +117,10 @@ def test_a_stage_is_asked_from_the_app_and_measured_and_exported_from_the_comman
     measured = pd.read_parquet(tmp_path / "result" / "boards.parquet")
     assert measured["completion"].tolist() == validation["completion"].tolist()
 
-    assert main(["export", f"{kind}:2", str(tmp_path / "whole"), "--json"]) == 0
+    assert main(["export-model", f"{kind}:2", str(tmp_path / "whole"), "--json"]) == 0
     policy = HFPolicy.load(str(tmp_path / "whole"), LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None, max_tokens=40))
     assert policy.answer([Instance.unsolved(board)])[0][0].text == first["completion"]
-    assert main(["export", f"{kind}:2", str(tmp_path / "whole")]) == 2, "what is there is not written over"
-    adapters = main(["export", f"{kind}:2", str(tmp_path / "adapters"), "--adapter"])
+    assert main(["export-model", f"{kind}:2", str(tmp_path / "whole")]) == 2, "what is there is not written over"
+    adapters = main(["export-model", f"{kind}:2", str(tmp_path / "adapters"), "--adapter"])
     assert (adapters, (tmp_path / "adapters" / "adapter_model.safetensors").exists()) == ((0, True) if kind == "lora" else (2, False))
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")], "no half-written folder stays"

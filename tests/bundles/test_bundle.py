@@ -1,0 +1,319 @@
+"""Jobs as one file: the same bytes each time, nothing of the machine, the same files on the other side, and read-only there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from frozenlab.bundles.beside import free_id
+from frozenlab.bundles.cleaning import cleaned, cleaned_json
+from frozenlab.bundles.found import Found, find, needs
+from frozenlab.bundles.importing import TAG, take_in
+from frozenlab.bundles.layout import FILES, allowed
+from frozenlab.bundles.manifest import BundleError
+from frozenlab.bundles.reading import opened
+from frozenlab.bundles.writing import export, files_of
+from frozenlab.cli.main import main
+from frozenlab.engineer.schema import Proposal
+from frozenlab.files import append_line, write_parquet, write_text
+from frozenlab.jobs.imported import ImportedError, imported, make_own
+from frozenlab.jobs.job import KINDS
+from frozenlab.jobs.launcher import LaunchError, check_folder
+from frozenlab.jobs.worker import work_alone
+from frozenlab.loop import shelf
+from frozenlab.loop.forks import fork
+from frozenlab.loop.labels import Labels
+from frozenlab.loop.launch import check_resumable
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
+from frozenlab.places import ASSETS, SESSIONS
+from frozenlab.training.checkpoints import SEAL, checksum, damage
+from tests.builders import build_session, small_spec
+from tests.bundles.archives import bundle as made_by_hand
+
+PLACE = "/home/somebody else/lab"
+KEY = "sk-very-secret-0123456789"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "here"))
+    (tmp_path / "here").mkdir()
+    return SessionStore(tmp_path / "here")
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> SessionStore:
+    (tmp_path / "there").mkdir()
+    return SessionStore(tmp_path / "there")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("built")
+    build_session(root, small_spec(stages=2, sizes=(3, 4), boards_per_size=4), "demo")
+    return root
+
+
+def with_demo(store: SessionStore, built: Path) -> Session:
+    shutil.copytree(built / "demo", store.root / "demo")
+    return store.open("demo")
+
+
+def there(store: SessionStore, file: Path) -> list[Found]:
+    """Import everything."""
+    with opened(file, store) as bundle:
+        assert not bundle.refusals, [str(refusal) for refusal in bundle.refusals]
+        return take_in(bundle, store)
+
+
+def test_every_kind_of_job_has_its_files() -> None:
+    assert set(FILES) == {kind.name for kind in KINDS}
+    assert all(allowed(kind.name, kind.task) for kind in KINDS)
+
+
+def test_a_session_comes_back_with_the_same_bytes(store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path) -> None:
+    session = with_demo(store, built)
+    shelf.label(session, Labels(title="Mine", tags=("talk",), notes="for Tuesday", archived=True))
+    exported = export([find("demo", store)], tmp_path / "one.zip")
+    assert not exported.left_out
+    export([find("demo", store)], tmp_path / "two.zip")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    (job,) = there(elsewhere, tmp_path / "one.zip")
+    originals = {path.relative_to(session.dir) for path in files_of(Found("session", session.dir), weights=True)}
+    copies = {path.relative_to(job.folder) for path in job.folder.rglob("*") if path.is_file()}
+    assert copies - originals == {Path("imported.json")} and originals <= copies
+    differing = {str(path) for path in originals if (session.dir / path).read_bytes() != (job.folder / path).read_bytes()}
+    assert differing <= {"state.json", "labels.json"}
+    copy = elsewhere.open("demo")
+    assert copy.labels == Labels(title="Mine", tags=(TAG, "talk"), notes="for Tuesday")
+    assert copy.rates() == session.rates() and not copy.problems
+    assert [entry.folder.name for entry in elsewhere.listed() if not entry.recorded] == ["demo"]
+
+
+def test_what_ships_comes_back_with_the_same_bytes(store: SessionStore, tmp_path: Path) -> None:
+    """A session with weights, replays, results and measurements."""
+    sources = {"sessions/x": SESSIONS / "example-quick-kept"}
+    for kind, place in (("replay", "replays"), ("evaluation", "results"), ("headroom", "headroom")):
+        for folder in sorted((ASSETS / place).iterdir())[:2]:
+            sources[f"{place}/{folder.name}"] = folder
+            target = store.root / place / folder.name
+            shutil.copytree(folder, target)
+            assert find(f"{kind}:{folder.name}", store).folder == target
+    shutil.copytree(SESSIONS / "example-quick-kept", store.root / "x")
+    jobs = [find("x", store), *(find(f"{kind}:{name}", store) for kind, place in PLACES for name in os.listdir(store.root / place))]
+    export(jobs, tmp_path / "all.zip", weights=True)
+    other = SessionStore(tmp_path / "other")
+    assert len(there(other, tmp_path / "all.zip")) == len(jobs)
+    for name, folder in sources.items():
+        copy = other.root / name.removeprefix("sessions/")
+        for path in folder.rglob("*"):
+            if path.is_file() and path.name != "state.json":
+                assert (copy / path.relative_to(folder)).read_bytes() == path.read_bytes()
+
+
+PLACES = (("replay", "replays"), ("evaluation", "results"), ("headroom", "headroom"))
+
+
+def test_no_path_and_no_key_leaves_the_machine(
+    store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/somebody else")
+    monkeypatch.setenv("MY_API_KEY", KEY)
+    session = with_demo(store, built)
+    spec = json.loads((session.dir / "session.json").read_text())
+    write_text(session.dir / "session.json", json.dumps(spec | {"title": f"run of {KEY}"}))
+    append_line(session.dir / "events.jsonl", {"time": 1.8e9, "kind": "failed", "why": f"The disk is full, in {PLACE}/demo. Key {KEY}"})
+    state = json.loads((session.dir / "state.json").read_text())
+    write_text(
+        session.dir / "state.json", json.dumps(state | {"error": f"{PLACE}/x broke", "pid": 77, "create_time": 1.0, "host": "my-laptop"})
+    )
+    table = pd.read_parquet(session.stage_dir(0) / "completions.parquet")
+    table["completion"] = f"see {store.root}/demo/worker.log, or " + table["completion"]
+    write_parquet(session.stage_dir(0) / "completions.parquet", table)
+    write_text(
+        session.stage_dir(1) / "given.json",
+        Proposal(summary=f"as in {PLACE}/notes.txt", config=session.spec.initial_config).model_dump_json(),
+    )
+    for name in ("worker.log", ".worker.lock", ".env", "secrets.toml", "notes.txt"):
+        (session.dir / name).write_text(f"{KEY} {PLACE}")
+    exported = export([find("demo", store)], tmp_path / "out.zip")
+    assert {*exported.manifest.jobs[0].changed} == {
+        "session.json", "events.jsonl", "state.json", "stages/00/completions.parquet", "stages/01/given.json",
+    }  # fmt: skip
+    there(elsewhere, tmp_path / "out.zip")
+    words = "".join(pd.read_parquet(path).to_string() for path in elsewhere.root.rglob("*.parquet"))
+    words += "".join(path.read_text() for path in elsewhere.root.rglob("*") if path.suffix in (".json", ".jsonl"))
+    for word in (KEY, "somebody", str(store.root), "my-laptop", '"pid": 77'):
+        assert word not in words
+    assert "[MY_API_KEY]" in words and "not/here/notes.txt" in words and "not/here/worker.log, or " in words
+    assert not list(elsewhere.root.rglob("*.log")) and not list(elsewhere.root.rglob(".env"))
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("cannot be read: /tmp/x/a.json: no", "cannot be read: not/here/a.json: no"),
+        ("C:\\Users\\me\\m.json is torn", "not/here/m.json is torn"),
+        (
+            "valid/optimal 3/4, <a></tmp/x>, http://host/home/x and /no_think",
+            "valid/optimal 3/4, <a></tmp/x>, http://host/home/x and /no_think",
+        ),
+        ("file:///home/me/x", "not/here/x"),
+    ],
+)
+def test_paths_are_replaced_and_words_are_not(text: str, clean: str) -> None:
+    assert cleaned(text, {}) == clean
+    assert cleaned_json({"a": [text]}, {}) == {"a": [clean]}
+
+
+def test_a_cleaned_checkpoint_has_a_new_seal(store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path) -> None:
+    session = with_demo(store, built)
+    policy = session.stage_dir(1) / "policy"
+    shutil.copytree(ASSETS / "lab-model", policy)
+    (policy / "README.md").unlink()
+    config = json.loads((policy / "config.json").read_text()) | {"_name_or_path": str(tmp_path / "base")}
+    write_text(policy / "config.json", json.dumps(config))
+    (policy / "optimizer.pt").write_bytes(b"never exported")
+    write_text(policy / SEAL, json.dumps({path.name: checksum(path) for path in policy.iterdir() if path.name != SEAL}))
+    assert damage(policy) is None
+    export([find("demo", store)], tmp_path / "with.zip", weights=True)
+    export([find("demo", store)], tmp_path / "without.zip")
+    there(elsewhere, tmp_path / "with.zip")
+    copy = elsewhere.open("demo").stage_dir(1) / "policy"
+    assert damage(copy) is None and not (copy / "optimizer.pt").exists()
+    assert json.loads((copy / "config.json").read_text())["_name_or_path"] == "not/here/base"
+    assert (tmp_path / "without.zip").stat().st_size < 1e6 < (tmp_path / "with.zip").stat().st_size
+
+
+def test_nothing_runs_in_an_imported_session_until_it_is_made_ones_own(
+    store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path
+) -> None:
+    session = with_demo(store, built)
+    write_text(session.dir / "state.json", json.dumps(json.loads((session.dir / "state.json").read_text()) | {"status": "stopped"}))
+    export([find("demo", store)], tmp_path / "out.zip")
+    there(elsewhere, tmp_path / "out.zip")
+    copy = elsewhere.open("demo")
+    assert copy.read_only and "out.zip" in str(copy.why_read_only)
+    for refused in (
+        lambda: check_folder(copy), lambda: check_resumable(copy), lambda: fork(copy, 0, elsewhere, "branch"),
+        lambda: work_alone(copy, lambda recorder: None, Recorder), lambda: shelf.label(copy, Labels(title="x")),
+    ):  # fmt: skip
+        with pytest.raises((LaunchError, ImportedError, shelf.ShelfError), match=r"imported on .* and is not yours yet"):
+            refused()
+    make_own(copy.dir)
+    assert not elsewhere.open("demo").read_only
+    check_folder(copy), check_resumable(copy)
+    assert imported(copy.dir) is not None, "where it comes from stays known"
+    with pytest.raises(ImportedError, match="was made here"):
+        make_own(session.dir)
+
+
+def test_an_imported_session_can_be_deleted(store: SessionStore, elsewhere: SessionStore, built: Path, tmp_path: Path) -> None:
+    with_demo(store, built)
+    export([find("demo", store)], tmp_path / "out.zip")
+    there(elsewhere, tmp_path / "out.zip")
+    shelf.delete(elsewhere.open("demo"), elsewhere)
+    assert [session.id for session in shelf.trashed(elsewhere)] == ["demo"]
+
+
+def test_a_mark_that_cannot_be_read_still_marks(built: Path, tmp_path: Path) -> None:
+    shutil.copytree(built / "demo", tmp_path / "demo")
+    (tmp_path / "demo" / "imported.json").write_text("{")
+    assert Session(tmp_path / "demo").read_only
+
+
+def test_taken_ids_give_way_and_jobs_of_a_bundle_still_find_each_other(store: SessionStore, built: Path, tmp_path: Path) -> None:
+    with_demo(store, built)
+    replays = store.root / "replays" / "asked"
+    shutil.copytree(ASSETS / "replays" / "engineers", replays)
+    task = json.loads((replays / "task.json").read_text()) | {"session": "demo", "folder": f"{PLACE}/demo"}
+    write_text(replays / "task.json", json.dumps(task))
+    assert [(need.kind, need.name) for need in needs(find("asked", store))] == [("session", "demo")]
+    export([find("asked", store), find("demo", store)], tmp_path / "out.zip")
+    other = SessionStore(tmp_path / "other")
+    assert [job.id for job in there(other, tmp_path / "out.zip")] == ["asked", "demo"]
+    with opened(tmp_path / "out.zip", other) as bundle:
+        assert all(job.here for job in bundle.jobs) and not bundle.sound, "the same again is no news"
+    write_text(other.root / "demo" / "session.json", (other.root / "demo" / "session.json").read_text() + "\n")
+    shutil.rmtree(other.root / "replays" / "asked")
+    with opened(tmp_path / "out.zip", other) as bundle:
+        assert next(needed for job in bundle.jobs for needed in job.needs)[1] == "in this file"
+        taken = take_in(bundle, other)
+    assert [job.id for job in taken] == ["asked", "demo-2"]
+    assert json.loads(taken[0].task.read_text()) == task | {"session": "demo-2", "folder": None}
+
+
+def test_no_import_passes_for_a_recorded_session(store: SessionStore, tmp_path: Path) -> None:
+    assert free_id("session", "example-quick", store) == "imported-quick"
+    export([find("example-quick-kept", store)], tmp_path / "out.zip")
+    assert [job.id for job in there(store, tmp_path / "out.zip")] == ["imported-quick-kept"]
+    assert store.open("imported-quick-kept").read_only
+
+
+def test_a_running_job_and_a_damaged_one(store: SessionStore, built: Path, tmp_path: Path) -> None:
+    session = with_demo(store, built)
+    (session.stage_dir(0) / "context.json").write_text("{torn")
+    (session.dir / "link").symlink_to(tmp_path)
+    with pytest.raises(ValueError, match="holds a link"):
+        export([find("demo", store)], tmp_path / "out.zip")
+    (session.dir / "link").unlink()
+    exported = export([find("demo", store)], tmp_path / "out.zip")
+    assert [left.path for left in exported.left_out] == ["stages/00/context.json"]
+    state = json.loads((session.dir / "state.json").read_text())
+    write_text(session.dir / "state.json", json.dumps(state | {"status": "queued", "pid": None, "heartbeat": 4e9}))
+    with pytest.raises(BundleError, match="session demo is running"):
+        export([find("demo", store)], tmp_path / "again.zip")
+    assert not (tmp_path / "again.zip").exists()
+
+
+def test_an_older_session_is_brought_up_to_date_when_it_is_read_and_stays_as_it_is(store: SessionStore, tmp_path: Path) -> None:
+    old = small_spec(stages=1).model_dump(mode="json") | {"schema_version": 1, "engineer": "rules", "api": None}
+    data = json.dumps(old).encode()
+    file = tmp_path / "old.zip"
+    file.write_bytes(made_by_hand({"session.json": data, "state.json": b'{"status": "done"}'}, job_id="old"))
+    with opened(file, store) as bundle:
+        assert bundle.jobs[0].older and "an older version" in bundle.jobs[0].facts
+        take_in(bundle, store)
+    assert store.open("old").spec.engineer.kind == "rules"
+    assert (store.root / "old" / "session.json").read_bytes() == data
+
+
+def test_the_command_line(store: SessionStore, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with_demo(store, built)
+    out = str(tmp_path / "out.zip")
+    assert main(["export", "demo", "--out", out, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["jobs"][0]["id"] == "demo"
+    assert main(["export", "demo", "--out", out]) == 2 and "exists already" in capsys.readouterr().err
+    assert main(["export", "nobody", "--out", f"{out}2"]) == 2 and "there is no job 'nobody'" in capsys.readouterr().err
+    write_text(store.root / "demo" / "session.json", (store.root / "demo" / "session.json").read_text() + "\n")
+    assert main(["import", out]) == 0, "a report is no import"
+    told = capsys.readouterr().out
+    assert "becomes demo-2, because its id is taken" in told and "nothing was imported; --yes" in told
+    assert not (store.root / "demo-2").exists()
+    assert main(["import", out, "--yes"]) == 0 and "frozenlab own session:demo-2" in capsys.readouterr().out
+    assert main(["own", "demo-2"]) == 2 and store.open("demo-2").read_only, "nobody agreed"
+    assert "was imported on" in capsys.readouterr().err
+    assert main(["own", "demo-2", "--yes"]) == 0 and not store.open("demo-2").read_only
+    assert main(["import", str(tmp_path), "--yes"]) == 2 and "is no file" in capsys.readouterr().err
+    assert main(["import", "https://example.org/x.zip"]) == 2 and "nothing was asked for" in capsys.readouterr().err
+
+
+def test_archiving_writes_a_file_that_can_be_opened_and_moves_the_sessions_to_the_trash(
+    store: SessionStore, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with_demo(store, built)
+    out = tmp_path / "out.zip"
+    assert main(["archive", "demo", "--out", str(out)]) == 2, "without --yes it is only told"
+    assert "would go into" in capsys.readouterr().err and not out.exists() and store.open("demo")
+    assert main(["archive", "example-quick", "--out", str(out), "--yes"]) == 2 and "is a recorded session" in capsys.readouterr().err
+    assert main(["archive", "demo", "--out", str(out), "--yes"]) == 0
+    assert [session.id for session in shelf.trashed(store)] == ["demo"]
+    shelf.empty_trash(store)
+    assert [job.id for job in there(store, out)] == ["demo"]
