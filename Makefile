@@ -1,13 +1,14 @@
 # make app   sets up all it needs in .venv and opens the lab
 # make test  sets up all it needs in .venv, a browser included, and runs every check
 # make test-faults  kills, fills the disk of and damages a session in 200 ways, and prints what came of it
+# make audit  known vulnerabilities of what is installed, and the bill of materials against its schema, in .venv-audit (80 MB)
 # make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
 PYTHON ?= python3
 # Where pip finds PyTorch, if not where it finds everything else (its CPU builds are much smaller; see docs/install.md).
 TORCH_INDEX ?=
 BIN := .venv/bin
 
-.PHONY: app test test-faults test-vllm lint install browser constraints record clean
+.PHONY: app test test-faults audit test-vllm lint install browser constraints record clean
 
 # The solver is compiled in the background while the page is there already.
 app: .venv/installed
@@ -26,6 +27,15 @@ lint: .venv/installed
 	$(BIN)/ruff format --check .
 	mkdir -p .cache/path && ln -sfn ../../core .cache/path/frozenlab  # mypy does not see what an editable install maps
 	$(BIN)/mypy
+
+audit: .venv-audit/installed
+	.venv-audit/bin/python constraints/audit.py
+	.venv-audit/bin/python constraints/sbom.py check
+
+.venv-audit/installed: constraints/audit.txt
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r constraints/audit.txt
+	touch $@
 
 # Numba's cache is not shared: the two environments have different versions of it.
 test-vllm: .venv-vllm/installed
@@ -56,14 +66,15 @@ browser:
 	  $$run apt-get update -qq && $$run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-dejavu-core >/dev/null; }
 
 # Writes down what is installed now; do this in a fresh .venv.
-constraints:
+constraints: .venv-audit/installed
 	@{ head -1 constraints/cpu.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | sort -f; } > constraints/new.txt
 	mv constraints/new.txt constraints/cpu.txt
 	$(BIN)/python -m tests.test_licences
+	.venv-audit/bin/python constraints/sbom.py write $$($(BIN)/python -c 'import sys; print(*sys.path[1:])')
 
 # Records the sessions, replays and results that ship: three hours on two cores, after new weights of the lab model only.
 record: .venv/installed
 	$(BIN)/python -m benchmarks.record
 
 clean:
-	rm -rf .venv .venv-vllm .cache
+	rm -rf .venv .venv-vllm .venv-audit .cache

@@ -1,9 +1,10 @@
 """What the package ``frozenlab`` is made of: the folder ``core``, and what the app shows. Everything else about it is in pyproject.toml."""
 
 from pathlib import Path
-from shutil import rmtree
+from shutil import copy, rmtree
 
 from setuptools import find_packages, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 SHOWN = ("streamlit_app.py", ".streamlit/config.toml", "pages/*.py", "assets/**/*", "sessions/example-*/**/*")
@@ -25,11 +26,21 @@ class BuildWithShown(build_py):
                     self.copy_file(str(path), str(target))
 
 
+class WheelWithBill(bdist_wheel):
+    """Adds the bill of materials to the metadata, where PEP 770 says that tools look for it."""
+
+    def write_wheelfile(self, wheelfile_base: str, *given: object, **named: object) -> None:
+        super().write_wheelfile(wheelfile_base, *given, **named)
+        boms = Path(wheelfile_base, "sboms")
+        boms.mkdir(exist_ok=True)
+        copy("constraints/sbom.cdx.json", boms / "frozenlab.cdx.json")
+
+
 setup(
     packages=["frozenlab", *(f"frozenlab.{package}" for package in find_packages("core"))],
     package_dir={"frozenlab": "core"},
     package_data={"": ["*.js", "*.css", "*.html", "data/*"]},
     py_modules=["mapf_frozenlake"],
-    cmdclass={"build_py": BuildWithShown},
+    cmdclass={"build_py": BuildWithShown, "bdist_wheel": WheelWithBill},
     options={"build": {"build_base": ".cache/build"}},
 )

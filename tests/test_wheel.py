@@ -65,6 +65,12 @@ def test_it_is_the_installed_package_that_runs(installed: Installed) -> None:
     assert where[0] == "None" and Path(where[1]).is_relative_to(installed.bin.parent)
 
 
+def test_its_bill_of_materials_is_in_its_metadata(installed: Installed) -> None:
+    find = "from importlib.metadata import files; print(*[file.locate() for file in files('frozenlab') if 'sboms' in file.parts])"
+    (bill,) = installed.run("python", "-c", find).stdout.split()
+    assert Path(bill).read_bytes() == (CHECKOUT / "constraints" / "sbom.cdx.json").read_bytes()  # type: ignore[operator]
+
+
 def test_it_solves(installed: Installed) -> None:
     board = installed.folder / "board.txt"
     board.write_text("S g F G s\nH H F H H\n")

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from frozenlab.loop.spec import SessionSpec
 
 
+TRACKERS = ("trackio", "mlflow", "wandb")
+
+
 def add_run(parser: argparse.ArgumentParser) -> None:
     from frozenlab.loop.presets import PRESETS
     from frozenlab.training.methods import NAMES as METHODS
@@ -28,11 +31,20 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--engineer", metavar="ENGINEER", help=f"replace the engineer of the spec: {listed(engineer_names())}")
     parser.add_argument("--policy", metavar="MODEL", help="replace the policy of the spec: lab-model, student:ID or a checkpoint folder")
     parser.add_argument("--out", type=Path, help="session folder to create (default: a new one among the sessions)")
+    add_track(parser)
     add_allow_host(parser)
+
+
+def add_track(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--track", metavar="TRACKER", choices=TRACKERS,
+        help=f"follow the session in a tracker that is installed: {listed(TRACKERS)} (default: FROZENLAB_TRACK, else none)",
+    )  # fmt: skip
 
 
 def add_resume(parser: argparse.ArgumentParser) -> None:
     add_session_id(parser)
+    add_track(parser)
     add_allow_host(parser)
 
 
@@ -89,7 +101,7 @@ def run_session(options: argparse.Namespace) -> int:
         session = claim(spec, SessionStore(options.out.resolve().parent), options.out.resolve().name)
     else:
         session = claim(spec, SessionStore())
-    return run_in_foreground(session, options.json)
+    return run_in_foreground(session, options.json, options.track)
 
 
 def run_resume(options: argparse.Namespace) -> int:
@@ -97,7 +109,7 @@ def run_resume(options: argparse.Namespace) -> int:
 
     session = find_session(options.id)
     reclaim(session)
-    return run_in_foreground(session, options.json)
+    return run_in_foreground(session, options.json, options.track)
 
 
 def add_reproduce(parser: argparse.ArgumentParser) -> None:
@@ -127,7 +139,7 @@ def run_reproduce(options: argparse.Namespace) -> int:
     return status
 
 
-def run_in_foreground(session: Session, as_json: bool) -> int:
+def run_in_foreground(session: Session, as_json: bool, track: str | None = None) -> int:
     """Run or resume the session in this process and print one line per event. Ctrl+C stops it after the current step."""
     import os
     import signal
@@ -140,7 +152,7 @@ def run_in_foreground(session: Session, as_json: bool) -> int:
     from frozenlab.loop.recorder import Recorder
     from frozenlab.loop.worker import work
 
-    os.environ.update(worker_environment(session.spec.online))
+    os.environ.update(worker_environment(session.spec.online) | ({"FROZENLAB_TRACK": track} if track else {}))
     if session.spec.processes > 1:
         status = subprocess.call(session.command(), cwd=places.workplace())
         print_status(session, as_json)

@@ -36,6 +36,8 @@ def event_words(event: Mapping[str, Any]) -> str:
             return f"Damaged: {event.get('what')}; {event.get('then')}."
         case "alarm" if stage is not None:
             return f"Stage {stage + 1}, alarm {event.get('rule')}: {event.get('evidence')} The session stops, as its spec says."
+        case "tracking":
+            return f"Not tracked: {event.get('why')}."
         case "waiting":
             return f"{when} it waits for your proposal."
         case "stopped" | "done":

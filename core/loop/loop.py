@@ -213,5 +213,5 @@ def propose(engineer: Engineer, context: Context, config: Config, session: Sessi
     if record is None:
         record = ask(engineer, context, config, spec.guard, seed=proposal_seed(spec, context.stage))
         recorder.write_model(context.stage, "proposal.json", record)
-        recorder.event("proposed", stage=context.stage, changes=len(record.changes), kept_because=record.kept_because)
+        recorder.proposed(record)
     return record

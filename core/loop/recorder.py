@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
+from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.files import append_line, json_line, sync, write_parquet, write_text
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.recorder import JobRecorder
@@ -19,6 +20,7 @@ from frozenlab.loop.origin import ORIGIN_FILE, origin_here
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, Phase, State, ValidRate
 from frozenlab.loop.tables import columns_of
+from frozenlab.loop.tracking.tracking import Tracking
 
 COMPLETIONS_EVERY = 5
 """Steps between rewrites of the completions table."""
@@ -48,6 +50,7 @@ class Recorder(JobRecorder[Session]):
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is estimated."""
+        self.tracking = Tracking(session, lambda why: self.event("tracking", why=why))
         super().__init__(session)
 
     def fresh_state(self) -> State:
@@ -71,6 +74,7 @@ class Recorder(JobRecorder[Session]):
         self.state.rates = session.rates()
         kind = "resumed" if session.events()[0] else "started"
         self.event(kind, method=spec.training.method, engineer=spec.engineer.kind, stages=spec.stages)
+        self.tracking.begin()
         self.write()
 
     def phase(self, phase: Phase, stage: int | None) -> None:
@@ -108,6 +112,7 @@ class Recorder(JobRecorder[Session]):
             sync(self._stage_dir(stage) / "metrics.jsonl")
         shown = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}
         self.event("step", stage=stage, step=self.state.step, **shown)
+        self.tracking.step(stage, figures)
         self.fraction(self.state.step / self.state.steps)
         if self.job.spec.stop_if:
             self.learnt.append(figures)
@@ -117,6 +122,7 @@ class Recorder(JobRecorder[Session]):
         """Record the plans on the validation boards."""
         write_parquet(self._stage_dir(stage) / "validation.parquet", rows)
         self.event("baseline" if stage is None else "validated", **self._rate(stage, rows, shown=not self.job.sealed))
+        self.tracking.measured("validation", stage, rows)
         if self.job.spec.stop_if and stage is not None:
             self.stop_for(of_results(self.job, stage))
 
@@ -131,6 +137,7 @@ class Recorder(JobRecorder[Session]):
         """Record the plans on the test boards."""
         write_parquet(self._stage_dir(stage) / "test.parquet", rows)
         self.event("tested", **self._rate(stage, rows, shown=self.job.sealed))
+        self.tracking.measured("test", stage, rows)
 
     def _rate(self, stage: int | None, rows: pd.DataFrame, shown: bool) -> dict[str, Any]:
         """Record the rates of a table, which are the session's results if ``shown``."""
@@ -140,6 +147,11 @@ class Recorder(JobRecorder[Session]):
             self.state.rates = sorted([*others, rate], key=lambda other: -1 if other.stage is None else other.stage)
             self.write()
         return rate.model_dump()
+
+    def proposed(self, record: ProposalRecord) -> None:
+        """Record what the engineer proposed, which is written already."""
+        self.event("proposed", stage=record.stage, changes=len(record.changes), kept_because=record.kept_because)
+        self.tracking.proposed(record)
 
     def write_model(self, stage: int | None, name: str, model: BaseModel) -> None:
         write_text(self._stage_dir(stage) / name, model.model_dump_json(indent=2))
@@ -165,6 +177,7 @@ class Recorder(JobRecorder[Session]):
             fields["error"] = self.state.error
         super().end(status)
         self.event(status, **fields)
+        self.tracking.end(status)
 
     def _show_sealed_rates(self) -> None:
         """Results of a person's session come from its test boards once nobody decides any more."""

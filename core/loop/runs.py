@@ -1,28 +1,15 @@
-"""A line about each session for the table of runs, and how the lines are filtered.
-
-A line is read from the JSON of three small files, without opening the session, and kept until one of them changes: the table of thousands
-of sessions costs a look at each file's date.
-"""
+"""A line about each session for the table of runs, and how the lines are filtered and ordered."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.state import read_state
-from frozenlab.loop.labels import LABELS_FILE, Labels, read_labels
-from frozenlab.loop.listing import MANY, Listed
-from frozenlab.loop.older import upgraded_spec
-
-
-class Rated(NamedTuple):
-    """The valid rate of a run's results, as its last state says."""
-
-    valid: float
-    n: int
+from frozenlab.loop.glance import Rated
+from frozenlab.loop.labels import Labels
+from frozenlab.loop.listing import Listed
 
 
 class Run(NamedTuple):
@@ -77,74 +64,52 @@ class Wanted(NamedTuple):
         )
 
 
+def _valid(run: Run) -> float:
+    return run.last.valid if run.last is not None else -1.0
+
+
+def _gained(run: Run) -> float:
+    return run.last.valid - run.base.valid if run.last is not None and run.base is not None else -2.0
+
+
+ORDERS: dict[str, Callable[[Sequence[Run]], list[Run]]] = {
+    "newest first": lambda found: sorted(found, key=lambda run: -run.began),
+    "oldest first": lambda found: sorted(found, key=lambda run: run.began),
+    "best first": lambda found: sorted(found, key=lambda run: -_valid(run)),
+    "most gained first": lambda found: sorted(found, key=lambda run: -_gained(run)),
+    "by name": lambda found: sorted(found, key=lambda run: run.title.lower()),
+}
+"""Orders of the whole table. Runs without results come last where results decide."""
+
+
 def runs(known: Iterable[Listed]) -> list[Run]:
     """The lines of these sessions, in their order. A session whose spec cannot be read has none."""
     return [run for session in known if (run := run_of(session)) is not None]
 
 
 def run_of(session: Listed) -> Run | None:
-    folder = session.folder
-    try:
-        about = _spec(folder / "session.json")
-    except (OSError, ValueError, RecursionError, AttributeError, TypeError):
+    about, state, labels = session.glance
+    if about is None:
         return None
-    status, base, last = _quietly(_state, folder / "state.json", ("failed", None, None))
+    labels = labels or Labels()
+    status: str = state.status if state is not None else "failed"
     if session.recorded:
         status = "recorded"
     elif session.at_work:
-        status = read_state(folder).status  # whether its worker lives
-    labels = _quietly(_labels, folder / LABELS_FILE, Labels())
+        status = read_state(session.folder).status  # whether its worker lives
     return Run(
-        id=folder.name,
-        folder=folder,
-        title=labels.title or about["title"] or folder.name,
+        id=session.folder.name,
+        folder=session.folder,
+        title=labels.title or about.title or session.folder.name,
         status=status,
-        family=about["family"],
-        engineer=about["engineer"],
-        method=about["method"],
-        stages=about["stages"],
-        seed=about["seed"],
+        family=about.family,
+        engineer=about.engineer,
+        method=about.method,
+        stages=about.stages,
+        seed=about.seed,
         began=session.began,
-        base=base,
-        last=last,
-        parent=about["parent"],
+        base=state.base if state is not None else None,
+        last=state.last if state is not None else None,
+        parent=about.parent,
         labels=labels,
     )
-
-
-def _quietly(read: Kept[Any], path: Path, otherwise: Any) -> Any:
-    try:
-        return read(path)
-    except (OSError, ValueError, RecursionError, AttributeError, TypeError):
-        return otherwise
-
-
-def _read_spec(path: Path) -> dict[str, Any]:
-    """The fields of a spec that the table shows. Only the session itself is read with all checks, when it is opened."""
-    spec = upgraded_spec(json.loads(path.read_bytes()))
-    engineer, training, parent = (_part(spec.get(name)) for name in ("engineer", "training", "parent"))
-    return {
-        "title": str(spec.get("title") or ""),
-        "family": str(_part(spec.get("initial_config")).get("family", "lake")),
-        "engineer": str(engineer.get("kind", "policy")),
-        "method": str(training.get("method", "grpo")),
-        "stages": int(spec.get("stages", 3)),
-        "seed": int(spec.get("seed", 0)),
-        "parent": str(parent["session"]) if "session" in parent else None,
-    }
-
-
-def _part(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _read_state(path: Path) -> tuple[str, Rated | None, Rated | None]:
-    state = json.loads(path.read_bytes())
-    rates = {rate["stage"]: Rated(float(rate["valid"]), int(rate["n"])) for rate in state.get("rates", ())}
-    trained = [stage for stage in rates if stage is not None]
-    return str(state["status"]), rates.get(None), rates[max(trained)] if trained else None
-
-
-_spec = Kept(_read_spec, MANY)
-_state = Kept(_read_state, MANY)
-_labels = Kept(read_labels, MANY)

@@ -23,7 +23,6 @@ from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.launcher import launch_lock
 from frozenlab.jobs.worker import LOCK_FILE, JobHeldError, sole_worker
 from frozenlab.loop.labels import LABELS_FILE, Labels
-from frozenlab.loop.listing import MANY
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
 
@@ -117,7 +116,7 @@ def _strings(value: Any) -> Iterator[str]:
             yield from _strings(part)
 
 
-_named = Kept(_read_named, MANY)
+_named = Kept(_read_named, 100_000)
 
 
 def trashed(store: SessionStore) -> list[Session]:

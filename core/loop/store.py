@@ -12,7 +12,7 @@ from pathlib import Path
 from frozenlab import places
 from frozenlab.files import write_text
 from frozenlab.jobs.folders import check_id, fresh_name
-from frozenlab.loop.listing import RECORDED, Listed, listed, parent_of
+from frozenlab.loop.listing import RECORDED, Listed, listed
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
@@ -70,8 +70,7 @@ class SessionStore:
 
     def forked(self) -> dict[str, str]:
         """Forks, oldest first: id -> id of the parent session."""
-        parents = {session.folder.name: parent_of(session.folder) for session in reversed(self.listed())}
-        return {name: parent for name, parent in parents.items() if parent is not None}
+        return {session.folder.name: session.parent for session in reversed(self.listed()) if session.parent is not None}
 
     def open(self, session_id: str) -> Session:
         """Open a session by its id. Raises SessionError if there is none."""

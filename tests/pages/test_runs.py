@@ -63,6 +63,17 @@ def test_the_table_finds_runs_by_every_word_said_about_them(three: list[Session]
     assert table(app) == ["By nobody"]
 
 
+def test_many_runs_come_page_by_page_in_an_order_of_all(three: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.loop.page.runs.table.ROWS", 2)
+    app = open_page("runs", order="by name")
+    names = table(app)
+    assert "1 to 2 of 3" in words(app)
+    app.get("pagination")[0].select(2).run()
+    assert not app.exception
+    assert names + table(app) == ["By nobody", "By the policy", "Elsewhere"]
+    assert "3 to 3 of 3" in words(app)
+
+
 def test_archived_runs_are_left_out_until_they_are_asked_for(three: list[Session]) -> None:
     label(three[1], Labels(archived=True))
     assert set(table(open_page("runs"))) == {"By the policy", "Elsewhere"}

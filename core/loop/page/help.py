@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
+from frozenlab.loop.store import OFFERED
 from frozenlab.tasks import families
 from frozenlab.tasks.mixed.family import MIXED
 from frozenlab.tasks.view.views import view_of
@@ -44,7 +45,7 @@ def the_loop() -> None:
     for column, (place, (name, what, target)) in zip(st.columns(len(LOOP)), enumerate(LOOP, start=1), strict=True):
         column.markdown(f"**{place}. {name}**  \n{what}")
         column.page_link(nav.path(target), label=nav.PAGES[target][0])
-    known = (session for session in sessions.store().sessions() if complete_stage(session) is not None)
+    known = (session for session in sessions.store().sessions(OFFERED) if complete_stage(session) is not None)
     example = next(known, None)
     if example is not None:
         st.caption(f"One turn of it, with the numbers of the session {markup.plain(example.title)}:")

@@ -19,6 +19,8 @@ from frozenlab.ui import theme
 from frozenlab.ui.components.timeline import stage_name
 from frozenlab.ui.once import once
 
+NEWEST = 200
+"""Sessions whose predictions are read on request, besides the recorded ones."""
 HELP = (
     "Predicted change: the valid rate that the engineer expects of a cell after the next stage, less the one on the validation boards "
     'that it read. Skill: 1 for predictions that come true, 0 for those that are as good as "nothing changes", below 0 for worse ones. '
@@ -44,8 +46,11 @@ def show_ledger(session: Session, store: SessionStore) -> None:
     with left:
         st.dataframe(ledger_table(own), hide_index=True, width="stretch", key="ledger", alt="Every tested prediction")
     with right:
-        everybody = st.toggle("With all other sessions of this machine", key="ledger-all", help="Reads the predictions of all of them.")
-        shown = everybodys_ledger(tuple((str(known.dir), progress(known)) for known in store.sessions())) if everybody else own
+        everybody = st.toggle(
+            "With all other sessions of this machine", key="ledger-all", help=f"Reads their predictions, of the newest {NEWEST} at most."
+        )
+        known = {one.dir: progress(one) for one in (session, *store.sessions(NEWEST))} if everybody else {}
+        shown = everybodys_ledger(tuple((str(folder), stages) for folder, stages in known.items())) if everybody else own
         named = shown.assign(engineer=shown["engineer"].map(who_is))
         theme.chart(changes_figure(changes(named)), "ledger-changes")
     if everybody:

@@ -11,9 +11,10 @@ import streamlit as st
 from frozenlab.errors import LabError
 from frozenlab.intervals import wilson
 from frozenlab.loop import shelf
+from frozenlab.loop.glance import Rated
 from frozenlab.loop.page.runs.one_run import one_run
 from frozenlab.loop.page.runs.trash import trash
-from frozenlab.loop.runs import Rated, Run, Wanted, runs
+from frozenlab.loop.runs import ORDERS, Run, Wanted, runs
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.training.methods import title_of
@@ -22,6 +23,8 @@ from frozenlab.ui import markup, sessions
 DONE = "runs_done"
 """Session-state entry: what the last button did, in words, and the ids of the deleted sessions that can be taken back."""
 MOST_COMPARED = 6
+ROWS = 200
+"""Rows that the browser gets at a time."""
 
 
 def interval(rate: Rated | None) -> str:
@@ -65,7 +68,8 @@ def all_runs(store: SessionStore) -> None:
     if not shown:
         st.info("No run fits these filters.")
     else:
-        ticked = table(shown, columns)
+        part = shown if len(shown) <= ROWS else one_page(shown, wanted)
+        ticked = table(part, columns)
         count = f"{len(shown):,}" if len(shown) == len(every) else f"{len(shown):,} of {len(every):,}"
         st.caption(f"{count} runs" + (f", {len(ticked)} ticked." if ticked else ". Tick them at their left edge."))
         actions([store.open(run.id) for run in ticked], store)
@@ -89,6 +93,19 @@ def filters(every: Sequence[Run]) -> tuple[Wanted, list[str]]:
         archived = st.toggle("Archived runs too", key="archived", bind="query-params")
         columns = st.multiselect("Columns", list(COLUMNS), default=list(USUAL), key="columns", bind="query-params")
     return Wanted(words, tuple(statuses), tuple(families), tuple(engineers), tuple(chosen), archived), columns
+
+
+def one_page(shown: Sequence[Run], wanted: Wanted) -> list[Run]:
+    """The ROWS of the page that the reader is on. Their order is that of all runs; a click on a head sorts those of the page."""
+    order, pages, where = st.columns([1, 2.2, 1], vertical_alignment="bottom")
+    by = order.selectbox("Order", list(ORDERS), key="order", bind="query-params")
+    with pages.container(horizontal_alignment="center"):
+        many = -(-len(shown) // ROWS)
+        number = st.pagination(many, key=f"page-{hash((wanted, by, many))}")  # after another search, the first page
+    first = ROWS * (number - 1)
+    part = ORDERS[by](shown)[first : first + ROWS]
+    where.caption(f"{first + 1:,} to {first + len(part):,} of {len(shown):,}", text_alignment="right")
+    return part
 
 
 def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:

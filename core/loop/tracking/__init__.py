@@ -1,0 +1,1 @@
+"""Sessions in the trackers that people already use."""

@@ -1,0 +1,170 @@
+"""Trackers are a person's choice, hear everything, and never end a session. The fakes have the signatures of the real clients."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from threading import Event
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from frozenlab.loop.events import event_words
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.session import Session
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.tracking import tracking
+from tests.builders import build_session, small_spec
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    return build_session(tmp_path, small_spec(stages=2, sizes=(3, 4), boards_per_size=5), "built")
+
+
+def module(monkeypatch: pytest.MonkeyPatch, name: str, **members: Any) -> None:
+    made = ModuleType(name)
+    vars(made).update(members)
+    monkeypatch.setitem(sys.modules, name, made)
+
+
+Heard = list[tuple[Any, ...]]
+
+
+def fake_run(heard: Heard) -> SimpleNamespace:
+    """A run of Trackio or W&B."""
+
+    def log(data: dict[str, Any], step: int | None = None) -> None:
+        heard.append(("log", data, step))
+
+    return SimpleNamespace(log=log, finish=lambda exit_code=0: heard.append(("finish", exit_code)))
+
+
+@pytest.fixture
+def trackio(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    heard: Heard = []
+
+    def init(project: str, name: str, config: dict[str, Any], resume: str, embed: bool, space_id: str | None) -> SimpleNamespace:
+        heard.append(("init", project, name, config["stages"], resume, space_id))
+        return fake_run(heard)
+
+    module(monkeypatch, "trackio", init=init, Table=lambda dataframe: ("table", dataframe))
+    monkeypatch.setenv(tracking.VARIABLE, "trackio")
+    return heard
+
+
+@pytest.fixture
+def wandb(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    heard: Heard = []
+
+    def init(project: str, id: str, name: str, config: dict[str, Any], resume: str, dir: str, mode: str) -> SimpleNamespace:
+        heard.append(("init", project, name, config["stages"], resume, mode))
+        return fake_run(heard)
+
+    module(monkeypatch, "wandb", init=init, Table=lambda dataframe: ("table", dataframe))
+    monkeypatch.delenv("WANDB_MODE", raising=False)
+    monkeypatch.setenv(tracking.VARIABLE, "wandb")
+    return heard
+
+
+@pytest.fixture
+def mlflow(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    heard: Heard = []
+
+    def note(what: str) -> Any:
+        return lambda *given, **named: heard.append((what, *given, named))
+
+    def log_table(data: pd.DataFrame, artifact_file: str) -> None:
+        heard.append(("log", {artifact_file: ("table", data)}, None))
+
+    def log_metrics(metrics: dict[str, float], step: int) -> None:
+        heard.append(("log", metrics, step))
+
+    def start_run(run_name: str | None = None, tags: dict[str, str] | None = None, run_id: str | None = None) -> None:
+        heard.append(("init", "frozenlab", run_name, 2, "allow", run_id))
+
+    module(
+        monkeypatch, "mlflow", set_tracking_uri=note("uri"), get_experiment_by_name=lambda name: None, create_experiment=note("experiment"),
+        set_experiment=note("experiment"), search_runs=lambda filter_string, output_format: [], start_run=start_run, log_dict=note("dict"),
+        log_params=note("params"), log_metrics=log_metrics, log_table=log_table, end_run=lambda status: heard.append(("finish", 0)),
+    )  # fmt: skip
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv(tracking.VARIABLE, "mlflow")
+    return heard
+
+
+def run_again(session: Session, status: str = "done") -> list[str]:
+    """Records what is in the folder once more, as a worker would; returns what people read of it."""
+    said: list[str] = []
+    recorder = Recorder(session, on_event=lambda event: said.append(event_words(event)))
+    recorder.begin()
+    for stage in range(session.spec.stages):
+        recorder.phase("training", stage)
+        for figures in session.figures(stage):
+            recorder.step(stage, figures, [], saving=False)
+        table, record = session.validation(stage), session.proposal(stage)
+        assert table is not None and record is not None
+        recorder.validated(stage, table)
+        recorder.proposed(record)
+    recorder.end(status)  # type: ignore[arg-type]
+    return said
+
+
+@pytest.mark.parametrize("name", ["trackio", "wandb", "mlflow"])
+def test_a_tracker_hears_config_steps_rates_and_proposals(session: Session, name: str, request: pytest.FixtureRequest) -> None:
+    heard: Heard = request.getfixturevalue(name)
+    assert not [line for line in run_again(session) if "Not tracked" in line]
+    begun = next(one for one in heard if one[0] == "init")
+    assert begun[1:5] == ("frozenlab", "built", 2, "allow")
+    assert begun[5] == {"trackio": None, "wandb": "offline", "mlflow": None}[name], "nothing goes out unasked"
+    logged = [one for one in heard if one[0] == "log"]
+    steps = [step for _, data, step in logged if "train/reward" in data]
+    assert steps == list(range(1, 17))
+    tables = {key.removesuffix(".json"): value[1] for _, data, _ in logged for key, value in data.items() if isinstance(value, tuple)}
+    assert list(tables["validation_by_cell"]["n"]) == [5, 5]
+    assert {"knob", "before", "after", "engineer"} <= set(tables["proposals"].columns)
+    assert heard[-1] == ("finish", 0)
+
+
+def test_without_a_choice_nothing_is_tracked(session: Session, trackio: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(tracking.VARIABLE)
+    run_again(session)
+    assert not trackio
+
+
+@pytest.mark.parametrize("how", ["at once", "in the middle", "by leaving", "not installed", "unknown"])
+def test_a_tracker_that_fails_is_named_once_and_the_session_goes_on(
+    session: Session, trackio: Heard, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: object, **named: object) -> None:
+        raise SystemExit(3) if how == "by leaving" else OSError("no route to host")
+
+    fake = sys.modules["trackio"]
+    match how:
+        case "at once" | "by leaving":
+            monkeypatch.setattr(fake, "init", fail)
+        case "in the middle":
+            monkeypatch.setattr(fake, "Table", fail)
+        case "not installed":
+            monkeypatch.setitem(sys.modules, "trackio", None)
+        case "unknown":
+            monkeypatch.setenv(tracking.VARIABLE, "neptune")
+    said = run_again(session)
+    assert len([line for line in said if line.startswith("Not tracked: ")]) == 1
+    assert session.state().status == "done"
+
+
+def test_a_tracker_that_hangs_is_left_behind(session: Session, trackio: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tracking, "PATIENCE", 0.1)
+    never = Event()
+    monkeypatch.setattr(sys.modules["trackio"], "init", lambda **named: never.wait(20))
+    run_again(session)
+    never.set()
+    assert session.state().status == "done"
+
+
+def test_a_spec_cannot_ask_for_tracking() -> None:
+    assert not [name for name in SessionSpec.model_fields if "track" in name]
