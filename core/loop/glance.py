@@ -61,7 +61,7 @@ class Glance(NamedTuple):
 def glance(folder: Path, seen: Sequence[Signature], before: Glance | None = None, seen_before: Sequence[Signature] = ()) -> Glance:
     """A session as its FILES, whose signatures were ``seen``, describe it. Files that are as ``before`` are not opened."""
     readers: tuple[Callable[[Path], Any], ...] = (read_about, read_last_state, read_labels)
-    parts = []
+    parts: list[Any] = []
     for number, (name, read) in enumerate(zip(FILES, readers, strict=True)):
         if before is not None and seen[number] == seen_before[number]:
             parts.append(before[number])

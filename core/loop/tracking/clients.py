@@ -54,11 +54,12 @@ class MLflow:
         import mlflow
 
         self.client = mlflow
+        artifacts = None
         if "MLFLOW_TRACKING_URI" not in os.environ:
             place.mkdir(parents=True, exist_ok=True)
+            artifacts = (place / "artifacts").as_uri()
             mlflow.set_tracking_uri(f"sqlite:///{place / 'mlflow.db'}")
         if mlflow.get_experiment_by_name(PROJECT) is None:
-            artifacts = None if "MLFLOW_TRACKING_URI" in os.environ else (place / "artifacts").as_uri()
             mlflow.create_experiment(PROJECT, artifact_location=artifacts)
         mlflow.set_experiment(PROJECT)
         known = mlflow.search_runs(filter_string=f"tags.session = '{session_id}'", output_format="list")

@@ -61,7 +61,9 @@ class Tracking:
                 tell(tracker)
         except ImportError as error:
             self._failed(f"{self._name} is not installed here: {one_line(error)}")
-        except BaseException as error:  # what a tracker raises is its own business, SystemExit included
+        except SystemExit:
+            self._failed(f"{self._name} gave up, and the session goes on without it")
+        except Exception as error:  # a tracker can raise anything
             self._failed(f"{self._name} failed, and the session goes on without it: {one_line(error)}")
 
     def step(self, stage: int, figures: Mapping[str, float]) -> None:
