@@ -10,6 +10,15 @@ from frozenlab.bundles.manifest import JobEntry, Need
 from frozenlab.loop.listing import RECORDED
 
 
+def in_words(size: int) -> str:
+    """Bytes as people say them.
+
+    >>> in_words(3_400), in_words(2_500_000)
+    ('3 kB', '2.5 MB')
+    """
+    return f"{size / 1e3:.0f} kB" if size < 1e6 else f"{size / 1e6:,.1f} MB"
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Something of a bundle that is not imported."""
@@ -56,7 +65,7 @@ class JobReport:
     def facts(self) -> str:
         """Title, size and what to know before it is imported, in one line."""
         parts = [
-            f"{self.entry.size / 1e6:.1f} MB in {len(self.entry.files)} files",
+            f"{in_words(self.entry.size)} in {len(self.entry.files)} files",
             "with weights" if self.entry.weights else "without weights",
         ]
         if self.here:

@@ -11,6 +11,7 @@ import streamlit as st
 
 from frozenlab.errors import LabError
 from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.imported import why_not_own
 from frozenlab.loop import launch
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session, SessionError
@@ -78,7 +79,7 @@ def _older(session_id: str) -> Session | None:
 
 def describe(session: Session) -> str:
     """``Quick session · GRPO · running · 20260712-101500-quick``."""
-    kind = "recorded" if session.read_only else session.state().status
+    kind = "imported" if why_not_own(session.dir) else "recorded" if session.read_only else session.state().status
     method = title_of(session.spec.training.method)
     return f"{session.title} · {method} · {kind}" + (f" · {session.id}" if session.title != session.id else "")
 
@@ -91,7 +92,9 @@ def set_up(spec: SessionSpec) -> str:
 
 
 def status_badge(session: Session, state: State) -> None:
-    if session.read_only:
+    if why_not_own(session.dir):
+        st.badge("imported", color="violet", help="Comes from somebody else; opens read-only.")
+    elif session.read_only:
         st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
     else:
         st.badge(status_words(session, state), color=STATUS_COLORS[state.status])  # type: ignore[arg-type]

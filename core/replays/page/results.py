@@ -12,6 +12,9 @@ import pandas as pd
 import streamlit as st
 from streamlit.elements.lib.column_types import ColumnConfig
 
+from frozenlab.bundles.found import Found
+from frozenlab.bundles.page.exporting import export_button
+from frozenlab.bundles.page.imported import imported_note
 from frozenlab.intervals import wilson
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.loop.session import Session, SessionError
@@ -83,6 +86,7 @@ def show_replay(name: str, replay: Replay) -> None:
     if replay.state().live:
         watch(replay, len(known.answers) if known else 0)
     elif not name.startswith(RECORDED):
+        imported_note("replay", replay.dir)
         go_on(replay, len(known.answers) if known else 0)
     if known is None:
         if session is not None:
@@ -185,3 +189,5 @@ def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.Da
             )
         if not name.startswith(RECORDED) and not replay.state().live:
             st.button("Remove this replay", key="replay-remove", icon=":material/delete:", on_click=remove, args=(replay,))
+        if not name.startswith(RECORDED):
+            export_button([Found("replay", replay.dir)], key="replay-export")

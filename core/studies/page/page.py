@@ -8,6 +8,9 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab.bundles.found import Found
+from frozenlab.bundles.page.exporting import export_button
+from frozenlab.bundles.page.imported import imported_note
 from frozenlab.diagnosis.page.section import diagnosis_section
 from frozenlab.places import ASSETS
 from frozenlab.studies.grid import Measure
@@ -40,12 +43,15 @@ def page() -> None:
     if shown.study is not None and shown.study.state().live:
         watch(shown.study, sum(1 for _ in shown.study.finished()))
     elif shown.study is not None:
+        imported_note("study", shown.study.dir)
         go_on(shown.study)
     report = shown.report()
     if report is None:
         st.info("Nothing can be compared yet: a comparison needs a seed with all its arms finished.")
     else:
         show_report(report)
+    if shown.study is not None:
+        export_button([Found("study", shown.study.dir)], key="study-export")
 
 
 def findings() -> None:

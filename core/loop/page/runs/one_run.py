@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
+from frozenlab.bundles.page.imported import imported_note
 from frozenlab.errors import LabError, one_line
 from frozenlab.loop import shelf
 from frozenlab.loop.labels import Labels
@@ -21,6 +22,7 @@ def one_run(session: Session) -> None:
         with st.container(horizontal=True):
             st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})
             st.page_link(nav.path("story"), label="Story", query_params={"session": session.id})
+        imported_note("session", session.dir)
         origin_lines(session)
     with form:
         if session.why_read_only:

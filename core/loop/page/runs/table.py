@@ -8,6 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from frozenlab.bundles.found import Found
+from frozenlab.bundles.page.exporting import export_button
+from frozenlab.bundles.page.importing import import_button, what_came
 from frozenlab.errors import LabError
 from frozenlab.intervals import wilson
 from frozenlab.loop import shelf
@@ -60,8 +63,9 @@ def all_runs(store: SessionStore) -> None:
     every = runs(store.listed())
     if not every:
         sessions.nothing_yet("No run is here yet. The quick session takes under three minutes on two cores.")
-        trash(store)
+        import_and_trash(store)
         return
+    what_came()
     wanted, columns = filters(every)
     shown = [run for run in every if wanted.keeps(run)]
     what_was_done(store)
@@ -73,7 +77,13 @@ def all_runs(store: SessionStore) -> None:
         count = f"{len(shown):,}" if len(shown) == len(every) else f"{len(shown):,} of {len(every):,}"
         st.caption(f"{count} runs" + (f", {len(ticked)} ticked." if ticked else ". Tick them at their left edge."))
         actions([store.open(run.id) for run in ticked], store)
-    trash(store)
+    import_and_trash(store)
+
+
+def import_and_trash(store: SessionStore) -> None:
+    with st.container(horizontal=True):
+        import_button(store)
+        trash(store)
 
 
 def filters(every: Sequence[Run]) -> tuple[Wanted, list[str]]:
@@ -151,6 +161,7 @@ def actions(ticked: Sequence[Session], store: SessionStore) -> None:
             set_archived(ticked, not every_archived)
         if st.button("Delete", key="delete", icon=":material/delete:", help="Moves them to the trash; Undo brings them back."):
             delete(ticked, store)
+        export_button([Found("session", session.dir) for session in ticked], key="export")
     if len(ticked) == 1:
         one_run(ticked[0])
 

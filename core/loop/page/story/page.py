@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.bundles.found import Found
+from frozenlab.bundles.page.exporting import export_button
+from frozenlab.bundles.page.imported import imported_note
 from frozenlab.loop.page import evidence
 from frozenlab.loop.page.ledger import own_predictions, show_ledger
 from frozenlab.loop.page.origin import origin_details
@@ -47,6 +50,7 @@ def page() -> None:
 def show_session(session: Session) -> None:
     state = session.state()
     st.caption(f"{markup.plain(sessions.set_up(session.spec))} · seed {session.spec.seed} · results on {session.results_from}")
+    imported_note("session", session.dir)
     opening = first_judged(session, state)
     thread = marks(session, state)
     chosen = timeline(thread, key="story-thread", default=None if opening is None else opening + 1)
@@ -105,6 +109,7 @@ def show_part(part: str, moment: Moment, waits: bool) -> None:
         show_map(moment)
         show_branches(session)
         origin_details(session)
+        export_button([Found("session", session.dir)], key="story-export")
 
 
 def neighbours(thread: list[Mark], chosen: Mark) -> tuple[Mark | None, Mark | None]:

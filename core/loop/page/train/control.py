@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.bundles.page.imported import imported_note
 from frozenlab.jobs import launcher
 from frozenlab.loop import launch
 from frozenlab.loop.session import Session
@@ -26,6 +27,7 @@ def controls(session: Session, state: State) -> bool:
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), disabled=not may)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
     refusals.show_reason("train_error")
+    imported_note("session", session.dir)
     return live
 
 

@@ -35,7 +35,9 @@ def pick_config(found: list[Session], begun: SessionSpec, student: Student | Non
         elif source == FROM_DESIGN:
             config = family.config_of((designed or "").encode(), "design.json")
         elif source == FROM_FILE:
-            upload = st.file_uploader("Config file", type=["json", "toml"], key="form_file", help="As Design saves it: JSON or TOML.")
+            upload = st.file_uploader(
+                "Config file", type=["json", "toml"], key="form_file", help="As Design saves it: JSON or TOML.", max_upload_size=1
+            )
             config = family.config_of(upload.getvalue(), upload.name) if upload else None
         elif source in ready_made:
             config = ready_made[source]

@@ -150,7 +150,7 @@ def paste_controls() -> None:
     )
     st.button("Use this board", on_click=lambda: bring({"the text": state.play_text.encode()}), width="stretch")
     st.file_uploader(
-        "Or files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files,
+        "Or files", choices.UPLOADS, accept_multiple_files=True, key="play_files", on_change=bring_files, max_upload_size=2,
         help="Of FrozenLab, " + ", ".join(choices.EXPORTS.values()) + ". Bring a map or scenario that a file only names with it.",
     )  # fmt: skip
     if state.play_files:
