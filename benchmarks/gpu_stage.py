@@ -29,12 +29,12 @@ from trl import GRPOTrainer
 
 from frozenlab import seeds
 from frozenlab.engineer.engineers.fixed import FixedEngineer
+from frozenlab.jobs.gpus import gpus
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
 from frozenlab.lake.suites import SuiteSpec
 from frozenlab.lake.words.answers import prompt
 from frozenlab.loop.footprint import GIB, checkpoints, footprint
-from frozenlab.loop.gpus import gpus
 from frozenlab.loop.model_shape import QWEN3, Shape
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.language.policy import HFPolicy

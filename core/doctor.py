@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 
 from frozenlab import places
+from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.loop.footprint import GIB, footprint, shortfalls
-from frozenlab.loop.gpus import Gpu, gpus
 from frozenlab.loop.model_shape import shape_of
 from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.spec import SessionSpec

@@ -23,3 +23,8 @@ def workplace() -> Path:
 def sessions_folder() -> Path:
     """The folder of the user's sessions, studies, students and results: ``FROZENLAB_SESSIONS``, else ``sessions`` in the workplace."""
     return Path(os.environ.get("FROZENLAB_SESSIONS") or workplace() / "sessions").resolve()
+
+
+def config_folder() -> Path:
+    """The folder of what a person has settled on this machine: ``frozenlab`` in ``XDG_CONFIG_HOME``, else in ``~/.config``."""
+    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "frozenlab"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -44,3 +45,15 @@ def tiny_adder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tasks = SUMS.suite(SumSuite(boards_per_cell=60, seed=1), SumConfig())
     folder = tmp_path_factory.mktemp("tiny") / "adder"
     return build_of(folder, [SUMS.plain.prompt(task) for task in tasks], lambda i, rng: str(tasks[i].a + tasks[i].b + rng.integers(-1, 2)))
+
+
+@pytest.fixture(autouse=True)
+def no_queue_is_left() -> Iterator[None]:
+    """Ends the dispatchers that a test has started, and their workers."""
+    from frozenlab.jobs.queue import watch
+
+    yield
+    for root in list(watch.started_here()):
+        from tests.running import end_queue
+
+        end_queue(root)

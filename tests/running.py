@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from frozenlab.jobs.job import STOP_FILE, Job
-from frozenlab.jobs.state import worker_alive
+from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.queue.watch import dispatcher_of
+from frozenlab.jobs.state import process_alive, worker_alive
 from frozenlab.jobs.worker import run_job
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.session import Session
@@ -33,8 +37,21 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> 
         time.sleep(0.05)
 
 
-def end_workers(jobs: Iterable[Job]) -> None:
+def end_queue(root: Path) -> None:
+    """Kill the dispatcher of a sessions folder and the workers that it watches, so that a test leaves none behind."""
+    if (dispatcher := dispatcher_of(root)) is not None:
+        with suppress(ProcessLookupError):
+            os.kill(dispatcher, signal.SIGKILL)
+    for entry in Book(root).entries() if root.is_dir() else []:
+        if entry.running and not entry.in_terminal and process_alive(entry.pid, entry.create_time):
+            with suppress(ProcessLookupError):
+                os.killpg(entry.pid, signal.SIGKILL)
+
+
+def end_workers(jobs: Sequence[Job]) -> None:
     """Kill the workers of these jobs that are still alive, so that a failed test leaves none behind."""
+    for root in {job.root for job in jobs}:
+        end_queue(root)
     for job in jobs:
         state = job.state()
         if worker_alive(state) and state.pid and state.pid != os.getpid():

@@ -12,7 +12,8 @@ from pathlib import Path
 from frozenlab.benchmark.results import SHIPPED, results_folder
 from frozenlab.benchmark.task import EvaluationError, Task
 from frozenlab.jobs.folders import JOB_ID, fresh_name, make_folder, readable
-from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.launcher import launching, submit
+from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
 from frozenlab.jobs.task import TaskJob
 from frozenlab.loop.store import SessionStore
 
@@ -32,6 +33,14 @@ class Evaluation(TaskJob[Task]):
         return self.task.online
 
     @property
+    def needs(self) -> Needs:
+        return language_model() if self.task.language else LAB_MODEL
+
+    @property
+    def work(self) -> Work:
+        return Work(f"{self.task.policy} on {Path(self.task.suite).name}")
+
+    @property
     def slow(self) -> bool:
         return self.task.language is not None
 
@@ -42,10 +51,10 @@ def create(task: Task, store: SessionStore) -> Evaluation:
 
 
 def start(task: Task, store: SessionStore) -> Evaluation:
-    """Starts to measure a checkpoint, as ``frozenlab evaluate`` does in the foreground. Raises LaunchError while another job runs."""
+    """Starts to measure a checkpoint, as ``frozenlab evaluate`` does in the foreground. Raises LaunchError if the disk is full."""
     with launching(store.root):
         evaluation = create(task, store)
-        spawn(evaluation)
+        submit(evaluation)
     return evaluation
 
 

@@ -16,7 +16,8 @@ import traceback
 from collections.abc import Sequence
 from typing import NoReturn
 
-from frozenlab.cli import app, bundle, diagnose, fork, headroom, housekeeping, model, present, replay, session, students, study
+from frozenlab import places
+from frozenlab.cli import app, bundle, diagnose, fork, headroom, housekeeping, model, present, queue, replay, session, students, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, allow_hosts
 from frozenlab.errors import LabError, one_line
 from frozenlab.tasks.lake.cli import boards, convert
@@ -24,6 +25,7 @@ from frozenlab.tasks.lake.cli import boards, convert
 COMMANDS = (
     *app.COMMANDS,
     *session.COMMANDS,
+    *queue.COMMANDS,
     *fork.COMMANDS,
     *bundle.COMMANDS,
     *housekeeping.COMMANDS,
@@ -51,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(sys.argv[1:] if arguments is None else arguments)
     try:
         allow_hosts(getattr(options, "allow_host", []))
+        wake_queue()
         return options.run(options) or 0
     except (LabError, OSError) as error:
         print(f"frozenlab: {one_line(error)}", file=sys.stderr)
@@ -59,6 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         print("frozenlab: this is a fault of FrozenLab, not of what you gave it. Please report the lines above.", file=sys.stderr)
         return OUR_FAULT
+
+
+def wake_queue() -> None:
+    """Whoever uses the lab after a reboot lets the queue of this machine go on."""
+    root = places.sessions_folder()
+    if next(root.glob(".queue-*.sqlite"), None) is not None:
+        from frozenlab.jobs.queue.watch import wake_if_needed
+
+        wake_if_needed(root)
 
 
 def parse(arguments: Sequence[str]) -> argparse.Namespace:

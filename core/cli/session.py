@@ -148,13 +148,16 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
     from frozenlab import places
     from frozenlab.jobs.environment import worker_environment
     from frozenlab.jobs.job import STOP_FILE
+    from frozenlab.jobs.launcher import release
     from frozenlab.jobs.worker import run_job, sole_worker
     from frozenlab.loop.recorder import Recorder
     from frozenlab.loop.worker import work
 
     os.environ.update(worker_environment(session.spec.online) | ({"FROZENLAB_TRACK": track} if track else {}))
+    root = places.sessions_folder()
     if session.spec.processes > 1:
         status = subprocess.call(session.command(), cwd=places.workplace())
+        release(session, root)
         print_status(session, as_json)
         return status
     with sole_worker(session):
@@ -164,6 +167,7 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
         if not as_json:
             print(f"session {session.id} in {session.dir}", flush=True)
         status = run_job(recorder, work)
+    release(session, root)
     print_status(session, as_json)
     return status
 

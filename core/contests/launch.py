@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from frozenlab.contests.store import Contest, create_contest
 from frozenlab.contests.task import ContestTask
-from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.launcher import launching, submit
+from frozenlab.jobs.needs import Level
 from frozenlab.loop.store import SessionStore
 
 
 def start(task: ContestTask, store: SessionStore) -> Contest:
-    """Create a contest and start its worker. Raises LaunchError while another job runs."""
+    """Create a contest and queue it. Raises LaunchError if the disk is full."""
     with launching(store.root):
         contest = create_contest(task, store)
-        spawn(contest)
+        submit(contest, Level.HIGH)  # people wait for it
     return contest
 
 
 def wake(contest: Contest, store: SessionStore) -> None:
-    """Start a worker if there is work and nobody does it. Raises LaunchError while another job runs."""
+    """Queue it if there is work and nobody does it. Raises LaunchError if the disk is full."""
     if contest.state().live or not contest.unfinished:
         return
     with launching(store.root):
-        spawn(contest)
+        submit(contest, Level.HIGH)  # people wait for it

@@ -18,6 +18,7 @@ from frozenlab.contests.task import ContestError, ContestTask, Entry
 from frozenlab.files import open_to_append, write_text
 from frozenlab.jobs.folders import find_folder, make_folder, read_task
 from frozenlab.jobs.imported import refuse_imported
+from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
 from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
@@ -47,6 +48,10 @@ class Contest(TaskJob[ContestTask]):
     @property
     def title(self) -> str:
         return self.task.title
+
+    @property
+    def needs(self) -> Needs:
+        return HAS_OTHERS_RUN
 
     @property
     def slow(self) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from frozenlab.contests.store import Contest, Numbered, side_id
@@ -14,8 +15,8 @@ from frozenlab.contests.task import ContestError
 from frozenlab.engineer.engineers.human import proposal_of
 from frozenlab.errors import Stopped
 from frozenlab.files import write_text
-from frozenlab.jobs.job import STOP_FILE, Job
-from frozenlab.jobs.launcher import spawn
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.launcher import LaunchError, held, stop, submit
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.worker import work_alone
 from frozenlab.loop.forks import sibling
@@ -45,8 +46,8 @@ def work(recorder: JobRecorder[Contest]) -> None:
         measure_base(contest, recorder)
     starts: dict[int, int] = {}
     while True:
-        live = [side for numbered in contest.entries if (side := contest.side(numbered.number)) and side.state().live]
-        turn = contest.waiting()
+        live = [side for numbered in contest.entries if (side := contest.side(numbered.number)) and held(side)]
+        turn = [numbered for numbered in contest.waiting() if side_id(numbered.number) not in {side.id for side in live}]
         if not live and not turn:
             return
         tell(recorder, contest, live)
@@ -56,7 +57,7 @@ def work(recorder: JobRecorder[Contest]) -> None:
             if starts[numbered.number] > TRIES:
                 give_up(side)
             else:
-                spawn(side)
+                submit(side, parent=contest)
         time.sleep(POLL)
 
 
@@ -70,8 +71,9 @@ def make_student(contest: Contest, recorder: JobRecorder[Contest]) -> None:
     if student is None and recipe is not None:
         student = create_student(recipe, contest.store, name.removeprefix(STUDENT))
     assert student is not None
-    spawn(student)
-    while student.state().live:
+    if not held(student):
+        submit(student, parent=contest)
+    while held(student):
         tell(recorder, contest, [student])
         time.sleep(POLL)
     if not student.ready:
@@ -109,6 +111,7 @@ def tell(recorder: JobRecorder[Contest], contest: Contest, at_work: Sequence[Job
 
 def stop_all(at_work: Sequence[Job]) -> None:
     for job in at_work:
-        (job.dir / STOP_FILE).touch()
-    while any(job.state().live for job in at_work):
+        with suppress(LaunchError):  # it has just ended
+            stop(job)
+    while any(held(job) for job in at_work):
         time.sleep(POLL)

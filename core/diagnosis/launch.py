@@ -5,22 +5,22 @@ from __future__ import annotations
 from frozenlab.diagnosis.store import Diagnosis, create_diagnosis
 from frozenlab.diagnosis.task import DiagnosisTask
 from frozenlab.engineer import hosts
-from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.launcher import launching, submit
 from frozenlab.loop.store import SessionStore
 
 
 def start(task: DiagnosisTask, store: SessionStore) -> Diagnosis:
-    """Create a diagnosis and start its worker. Raises LaunchError while another job runs, HostError if an engineer's server is not
+    """Create a diagnosis and queue it. Raises LaunchError if the disk is full, HostError if an engineer's server is not
     allowed on this machine."""
     hosts.check([engineer.server for engineer in task.engineers])
     with launching(store.root):
         diagnosis = create_diagnosis(task, store)
-        spawn(diagnosis)
+        submit(diagnosis)
     return diagnosis
 
 
 def resume(diagnosis: Diagnosis, store: SessionStore) -> None:
-    """Start a worker that asks for the missing answers. Raises what :func:`start` raises."""
+    """Queue it: a worker then asks for the missing answers. Raises what :func:`start` raises."""
     hosts.check([engineer.server for engineer in diagnosis.task.engineers])
     with launching(store.root):
-        spawn(diagnosis)
+        submit(diagnosis)

@@ -21,6 +21,7 @@ from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import one_line
 from frozenlab.files import write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder
+from frozenlab.jobs.needs import Work
 from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.store import SessionStore
 
@@ -53,6 +54,11 @@ class Diagnosis(TaskJob[DiagnosisTask]):
     @property
     def title(self) -> str:
         return self.task.title
+
+    @property
+    def work(self) -> Work:
+        task = self.task
+        return Work("+".join(engineer.kind for engineer in task.engineers), float(len(task.students) * len(task.shown) * task.samples))
 
     @property
     def slow(self) -> bool:

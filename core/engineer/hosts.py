@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from frozenlab import places
 from frozenlab.engineer.server import Server
 from frozenlab.errors import LabError
 from frozenlab.files import write_text
@@ -102,4 +103,4 @@ def allow(host: str) -> None:
 
 def remembered() -> Path:
     """The file of the hosts, one a line: ``~/.config/frozenlab/api-hosts``."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "frozenlab" / "api-hosts"
+    return places.config_folder() / "api-hosts"

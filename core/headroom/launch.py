@@ -5,21 +5,21 @@ from __future__ import annotations
 from frozenlab.headroom.spec import HeadroomSpec
 from frozenlab.headroom.store import Headroom, create_headroom
 from frozenlab.headroom.students import check_students
-from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.launcher import launching, submit
 from frozenlab.loop.store import SessionStore
 
 
 def start(spec: HeadroomSpec, store: SessionStore) -> Headroom:
-    """Create a measurement and start its worker. Raises LaunchError while another job runs, HeadroomError if a student is missing."""
+    """Create a measurement and queue it. Raises LaunchError if the disk is full, HeadroomError if a student is missing."""
     check_students(spec)
     with launching(store.root):
         measurement = create_headroom(spec, store)
-        spawn(measurement)
+        submit(measurement)
     return measurement
 
 
 def resume(measurement: Headroom, store: SessionStore) -> None:
-    """Start a worker that measures what is missing. Raises what :func:`start` raises."""
+    """Queue it: a worker then measures what is missing. Raises what :func:`start` raises."""
     check_students(measurement.task)
     with launching(store.root):
-        spawn(measurement)
+        submit(measurement)

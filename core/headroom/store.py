@@ -12,6 +12,7 @@ What is there is not measured again, so a measurement can be stopped or killed a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from frozenlab.errors import one_line
 from frozenlab.files import replacing, write_parquet
 from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.needs import WORKER, Needs, Work
 from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.store import SessionStore
 
@@ -57,6 +59,16 @@ class Headroom(TaskJob[HeadroomSpec]):
     @property
     def title(self) -> str:
         return self.task.title
+
+    @property
+    def needs(self) -> Needs:
+        """It measures as many parts at a time as there are cores."""
+        cores = os.cpu_count() or 1
+        return Needs(cores, memory=cores * WORKER)
+
+    @property
+    def work(self) -> Work:
+        return Work(amount=float(self.task.units))
 
     @property
     def slow(self) -> bool:

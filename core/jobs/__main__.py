@@ -11,8 +11,9 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+from frozenlab.jobs.environment import KEEPER, NICENESS
 from frozenlab.jobs.job import KINDS
-from frozenlab.jobs.worker import KEEPER, end_with
+from frozenlab.jobs.worker import end_with
 
 if KEEPER in os.environ:
     end_with(int(os.environ[KEEPER]))
@@ -20,5 +21,5 @@ for nuisance in (signal.SIGINT, signal.SIGHUP):
     signal.signal(nuisance, signal.SIG_IGN)
 name, folder = sys.argv[1:]
 if name != "study":
-    os.nice(5)  # so that pages stay responsive
+    os.nice(int(os.environ.pop(NICENESS, "5")))  # so that pages stay responsive
 sys.exit(import_module(next(kind.worker for kind in KINDS if kind.name == name)).main(Path(folder).resolve()))

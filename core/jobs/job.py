@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Protocol
 
+from frozenlab.jobs.needs import LAB_MODEL, Needs, Work
+from frozenlab.jobs.process import worker_command
 from frozenlab.jobs.state import SLOW_STALLED_AFTER, STALLED_AFTER, WorkerState, read_state
 
 STOP_FILE = "stop"
@@ -38,13 +39,32 @@ class Job(Protocol):
         """Whether its worker may use the Hugging Face hub."""
         return False
 
+    @property
+    def root(self) -> Path:
+        """The sessions folder in which it lies, by itself, among others of its kind, or within the job that has it run."""
+        kind = next(kind for kind in KINDS if kind.name == self.kind)
+        for within in kind.within:
+            if self.dir.parent.match(within):
+                return self.dir.parents[within.count("/") + 1]
+        return self.dir.parents[1] if kind.place else self.dir.parent
+
+    @property
+    def needs(self) -> Needs:
+        """What it takes of a machine while it runs."""
+        return LAB_MODEL
+
+    @property
+    def work(self) -> Work:
+        """How much it has to do."""
+        return Work()
+
     def state(self) -> WorkerState:
         """Its current state."""
         return read_state(self.dir)
 
     def command(self) -> list[str]:
         """The command that starts its worker."""
-        return [sys.executable, "-m", "frozenlab.jobs", self.kind, str(self.dir)]
+        return worker_command(self.kind, self.dir)
 
 
 class Kind(NamedTuple):
@@ -57,15 +77,22 @@ class Kind(NamedTuple):
     """The file that describes the job; a folder without it is not a job."""
     worker: str
     """The module with the worker's ``main(folder)``. Only worker processes import it, because most import torch."""
+    opens: str
+    """The class that opens a folder as a :class:`Job`; the dispatcher of the queue imports it when it takes up jobs from their folders."""
+    within: tuple[str, ...] = ()
+    """Patterns of more places: folders of other jobs that have these run."""
 
 
 KINDS = (
-    Kind("session", "", "session.json", "frozenlab.loop.worker"),
-    Kind("evaluation", "results", "task.json", "frozenlab.benchmark.worker"),
-    Kind("study", "studies", "study.json", "frozenlab.studies.worker"),
-    Kind("replay", "replays", "task.json", "frozenlab.replays.worker"),
-    Kind("diagnosis", "diagnoses", "task.json", "frozenlab.diagnosis.worker"),
-    Kind("student", "students", "recipe.json", "frozenlab.students.worker"),
-    Kind("contest", "contests", "task.json", "frozenlab.contests.worker"),
-    Kind("headroom", "headroom", "task.json", "frozenlab.headroom.worker"),
-)
+    Kind(
+        "session", "", "session.json", "frozenlab.loop.worker", "frozenlab.loop.session.Session",
+        within=("studies/*/cells", "contests/*/sides"),
+    ),
+    Kind("evaluation", "results", "task.json", "frozenlab.benchmark.worker", "frozenlab.benchmark.evaluations.Evaluation"),
+    Kind("study", "studies", "study.json", "frozenlab.studies.worker", "frozenlab.studies.store.Study"),
+    Kind("replay", "replays", "task.json", "frozenlab.replays.worker", "frozenlab.replays.store.Replay"),
+    Kind("diagnosis", "diagnoses", "task.json", "frozenlab.diagnosis.worker", "frozenlab.diagnosis.store.Diagnosis"),
+    Kind("student", "students", "recipe.json", "frozenlab.students.worker", "frozenlab.students.store.Student"),
+    Kind("contest", "contests", "task.json", "frozenlab.contests.worker", "frozenlab.contests.store.Contest"),
+    Kind("headroom", "headroom", "task.json", "frozenlab.headroom.worker", "frozenlab.headroom.store.Headroom"),
+)  # fmt: skip

@@ -1,97 +1,145 @@
-"""Starting and stopping the workers of jobs, from a page or the command line. One heavy job runs at a time on a machine."""
+"""All that starts, stops and steers jobs, for pages and the command line: who may do these things may call this.
+
+A job is launched by entering it in the queue of its machine. Its dispatcher starts the worker when its turn comes and there is room.
+"""
 
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import signal
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
-from frozenlab import places
 from frozenlab.errors import LabError
 from frozenlab.files import open_to_append, write_text
 from frozenlab.jobs.disk import NOTHING, DiskFullError, check_room
 from frozenlab.jobs.environment import worker_environment
-from frozenlab.jobs.folders import JOB_ID, LinkError, refuse_links
+from frozenlab.jobs.folders import LinkError, refuse_links
 from frozenlab.jobs.imported import ImportedError, refuse_imported
-from frozenlab.jobs.job import KINDS, STOP_FILE, Job, Kind
-from frozenlab.jobs.state import WorkerState, read_state, says_live, worker_alive
+from frozenlab.jobs.job import KINDS, STOP_FILE, Job
+from frozenlab.jobs.needs import Level
+from frozenlab.jobs.process import start_worker
+from frozenlab.jobs.queue.book import Book, Ended, Entry, in_queue
+from frozenlab.jobs.queue.schedule import in_order
+from frozenlab.jobs.queue.taking_up import entry_for, open_job
+from frozenlab.jobs.queue.watch import wake
+from frozenlab.jobs.state import WorkerState, own_process, read_state, store_state, stored_state, worker_alive
 
 GRACE = 0.25
 """The part of its patience that a worker has to stop before it is killed: 30 s for a lab model."""
+ENDED = ("done", "failed", "waiting", "stopped")
+"""What a worker may leave behind as it ends."""
+PAUSED = "paused"
+"""The fact in the book that the whole queue is paused."""
 
 
 class LaunchError(LabError, RuntimeError):
-    """A job cannot be started, stopped or resumed now; the message says why."""
+    """A job cannot be started, stopped, resumed or moved now; the message says why."""
 
 
-class Busy(NamedTuple):
-    """A job that a worker has or is about to have."""
-
-    kind: Kind
-    dir: Path
-
-    @property
-    def title(self) -> str:
-        """Its title, or its id if the folder has no title."""
-        try:
-            title = json.loads((self.dir / self.kind.task).read_bytes()).get("title")
-        except (OSError, ValueError, AttributeError):
-            title = None
-        return title if isinstance(title, str) and title else self.dir.name
+# --- starting --------------------------------------------------------------------------------------------------------
 
 
 @contextmanager
 def launching(root: Path) -> Iterator[None]:
-    """Allow one launch at a time over all pages and shells. Raises LaunchError while a job of the sessions folder ``root`` runs."""
+    """Make a job and submit it within this block: one launch at a time over all pages and shells of the sessions folder ``root``. Raises
+    LaunchError if the disk is full."""
     root.mkdir(parents=True, exist_ok=True)
     try:
         check_room(root, NOTHING, "anything new")
     except DiskFullError as error:
         raise LaunchError(str(error)) from None
     with launch_lock(root):
-        busy = running(root)
-        if busy is not None:
-            raise LaunchError(f"{busy.title} ({busy.dir.name}) is running; stop it or wait until it is done")
         yield
 
 
 @contextmanager
 def launch_lock(root: Path) -> Iterator[None]:
-    """Nothing of the sessions folder ``root`` is started meanwhile."""
+    """Nothing of the sessions folder ``root`` is launched meanwhile."""
     with open_to_append(root / ".launch.lock") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
-def running(root: Path) -> Busy | None:
-    """The running job of the sessions folder ``root``, if there is one."""
-    for kind in KINDS:
-        for path in (root / kind.place).glob("*/state.json"):
-            folder = path.parent
-            a_job = JOB_ID.fullmatch(folder.name) and not folder.is_symlink() and (folder / kind.task).is_file()
-            if a_job and says_live(path) and read_state(folder).live:
-                return Busy(kind, folder)
-    return None
+def submit(job: Job, level: Level = Level.NORMAL, parent: Job | None = None) -> None:
+    """Enter a job in the queue of this machine; its worker starts when its turn comes.
 
+    Args:
+        parent: the job that has this one run: it has its level, and is paused with it.
 
-def spawn(job: Job) -> subprocess.Popen[bytes]:
-    """Start the job's worker in its own process group. The job is queued until the worker has written its first state.
-
-    Raises LaunchError if there is a link in the job's folder, or it was imported and is not one's own yet.
+    Raises LaunchError if it waits or runs already, or if there is a link in its folder.
     """
     check_folder(job)
-    queue(job)
-    process = launch(job)
-    threading.Thread(target=process.wait, daemon=True).start()  # so that a dead worker does not stay as a zombie
-    return process
+    if job.state().live:
+        raise LaunchError(f"{job.id} is {job.state().status} already")
+    book, entry = Book(job.root), entry_for(job, level)
+    with book.hold():
+        above = parent and book.entry(parent.dir)
+        if parent is not None:
+            entry = replace(entry, parent=str(parent.dir))
+        if above:
+            entry = replace(entry, level=above.level, paused=above.paused)
+        queue(job)
+        book.add(entry)
+    wake(job.root)
+
+
+def claim(job: Job, root: Path) -> None:
+    """Enter a job that this process is about to run itself, in a terminal. It begins at once and takes its part of the machine.
+
+    Args:
+        root: the sessions folder whose queue that is; the job may lie elsewhere.
+    """
+    check_folder(job)
+    me, book = own_process(), Book(root)
+    entry = replace(entry_for(job), in_terminal=True, running=True, pid=me["pid"], create_time=me["create_time"], began=time.time())
+    with book.hold():
+        queue(job)
+        book.remove(entry.folder)
+        book.add(entry)
+
+
+def release(job: Job, root: Path) -> None:
+    """The process that claimed the job has run it."""
+    state, book = job.state(), Book(root)
+    entry = book.entry(job.dir)
+    if entry is not None and entry.in_terminal:
+        book.remove(entry.folder, ended_now(entry, state.status, entry.spent + time.time() - entry.began))
+
+
+@contextmanager
+def in_terminal(job: Job, root: Path) -> Iterator[None]:
+    """Within this block this process runs the job."""
+    claim(job, root)
+    try:
+        yield
+    finally:
+        release(job, root)
+
+
+def retry(root: Path, folder: Path, kind: str) -> None:
+    """Enter a job again that failed, crashed or was stopped; it goes on where it stood. Raises LaunchError, and the error of its kind if it
+    cannot be read."""
+    state = read_state(folder)
+    if state.status not in ("failed", "crashed", "stopped"):
+        raise LaunchError(f"{folder.name} is {state.status}: only what failed, crashed or was stopped can be tried again")
+    job = open_job(next(known for known in KINDS if known.name == kind), folder)
+    with launching(root):
+        submit(job)
+
+
+def held(job: Job) -> bool:
+    """Whether the job will go on by itself: it runs, waits for its turn, or has just ended and is about to be looked at."""
+    if str(job.dir) not in in_queue(job.root):
+        return job.state().live
+    wake(job.root)
+    return True
 
 
 def check_folder(job: Job) -> None:
@@ -104,35 +152,64 @@ def check_folder(job: Job) -> None:
 
 
 def queue(job: Job) -> None:
-    """Mark the job as queued for a worker that is about to start, and remove an old request to stop."""
+    """Mark the job as queued, and remove an old request to stop."""
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     write_text(job.dir / "state.json", job.state().queued().model_dump_json(indent=2))
 
 
 def launch(job: Job, **variables: str) -> subprocess.Popen[bytes]:
-    """Start the worker's process with these additional environment ``variables``. Its output is appended to ``worker.log``."""
-    with open_to_append(job.dir / "worker.log") as log:
-        return subprocess.Popen(
-            job.command(),
-            cwd=places.workplace(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            env=worker_environment(job.online) | variables,
-        )
+    """Start the worker's process at once, past the queue, with these additional environment ``variables``: for clusters, whose own queue
+    decides."""
+    return start_worker(job.command(), job.dir, worker_environment(job.online) | variables)
+
+
+# --- stopping --------------------------------------------------------------------------------------------------------
 
 
 def stop(job: Job) -> None:
-    """Ask the worker to stop, keeping what it has done, and kill it if it has not stopped within its GRACE.
+    """Take a job that waits out of the queue. Ask the worker of one that runs to stop, keeping what it has done, and kill it if it has not
+    stopped within its GRACE.
 
-    Raises LaunchError if the job is not running.
+    Raises LaunchError if the job neither waits nor runs.
     """
-    state = job.state()
-    if not state.live:
+    state, book = job.state(), Book(job.root)
+    entry = book.entry(job.dir)
+    about_to_go = entry is not None and entry.running and entry.wish != "aside" and state.status in ENDED
+    if about_to_go or (entry is None and not state.live):
         raise LaunchError(f"{job.id} is not running, it is {state.status}")
-    (job.dir / STOP_FILE).touch()
+    if not stop_entry(book, job.dir):
+        if state.status == "queued":  # on another machine, or in a book that was lost
+            store_state(job.dir, state.model_copy(update={"status": "stopped"}))
+            return
+        (job.dir / STOP_FILE).touch()
     threading.Thread(target=end_after_grace, args=(state,), daemon=True).start()
+
+
+def cancel(root: Path, folder: str) -> None:
+    """Take a job out of the queue, or ask its worker to stop. Raises LaunchError if it does not stand in the queue."""
+    if not stop_entry(Book(root), Path(folder)):
+        raise LaunchError(f"{Path(folder).name} is not in the queue")
+
+
+def stop_entry(book: Book, folder: Path) -> bool:
+    """Take a waiting job and those it has run out of the book, and ask running ones to stop. Returns whether it stands in the book."""
+    with book.hold():
+        entry = book.entry(folder)
+        if entry is None:
+            return False
+        if entry.running:
+            book.change(entry.folder, wish="stop")
+            with suppress(OSError):
+                (folder / STOP_FILE).touch()
+            return True
+        for child in book.entries():
+            if child.parent == entry.folder:
+                stop_entry(book, child.path)
+        state = stored_state(folder)
+        if state is not None:
+            store_state(folder, state.model_copy(update={"status": "stopped", "finished": time.time()}))
+        book.remove(entry.folder, ended_now(entry, "stopped", entry.spent))
+    return True
 
 
 def end_after_grace(state: WorkerState) -> None:
@@ -143,3 +220,96 @@ def end_after_grace(state: WorkerState) -> None:
         # A detached worker leads its own process group; a run in a terminal shares the group of its shell.
         end = os.killpg if os.getpgid(state.pid) == state.pid else os.kill
         end(state.pid, signal.SIGKILL)
+
+
+# --- steering --------------------------------------------------------------------------------------------------------
+
+
+def set_level(root: Path, folder: str, level: Level) -> None:
+    """Give a job, and those it has run, another priority. An urgent one begins at once. Raises LaunchError if it is not in the queue."""
+    book = Book(root)
+    with book.hold():
+        entry = entered(book, folder)
+        for one in (entry, *children(book, entry)):
+            book.change(one.folder, level=int(level))
+    wake(root)
+
+
+def move_first(root: Path, folder: str) -> None:
+    """Let a waiting job begin before all others of its level. Raises LaunchError."""
+    book = Book(root)
+    with book.hold():
+        entry = waiting(book, folder)
+        ahead = [other.place for other in book.entries() if not other.running and other.level == entry.level]
+        book.change(folder, place=min(ahead) - 1.0)
+
+
+def move(root: Path, folder: str, by: int) -> None:
+    """Let a waiting job change places with the next one of its level, before it (``by`` -1) or after it (1). Raises LaunchError."""
+    book = Book(root)
+    with book.hold():
+        entry = waiting(book, folder)
+        level = [turn.name for turn in in_order(other.turn(0.0) for other in book.entries() if other.level == entry.level)]
+        at = level.index(folder) + by
+        if not 0 <= at < len(level):
+            word = Level(entry.level).word
+            raise LaunchError(
+                f"{entry.id} is the {'first' if by < 0 else 'last'} of priority {word}; change its priority to move it further"
+            )
+        other = entered(book, level[at])
+        book.change(folder, place=other.place)
+        book.change(other.folder, place=entry.place)
+
+
+def pause(root: Path, folder: str) -> None:
+    """Keep a waiting job in the queue without beginning it; of a job that has others run, those that wait. Raises LaunchError."""
+    book = Book(root)
+    with book.hold():
+        entry = entered(book, folder)
+        below = children(book, entry)
+        if entry.running and entry.cores:
+            raise LaunchError(f"{entry.id} runs already: stop it instead, it can go on later")
+        for one in (entry, *below):
+            book.change(one.folder, paused=True)
+
+
+def go_on(root: Path, folder: str) -> None:
+    """Let a paused job take its turn again. Raises LaunchError if it is not in the queue."""
+    book = Book(root)
+    with book.hold():
+        entry = entered(book, folder)
+        for one in (entry, *children(book, entry)):
+            book.change(one.folder, paused=False)
+    wake(root)
+
+
+def pause_queue(root: Path) -> None:
+    """Begin no job until the queue goes on, but urgent ones. What runs goes on."""
+    Book(root).note(PAUSED, "yes")
+
+
+def let_queue_go_on(root: Path) -> None:
+    Book(root).note(PAUSED, "")
+    wake(root)
+
+
+def entered(book: Book, folder: str) -> Entry:
+    entry = book.entry(Path(folder))
+    if entry is None:
+        raise LaunchError(f"{Path(folder).name} is not in the queue")
+    return entry
+
+
+def waiting(book: Book, folder: str) -> Entry:
+    entry = entered(book, folder)
+    if entry.running:
+        raise LaunchError(f"{entry.id} runs already")
+    return entry
+
+
+def children(book: Book, entry: Entry) -> list[Entry]:
+    return [other for other in book.entries() if other.parent == entry.folder]
+
+
+def ended_now(entry: Entry, status: str, seconds: float) -> Ended:
+    return Ended(entry.folder, entry.kind, entry.title, status, time.time(), seconds, entry.like, entry.amount, entry.parent)

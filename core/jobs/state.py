@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import psutil
-from pydantic import BaseModel, Field, FiniteFloat
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
+from frozenlab.files import write_text
 from frozenlab.jobs.kept import Kept
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
@@ -20,10 +21,6 @@ STALLED_AFTER = 120.0
 this."""
 SLOW_STALLED_AFTER = 3600.0
 """The same for a language model, which may have to be downloaded and compiled, and whose steps can take minutes."""
-
-START_WITHIN = 60.0
-"""Seconds that a new worker has to write its first state."""
-
 
 Count = Annotated[int, Field(ge=0, lt=2**31)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -44,7 +41,7 @@ class WorkerState(BaseModel):
     create_time: Moment | None = None
     """Create time of the worker process, so that a recycled pid is not mistaken for it."""
     host: str | None = None
-    """The worker's machine; None in states written by old versions of FrozenLab."""
+    """The worker's machine, or the one in whose queue the job is; None in states written by old versions of FrozenLab."""
     heartbeat: Moment | None = None
     patience: Seconds = STALLED_AFTER
     """Seconds without a heartbeat after which the worker counts as stalled."""
@@ -58,8 +55,9 @@ class WorkerState(BaseModel):
         return self.status in ("queued", "running", "stalled")
 
     def queued(self) -> Self:
-        """This state, but queued for a worker."""
-        fresh = {"status": "queued", "error": None, "finished": None, "pid": None, "heartbeat": time.time()}
+        """This state, but queued for a worker of this machine."""
+        fresh: dict[str, Any] = dict.fromkeys(("error", "finished", "pid", "create_time", "seconds_left"))
+        fresh |= {"status": "queued", "heartbeat": time.time(), "host": socket.gethostname()}
         return self.model_copy(update=fresh)
 
     @property
@@ -68,7 +66,7 @@ class WorkerState(BaseModel):
         return self.host is not None and self.host != socket.gethostname()
 
 
-AnyState = TypeVar("AnyState", bound=WorkerState)
+Observed = TypeVar("Observed", bound=WorkerState)
 
 
 def read_state(folder: Path) -> WorkerState:
@@ -77,6 +75,25 @@ def read_state(folder: Path) -> WorkerState:
         return as_observed(WorkerState.model_validate_json((folder / "state.json").read_text(encoding="utf-8")))
     except Exception:  # whatever is called state.json
         return WorkerState(status="failed", error="state.json is missing or damaged")
+
+
+class AnyState(WorkerState):
+    """``state.json`` of any kind of job: what its kind adds is kept as it is."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def stored_state(folder: Path) -> AnyState | None:
+    """What a job's ``state.json`` says, whether its worker is alive or not. None if it cannot be read."""
+    try:
+        return AnyState.model_validate_json((folder / "state.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+
+
+def store_state(folder: Path, state: WorkerState) -> None:
+    """Replace a job's ``state.json``, while no worker has the job."""
+    write_text(folder / "state.json", state.model_dump_json(indent=2))
 
 
 def _read_live(path: Path) -> bool:
@@ -109,19 +126,24 @@ def worker_alive(state: WorkerState) -> bool:
         return False
     if state.elsewhere:
         return state.heartbeat is not None and time.time() - state.heartbeat < state.patience
+    return process_alive(state.pid, state.create_time)
+
+
+def process_alive(pid: int, create_time: float) -> bool:
+    """Whether this process of this machine still runs (zombies and recycled pids do not count)."""
     try:
-        process = psutil.Process(state.pid)
-        return abs(process.create_time() - state.create_time) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
+        process = psutil.Process(pid)
+        return abs(process.create_time() - create_time) < 1.0 and process.status() != psutil.STATUS_ZOMBIE
     except psutil.Error:
         return False
 
 
-def as_observed(state: AnyState) -> AnyState:
+def as_observed(state: Observed) -> Observed:
     """The state as readers should show it: ``crashed`` if the worker has vanished, ``stalled`` if it is silent."""
     if state.status not in ("queued", "running"):
         return state
-    if state.pid is None and state.heartbeat and time.time() - state.heartbeat < START_WITHIN:
-        return state
+    if state.status == "queued" and state.pid is None and state.host is not None:
+        return state  # it waits for its turn, however long that takes
     if not worker_alive(state):
         return state.model_copy(update={"status": "crashed"})
     if state.heartbeat and time.time() - state.heartbeat > state.patience:

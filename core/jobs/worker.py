@@ -11,12 +11,14 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import psutil
 
 from frozenlab.errors import AwaitsProposal, LabError, Stopped
 from frozenlab.files import open_to_append
+from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.job import STOP_FILE, Job
@@ -27,8 +29,6 @@ DONE, FAILED, HELD, STOPPED, WAITING = 0, 1, 2, 3, 4
 LOCK_FILE = ".worker.lock"
 LOCK_WAIT = 20.0
 """Seconds to wait for the lock of another worker, which may just have been killed, perhaps with its machine."""
-KEEPER = "FROZENLAB_KEEPER"
-"""Environment variable with the pid of a process that the worker must not outlive. Without it a worker outlives its starter."""
 
 
 class JobHeldError(LabError, RuntimeError):
@@ -54,10 +54,16 @@ def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Calla
             if job.state().status == "done":  # the other worker finished the job
                 return DONE
             signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())
-            return run_job(recorder(job), work)
+            return run_job(recorder(job), partial(in_its_environment, work))
     except JobHeldError as error:
         print(error, file=sys.stderr)
         return HELD
+
+
+def in_its_environment(work: Callable[[AnyRecorder], None], recorder: AnyRecorder) -> None:
+    """Do the ``work`` with the environment variables of a worker, which must be set before the libraries are imported."""
+    os.environ.update(worker_environment(recorder.job.online))
+    work(recorder)
 
 
 def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 
 from frozenlab.engineer.engineers import BaseEngineer
 from frozenlab.engineer.own_model import ModelEngineer
-from frozenlab.loop.gpus import SPEEDS, Gpu, gpus
+from frozenlab.jobs.gpus import SPEEDS, Gpu, gpus
 from frozenlab.loop.model_shape import Shape, shape_of
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.folders import nowhere

@@ -7,7 +7,9 @@ from typing import Any
 from frozenlab.engineer import hosts
 from frozenlab.engineer.schema import Proposal
 from frozenlab.files import write_text
-from frozenlab.jobs.launcher import LaunchError, check_folder, launching, queue, spawn
+from frozenlab.jobs import launcher
+from frozenlab.jobs.launcher import LaunchError, check_folder, launching, submit
+from frozenlab.jobs.needs import Level
 from frozenlab.jobs.worker import sole_worker
 from frozenlab.loop.forks import fork, forked_spec
 from frozenlab.loop.session import GIVEN_FILE, Session
@@ -15,23 +17,23 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 
 
-def start(spec: SessionSpec, store: SessionStore) -> Session:
-    """Create a session and start its worker. Raises LaunchError while another job runs, HostError if its engineer's server is not
+def start(spec: SessionSpec, store: SessionStore, level: Level = Level.NORMAL) -> Session:
+    """Create a session and queue it. Raises LaunchError if the disk is full, HostError if its engineer's server is not
     allowed on this machine."""
     hosts.check([spec.engineer.server])
     with launching(store.root):
         session = store.create(spec)
-        spawn(session)
+        submit(session, level)
     return session
 
 
 def claim(spec: SessionSpec, store: SessionStore, session_id: str | None = None) -> Session:
-    """Create a session that the caller runs itself, in the foreground; it counts as queued. Raises what :func:`start` raises, and
+    """Create a session that the caller runs itself, in the foreground; it counts as one that runs. Raises what :func:`start` raises, and
     SessionError if the id is invalid or taken."""
     hosts.check([spec.engineer.server])
     with launching(SessionStore().root):
         session = store.create(spec, session_id)
-        queue(session)
+        launcher.claim(session, SessionStore().root)
     return session
 
 
@@ -41,21 +43,21 @@ def start_fork(parent: Session, stage: int, store: SessionStore, given: Proposal
     hosts.check([forked_spec(parent, stage, **changes).engineer.server])
     with launching(store.root):
         session = fork(parent, stage, store, given=given, **changes)
-        spawn(session)
+        submit(session)
     return session
 
 
 def claim_fork(parent: Session, stage: int, store: SessionStore, session_id: str | None, given: Proposal | None, **changes: Any) -> Session:
-    """As :func:`start_fork`, but the caller runs the fork itself, in the foreground; it counts as queued."""
+    """As :func:`start_fork`, but the caller runs the fork itself, in the foreground; it counts as one that runs."""
     hosts.check([forked_spec(parent, stage, **changes).engineer.server])
     with launching(store.root):
         session = fork(parent, stage, store, session_id, given=given, **changes)
-        queue(session)
+        launcher.claim(session, SessionStore().root)
     return session
 
 
 def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
-    """Give a waiting session a person's proposal, and start its worker again. Raises what :func:`start` raises, and
+    """Give a waiting session a person's proposal, and queue it again. Raises what :func:`start` raises, and
     LaunchError if it waits for none."""
     hosts.check([session.spec.engineer.server])
     with launching(store.root):
@@ -64,26 +66,26 @@ def propose(session: Session, proposal: Proposal, store: SessionStore) -> None:
             raise LaunchError(f"{session.id} does not wait for a proposal, it is {state.status}")
         check_folder(session)
         write_text(session.stage_dir(state.stage) / GIVEN_FILE, proposal.model_dump_json(indent=2))
-        spawn(session)
+        submit(session)
 
 
 def resume(session: Session, store: SessionStore) -> None:
-    """Start a worker that continues the session. Raises what :func:`start` raises, and LaunchError if it is running, done
+    """Queue it: a worker then continues the session. Raises what :func:`start` raises, and LaunchError if it is running, done
     or read-only, or if it waits for a proposal."""
     hosts.check([session.spec.engineer.server])
     with launching(store.root):
         check_resumable(session)
-        spawn(session)
+        submit(session)
 
 
 def reclaim(session: Session) -> None:
-    """Prepare a session that the caller resumes itself, in the foreground; it counts as queued. Raises what :func:`resume` raises, and
-    JobHeldError if a worker that its state does not name holds it."""
+    """Prepare a session that the caller resumes itself, in the foreground; it counts as one that runs. Raises what :func:`resume` raises,
+    and JobHeldError if a worker that its state does not name holds it."""
     check_resumable(session)
     check_folder(session)
     hosts.check([session.spec.engineer.server])
     with sole_worker(session), launching(SessionStore().root):
-        queue(session)
+        launcher.claim(session, SessionStore().root)
 
 
 def check_resumable(session: Session) -> None:

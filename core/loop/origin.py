@@ -15,8 +15,8 @@ import psutil
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab import places
+from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.state import Moment
-from frozenlab.loop.gpus import gpus
 
 ORIGIN_FILE = "origin.json"
 PACKAGES = ("frozenlab", "torch", "trl", "transformers", "peft", "vllm", "numpy", "numba", "pydantic")

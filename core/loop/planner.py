@@ -15,7 +15,7 @@ from typing import Any
 from frozenlab import places
 from frozenlab.errors import LabError
 from frozenlab.jobs.environment import worker_environment
-from frozenlab.loop.gpus import gpus
+from frozenlab.jobs.gpus import gpus
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.policy import GREEDY, Completion, Sampling
 from frozenlab.policy.settings import LanguageSettings

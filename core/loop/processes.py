@@ -10,7 +10,8 @@ import signal
 import sys
 from pathlib import Path
 
-from frozenlab.jobs.worker import KEEPER, end_with
+from frozenlab.jobs.environment import KEEPER
+from frozenlab.jobs.worker import end_with
 from frozenlab.loop.follower import follow
 from frozenlab.loop.session import Session
 from frozenlab.loop.worker import main

@@ -19,6 +19,7 @@ from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
+from frozenlab.jobs.needs import Needs, Work
 from frozenlab.jobs.state import as_observed
 from frozenlab.loop.labels import LABELS_FILE, Labels
 from frozenlab.loop.listing import RECORDED
@@ -110,6 +111,14 @@ class Session(Job):
     def slow(self) -> bool:
         """A session with a language model is: the model may have to be downloaded, and its answers are long."""
         return self.spec.language is not None
+
+    @property
+    def needs(self) -> Needs:
+        return self.spec.needs
+
+    @property
+    def work(self) -> Work:
+        return self.spec.work
 
     @property
     def online(self) -> bool:

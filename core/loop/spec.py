@@ -12,6 +12,7 @@ from frozenlab.engineer.own_model import ModelEngineer
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import Setting
 from frozenlab.engineer.sections import USUAL, SectionName
+from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
 from frozenlab.loop.health.rules import RuleName
 from frozenlab.loop.older import upgraded_spec
 from frozenlab.policy.folders import on_hub
@@ -86,6 +87,17 @@ class SessionSpec(BaseModel):
     def online(self) -> bool:
         """Whether its model is looked up on the hub."""
         return self.language is not None and on_hub(self.policy)
+
+    @property
+    def needs(self) -> Needs:
+        """What its worker takes of a machine."""
+        return language_model(self.processes) if self.language else LAB_MODEL
+
+    @property
+    def work(self) -> Work:
+        """In plans that are sampled to learn from: they take most of the time."""
+        sampled = self.training.steps * self.training.boards_per_step * self.training.completions_per_board
+        return Work(f"{self.policy}/{self.training.method}", float(self.stages * sampled))
 
     @property
     def processes(self) -> int:

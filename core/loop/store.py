@@ -64,7 +64,7 @@ class SessionStore:
                     opened = Session(session.folder)
                 except SessionError:
                     continue
-                if opened.state().live and not opened.read_only:
+                if opened.state().status in ("running", "stalled") and not opened.read_only:
                     return opened
         return None
 

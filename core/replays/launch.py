@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from frozenlab.engineer import hosts
-from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.launcher import launching, submit
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays.store import Replay, create_replay
 from frozenlab.replays.task import ReplayTask, servers, session_of
 
 
 def start(task: ReplayTask, store: SessionStore) -> Replay:
-    """Create a replay and start its worker. Raises LaunchError while another job runs, HostError if an engineer's
+    """Create a replay and queue it. Raises LaunchError if the disk is full, HostError if an engineer's
     server is not allowed on this machine."""
     hosts.check(servers(task, session_of(task, store)))
     with launching(store.root):
         replay = create_replay(task, store)
-        spawn(replay)
+        submit(replay)
     return replay
 
 
 def resume(replay: Replay, store: SessionStore) -> None:
-    """Start a worker that asks for the missing answers of a replay. Raises what :func:`start` raises, and SessionError if the stage
+    """Queue it: a worker then asks for the missing answers of a replay. Raises what :func:`start` raises, and SessionError if the stage
     is gone."""
     hosts.check(servers(replay.task, replay.session))
     with launching(store.root):
         replay.session.measurements(replay.task.stage)  # before the replay is called queued
-        spawn(replay)
+        submit(replay)

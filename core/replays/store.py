@@ -23,6 +23,7 @@ from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import one_line
 from frozenlab.files import write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder, readable
+from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
 from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
@@ -56,6 +57,15 @@ class Replay(TaskJob[ReplayTask]):
     def session(self) -> Session:
         """The session of the replay. Raises SessionError if it does not exist any more."""
         return session_of(self.task, SessionStore(self.dir.parents[1]))
+
+    @property
+    def needs(self) -> Needs:
+        specs = [spec_of(arm, self.session) for arm in self.task.arms]
+        return language_model() if any(spec.language and "model" in spec.engineer.author.needs for spec in specs) else LAB_MODEL
+
+    @property
+    def work(self) -> Work:
+        return Work(f"{self.session.spec.policy}/{self.task.arms[0].name}", float(len(self.task.arms) * self.task.samples))
 
     @property
     def slow(self) -> bool:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from frozenlab.jobs.launcher import launching, spawn
+from frozenlab.jobs.launcher import launching, submit
 from frozenlab.loop.store import SessionStore
 from frozenlab.students.recipe import Recipe
 from frozenlab.students.store import Student, create_student
 
 
 def start(recipe: Recipe, store: SessionStore, student_id: str | None = None) -> Student:
-    """Create a student and start its worker. Raises LaunchError while another job runs, StudentError if the id is taken."""
+    """Create a student and queue it. Raises LaunchError if the disk is full, StudentError if the id is taken."""
     with launching(store.root):
         student = create_student(recipe, store, student_id)
-        spawn(student)
+        submit(student)
     return student
 
 
 def resume(student: Student, store: SessionStore) -> None:
-    """Start a worker that goes on with a student. Raises LaunchError while another job runs."""
+    """Queue it: a worker then goes on with a student. Raises LaunchError if the disk is full."""
     with launching(store.root):
-        spawn(student)
+        submit(student)

@@ -18,6 +18,7 @@ from pathlib import Path
 from frozenlab.files import write_text
 from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job
+from frozenlab.jobs.needs import Work
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import STUDENT, weights_file
 from frozenlab.students.certificate import Certificate
@@ -38,6 +39,10 @@ class Student(Job):
     @property
     def title(self) -> str:
         return self.recipe.title
+
+    @property
+    def work(self) -> Work:
+        return Work(self.recipe.base, float(self.recipe.presentations))
 
     @property
     def slow(self) -> bool:

@@ -22,9 +22,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from frozenlab.errors import LabError
+from frozenlab.jobs.environment import KEEPER
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import launch
-from frozenlab.jobs.worker import HELD, KEEPER, STOPPED, JobHeldError, sole_worker
+from frozenlab.jobs.worker import HELD, STOPPED, JobHeldError, sole_worker
 from frozenlab.loop.session import Session
 from frozenlab.studies.store import Study
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from subprocess import Popen
-
 from frozenlab.engineer import hosts
 from frozenlab.files import write_text
-from frozenlab.jobs.launcher import check_folder, launching, spawn
+from frozenlab.jobs.launcher import check_folder, launching, submit
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import policy_folder, weights_file
 from frozenlab.studies.grid import StudyError
@@ -15,22 +13,22 @@ from frozenlab.studies.store import RunSettings, Study, create_study
 
 
 def start(spec: StudySpec, store: SessionStore, run: RunSettings, study_id: str | None = None) -> Study:
-    """Create a study and start its worker. Raises LaunchError while another job runs, HostError if an engineer's server is not allowed
+    """Create a study and queue it. Raises LaunchError if the disk is full, HostError if an engineer's server is not allowed
     on this machine, StudyError if the id is invalid or taken or a student has no weights here."""
     hosts.check(spec.servers)
     check_students(spec)
     with launching(store.root):
         study = create_study(spec, store, study_id)
-        spawn_with(run, study)
+        submit_with(run, study)
     return study
 
 
 def resume(study: Study, store: SessionStore, run: RunSettings) -> None:
-    """Start a study's worker again, which continues the study. Raises what :func:`start` raises."""
+    """Queue a study again: a worker then continues it. Raises what :func:`start` raises."""
     hosts.check(study.spec.servers)
     check_students(study.spec)
     with launching(store.root):
-        spawn_with(run, study)
+        submit_with(run, study)
 
 
 def check_students(spec: StudySpec) -> None:
@@ -40,7 +38,7 @@ def check_students(spec: StudySpec) -> None:
             raise StudyError(f"there is no student {student!r}: {policy_folder(student)} holds no weights")
 
 
-def spawn_with(run: RunSettings, study: Study) -> Popen[bytes]:
+def submit_with(run: RunSettings, study: Study) -> None:
     check_folder(study)
     write_text(study.dir / "run.json", run.model_dump_json(indent=1))
-    return spawn(study)
+    submit(study)

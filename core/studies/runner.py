@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from dataclasses import replace
 from typing import Literal, Protocol
 
 from frozenlab.errors import LabError, Stopped
-from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.launcher import spawn
+from frozenlab.jobs import launcher
+from frozenlab.jobs.job import Job
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.loop.forks import fork, sibling
 from frozenlab.loop.session import Session
@@ -50,19 +51,23 @@ class Workers(Protocol):
 
 
 class LocalWorkers:
-    """Worker processes on this machine; they outlive the runner."""
+    """The queue of this machine; worker processes outlive the runner."""
+
+    def __init__(self, study: Job) -> None:
+        self.study = study
 
     def prepare(self) -> int:
         return os.cpu_count() or 1
 
     def start(self, session: Session) -> None:
-        spawn(session)
+        launcher.submit(session, parent=self.study)
 
     def running(self, session: Session) -> bool:
-        return session.state().live
+        return launcher.held(session)
 
     def stop(self, session: Session) -> None:
-        (session.dir / STOP_FILE).touch()
+        with suppress(launcher.LaunchError):  # it has just ended
+            launcher.stop(session)
 
 
 class CellsError(LabError, RuntimeError):
@@ -79,7 +84,7 @@ class Runner:
             workers: where the workers run; None for LocalWorkers.
         """
         self.recorder, self.study = recorder, recorder.job
-        self.jobs, self.workers = jobs, workers or LocalWorkers()
+        self.jobs, self.workers = jobs, workers or LocalWorkers(self.study)
         self.starts: dict[str, int] = {}
         self.standing: dict[str, Standing] = {}
         self.parts: dict[str, float] = {}

@@ -23,6 +23,7 @@ from frozenlab import places
 from frozenlab.cells import Config
 from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job
+from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effects import units
@@ -56,6 +57,10 @@ class Study(Job):
     @property
     def title(self) -> str:
         return self.spec.title
+
+    @property
+    def needs(self) -> Needs:
+        return HAS_OTHERS_RUN
 
     @property
     def slow(self) -> bool:

@@ -19,5 +19,5 @@ def main(folder: Path) -> int:
 def work(recorder: JobRecorder[Study]) -> None:
     """Raises CellsError, ClusterError and Stopped."""
     study, run = recorder.job, recorder.job.run
-    workers = RayWorkers(study, run.cluster, study.dir / LOCK_FILE) if run.cluster else LocalWorkers()
+    workers = RayWorkers(study, run.cluster, study.dir / LOCK_FILE) if run.cluster else LocalWorkers(study)
     Runner(recorder, run.jobs, workers).run()

@@ -12,6 +12,7 @@ import streamlit as st
 from frozenlab.errors import LabError
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
+from frozenlab.jobs.needs import Level
 from frozenlab.loop import launch
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session, SessionError
@@ -121,10 +122,10 @@ def store() -> SessionStore:
     return SessionStore()
 
 
-def start(spec: SessionSpec) -> None:
-    """Start a session in the background and go to Train, or show why that failed."""
+def start(spec: SessionSpec, level: Level = Level.NORMAL) -> None:
+    """Queue a session and go to Train, or show why that failed."""
     try:
-        session = launch.start(spec, store())
+        session = launch.start(spec, store(), level)
     except LabError as error:
         st.error(markup.plain(f"Not started: {error}."))
         return

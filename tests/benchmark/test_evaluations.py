@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from frozenlab.benchmark.evaluations import Evaluation, create, evaluations, thr
 from frozenlab.benchmark.evaluations import start as start_evaluation
 from frozenlab.benchmark.results import SHIPPED, Result, results, results_folder
 from frozenlab.benchmark.task import EvaluationError, Task, task_for
-from frozenlab.jobs.launcher import LaunchError, launching, stop
+from frozenlab.jobs.launcher import LaunchError, stop, submit
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
@@ -102,8 +101,8 @@ def test_impossible_measurements_are_refused(store: SessionStore, model: str, su
 def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_path: Path) -> None:
     evaluation = start_evaluation(task_for(policy, boards(tmp_path, 20), store), store)
     assert [known.id for known in evaluations(store)] == [evaluation.id]
-    with pytest.raises(LaunchError, match=r"tiny \(.*\) is running; stop it or wait"), launching(store.root):
-        pass
+    with pytest.raises(LaunchError, match=r" is (queued|running) already"):
+        submit(evaluation)
     with pytest.raises(EvaluationError, match="is running; stop it first"):
         throw_away(evaluation.id, store)
     assert not own(store)
@@ -127,8 +126,6 @@ def test_an_evaluation_that_is_stopped_leaves_no_result(store: SessionStore, pol
     wait_for(lambda: not evaluation.state().live, "the stop")
     assert evaluation.state().status == "stopped"
     assert not own(store) and not (evaluation.dir / "boards.parquet").exists()
-    with launching(store.root):
-        pass
     throw_away(evaluation.id, store)
     assert not evaluations(store)
 
@@ -150,17 +147,6 @@ def test_an_evaluation_whose_worker_is_gone_has_crashed(store: SessionStore) -> 
     (evaluation.dir / "state.json").write_text(running.model_dump_json())
     assert evaluation.state().status == "crashed"
     assert [known.id for known in evaluations(store)] == [evaluation.id]
-    with launching(store.root):
-        pass
-
-
-def test_an_evaluation_does_not_start_while_a_session_runs(store: SessionStore) -> None:
-    build_session(store.root, status="running", finished_stages=1)
-    state = store.root / "built" / "state.json"
-    state.write_text(json.dumps(json.loads(state.read_text()) | {"pid": None, "heartbeat": time.time()}))
-    with pytest.raises(LaunchError, match=r"Built session \(built\) is running"):
-        start_evaluation(task_for("lab-model", "quick", store), store)
-    assert not evaluations(store)
 
 
 def test_only_the_users_own_results_can_be_deleted(store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

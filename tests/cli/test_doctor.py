@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from frozenlab import doctor
+from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.loop.footprint import GIB
-from frozenlab.loop.gpus import Gpu, gpus
 from frozenlab.loop.presets import PRESETS
 from tests.cli.calls import answer
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
-from frozenlab.loop.gpus import gpus
+from frozenlab.jobs.gpus import gpus
 from tests.cli.calls import answer, reason
 
 

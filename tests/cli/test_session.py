@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from frozenlab.cli.main import main
+from frozenlab.jobs.gpus import gpus
 from frozenlab.loop.events import event_words
-from frozenlab.loop.gpus import gpus
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore
 from tests.cli.calls import reason

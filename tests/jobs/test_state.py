@@ -61,9 +61,11 @@ def test_a_zombie_has_crashed() -> None:
     child.wait()
 
 
-def test_a_queued_session_is_given_time_to_start_but_not_for_ever() -> None:
-    assert as_observed(State(heartbeat=time.time())).status == "queued"
-    assert as_observed(State(heartbeat=time.time() - 3600)).status == "crashed"
+def test_a_queued_session_waits_however_long_its_turn_takes_but_one_that_nobody_queued_has_crashed() -> None:
+    queued = State().queued()
+    assert queued.host == socket.gethostname() and queued.live
+    assert as_observed(queued.model_copy(update={"heartbeat": time.time() - 10**6})).status == "queued"
+    assert as_observed(State(heartbeat=time.time())).status == "crashed"
 
 
 def test_a_finished_state_does_not_change() -> None:

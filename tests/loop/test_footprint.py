@@ -9,9 +9,9 @@ import torch
 from peft import LoraConfig, get_peft_model
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
+from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.loop import footprint as module
 from frozenlab.loop.footprint import GIB, checkpoints, footprint, shortfalls
-from frozenlab.loop.gpus import Gpu, gpus
 from frozenlab.loop.model_shape import QWEN3, Shape, shape_of
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.spec import SessionSpec

@@ -35,7 +35,7 @@ def note_starts(monkeypatch: pytest.MonkeyPatch, launch: ModuleType, create: Cal
     """Let ``launch.start`` create the jobs ``started-1``, ... without a worker; the list grows with what it was asked to start."""
     asked: list[Asked] = []
 
-    def start(what: Asked, store: SessionStore) -> Made:
+    def start(what: Asked, store: SessionStore, *_: object) -> Made:
         asked.append(what)
         return create(what, store, f"started-{len(asked)}")
 

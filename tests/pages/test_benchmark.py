@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import socket
 import time
 from pathlib import Path
 from typing import Any
@@ -381,7 +382,7 @@ def test_a_refusal_is_shown(lab: SessionStore, monkeypatch: pytest.MonkeyPatch) 
 
 def under_way(store: SessionStore, **state: Any) -> Evaluation:
     evaluation = create(task_for("lab-model", "quick", store), store)
-    write_text(evaluation.dir / "state.json", WorkerState(heartbeat=time.time(), **state).model_dump_json())
+    write_text(evaluation.dir / "state.json", WorkerState(heartbeat=time.time(), host=socket.gethostname(), **state).model_dump_json())
     return evaluation
 
 

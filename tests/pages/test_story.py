@@ -283,7 +283,7 @@ def test_the_map_is_coloured_by_what_the_link_says() -> None:
 
 def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started = []
-    monkeypatch.setattr("frozenlab.loop.launch.spawn", started.append)
+    monkeypatch.setattr("frozenlab.loop.launch.submit", started.append)
     record = whole(folder).proposal(0)
     cell = next(change.cell for change in record.changes if change.knob == "hole_ratio")
     app = open_page("story", session="whole", stage="1", part="wrote")
@@ -307,7 +307,7 @@ def test_rejecting_a_size_forks_the_session_and_trains_on_what_it_was(folder: Pa
 def test_a_session_that_waits_is_answered_on_its_story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     started = []
-    monkeypatch.setattr("frozenlab.loop.launch.spawn", started.append)
+    monkeypatch.setattr("frozenlab.loop.launch.submit", started.append)
     spec = small_spec(stages=2, sizes=(4, 5), boards_per_size=4).changed(engineer="human")
     session = build_session(tmp_path, spec, "asked", finished_stages=1)
     (session.stage_dir(0) / "proposal.json").unlink()

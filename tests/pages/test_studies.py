@@ -13,8 +13,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from frozenlab.jobs import launcher
+from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.state import WorkerState
-from frozenlab.loop.gpus import gpus
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.effect_words import points
 from frozenlab.studies.noise import detectable_effect

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,9 @@ from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.files import append_line, write_text
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.needs import Level
+from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.queue.taking_up import entry_for
 from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
@@ -153,17 +159,22 @@ def test_the_command_runs_what_the_form_holds(field: tuple[str, str], value: int
     assert ("Download the spec" in words(app)) == line.endswith(".json")
 
 
-def test_the_form_says_that_another_session_is_running(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    build_session(sessions_folder, status="running", finished_stages=1)
-    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
-    app = open_page("train", session="built")
+def test_the_form_says_when_a_session_would_begin_and_lets_it_begin_at_once(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    others = [
+        build_session(sessions_folder, session_id=f"other-{n}", status="running", finished_stages=1) for n in range(os.cpu_count() or 1)
+    ]
+    for other in others:
+        Book(sessions_folder).add(replace(entry_for(other), running=True, pid=os.getpid(), began=time.time()))
+    monkeypatch.setattr("frozenlab.jobs.queue.look.wake_if_needed", lambda root: None)
+    started = []
+    monkeypatch.setattr("frozenlab.loop.launch.submit", lambda session, level: started.append((session, level)))
+    app = open_page("train", session="other-0")
     app.button(key="new").click().run()
-    assert "Built session is running on this machine" in app.warning[0].value
+    assert f"This machine is at work: {os.cpu_count()} running. This session is queued and begins in about" in app.info[0].value
+    app.checkbox(key="form_urgent").check().run()
     app.button(key="form_start").click().run()
-    assert "is running; stop it or wait" in app.error[0].value
-    assert app.title[0].value == "What should run?", "the form keeps what was filled in"
-    app.run()
-    assert app.title[0].value == "What should run?"
+    ((session, level),) = started
+    assert level == Level.URGENT and app.query_params["session"] == session.id
 
 
 def test_the_preview_names_the_method() -> None:
@@ -374,7 +385,7 @@ def test_recorded_sessions_cannot_be_changed(sessions_folder: Path) -> None:
 
 def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) -> None:
     session = SessionStore(sessions_folder).create(small_spec(), "queued")
-    write_text(session.dir / "state.json", State(heartbeat=4e9).model_dump_json())
+    write_text(session.dir / "state.json", State(heartbeat=4e9, host=socket.gethostname()).model_dump_json())
     app = open_page("train", session="queued")
     assert not app.exception
     assert "Load the model" in words(app)

@@ -19,6 +19,7 @@ import pytest
 from frozenlab import places
 from frozenlab.cli.main import main as frozenlab
 from frozenlab.files import write_text
+from frozenlab.jobs.launcher import launch, queue
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import worker_alive
 from frozenlab.jobs.worker import HELD, LOCK_FILE, JobHeldError, run_job, sole_worker
@@ -30,7 +31,6 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.policy.settings import LanguageSettings, Launcher
 from frozenlab.studies.cluster import ClusterError, RayWorkers, knock, require_ray, run_worker, trouble_with
 from frozenlab.studies.grid import StudyError
-from frozenlab.studies.launch import spawn_with
 from frozenlab.studies.runner import Runner
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study, create_study
@@ -111,11 +111,18 @@ def steps_of_workers(session: Session) -> list[list[tuple[int, int]]]:
     return steps
 
 
+def start_runner(run: RunSettings, study: Study) -> subprocess.Popen[bytes]:
+    """The runner of a study in a process of its own, past the queue."""
+    write_text(study.dir / "run.json", run.model_dump_json())
+    queue(study)
+    return launch(study)
+
+
 @pytest.mark.training
 @pytest.mark.xdist_group("cluster")
 def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, tmp_path: Path) -> None:
     study = create_study(scattered_study(seeds=(0, 1)), SessionStore(tmp_path), "scattered")
-    runner = spawn_with(RunSettings(cluster=cluster.address), study)
+    runner = start_runner(RunSettings(cluster=cluster.address), study)
     doomed = cluster.worker_nodes.copy().pop()
     wait_for(lambda: trained_on(doomed, study) is not None or runner.poll() is not None, "a session to train on the node")
     found = trained_on(doomed, study)
@@ -157,7 +164,7 @@ def test_every_cell_runs_to_its_end_once_although_a_node_dies(cluster: Cluster, 
 @pytest.mark.xdist_group("cluster")
 def test_stopping_a_study_stops_running_and_waiting_tasks(cluster: Cluster, tmp_path: Path) -> None:
     study = create_study(scattered_study(seeds=(0, 1, 2)), SessionStore(tmp_path), "stopped")
-    runner = spawn_with(RunSettings(jobs=3, cluster=cluster.address), study)
+    runner = start_runner(RunSettings(jobs=3, cluster=cluster.address), study)
     begun = partial(events, study, "started")
     wait_for(lambda: sum(begun().values()) == 2 and len(begun()) == 3, "two sessions to have a worker, and a third to wait for a node")
     runner.terminate()

@@ -17,16 +17,17 @@ from frozenlab.cli.main import main, parse
 from frozenlab.cli.study import study_spec
 from frozenlab.engineer.engineers import UNATTENDED, ApiEngineer, BanditEngineer, RandomEngineer
 from frozenlab.engineer.sections import USUAL
+from frozenlab.jobs.launcher import held, launch, stop
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.worker import run_job
+from frozenlab.jobs.worker import HELD, run_job
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.arms import FORMER_NAMES, only_one, section_arms, without_one
 from frozenlab.studies.grid import Arm
-from frozenlab.studies.launch import spawn_with
+from frozenlab.studies.launch import submit_with
 from frozenlab.studies.noise import detectable_effect
 from frozenlab.studies.presets import SEEDS, STUDIES, engineers_study, guard_study, guidance_study, sections_study
-from frozenlab.studies.runner import Runner
+from frozenlab.studies.runner import LocalWorkers, Runner
 from frozenlab.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.studies.store import RunSettings, Study, StudyError, create_study, open_study, outcomes, studies
 from tests.loop.test_loop import small_spec
@@ -84,16 +85,12 @@ def test_every_cell_is_run_and_arms_of_a_seed_share_their_base(finished: Study) 
 @pytest.mark.xdist_group("studies")
 def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> None:
     study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "killed")
-    runner = spawn_with(RunSettings(jobs=2), study)
+    submit_with(RunSettings(jobs=2), study)
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
     wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
-    runner.kill()
-    runner.wait()
-    assert study.state().status == "crashed"
-    again = spawn_with(RunSettings(jobs=2), study)
-    assert again.wait(timeout=240) == 0
-    assert study.state().status == "done"
+    os.kill(study.state().pid or 0, signal.SIGKILL)
+    wait(lambda: study.state().status == "done", 240)
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
     assert sum(events(study, "resumed").values()) >= 1
 
@@ -102,12 +99,14 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
 @pytest.mark.xdist_group("studies")
 def test_a_stopped_study_goes_on_and_a_second_runner_is_turned_away(tmp_path: Path) -> None:
     study = create_study(small_study("uniform", "fixed", seeds=(0,)), SessionStore(tmp_path), "stopped")
-    runner = spawn_with(RunSettings(jobs=1), study)
+    submit_with(RunSettings(jobs=1), study)
     wait_for_worker(study)
-    assert spawn_with(RunSettings(jobs=1), study).wait(timeout=60) == 2
-    runner.terminate()
-    assert runner.wait(timeout=120) == 3 and study.state().status == "stopped"
-    assert spawn_with(RunSettings(jobs=1), study).wait(timeout=240) == 0
+    assert launch(study).wait(timeout=60) == HELD
+    stop(study)
+    wait(lambda: not held(study))
+    assert study.state().status == "stopped"
+    submit_with(RunSettings(jobs=1), study)
+    wait(lambda: study.state().status == "done", 240)
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
 
 
@@ -134,7 +133,7 @@ def test_a_cell_that_fails_is_tried_again_then_left_and_the_others_go_on(tmp_pat
         state = session.state().model_copy(update={"status": "failed"})  # type: ignore[attr-defined]
         (session.dir / "state.json").write_text(state.model_dump_json())  # type: ignore[attr-defined]
 
-    monkeypatch.setattr("frozenlab.studies.runner.spawn", fail)
+    monkeypatch.setattr(LocalWorkers, "start", lambda self, session: fail(session))
     monkeypatch.setattr("frozenlab.studies.runner.POLL", 0.0)
     assert run(study) == 1
     assert sorted(started) == ["uniform-s0"] * 3 + ["uniform-s1"] * 3

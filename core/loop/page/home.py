@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.loop.page.board_by_board import board_by_board
 from frozenlab.loop.page.loop_picture import complete_stage, loop_picture
+from frozenlab.loop.page.queue import queue_line
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import PHASE_WORDS
 from frozenlab.tasks.view.view import Shown
@@ -43,6 +44,7 @@ def page() -> None:
     running = store.running(known)
     if running is not None:
         under_way(running)
+    queue_line(store)
     if hero is not None:
         what_training_did(hero)
         st.subheader("One turn of the loop", anchor=False, help=f"Real numbers of the session {hero.id}.")

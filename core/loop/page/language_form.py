@@ -7,8 +7,8 @@ from typing import Any
 import streamlit as st
 
 from frozenlab.engineer.engineers.policy import PolicyEngineer
+from frozenlab.jobs.gpus import Gpu, gpus
 from frozenlab.loop.footprint import GIB, footprint
-from frozenlab.loop.gpus import Gpu, gpus
 from frozenlab.loop.model_shape import Shape
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.settings import LanguageSettings, Launcher, Lora, Vllm

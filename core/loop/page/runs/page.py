@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.loop.page.queue import queue_section
 from frozenlab.loop.page.runs.side_by_side import side_by_side
 from frozenlab.loop.page.runs.table import all_runs
 from frozenlab.loop.session import Session, SessionError
@@ -24,6 +25,7 @@ def page() -> None:
     if not asked:
         theme.question("Which runs are there, and which did better?", LEAD)
         markup.styles()
+        queue_section(sessions.store())
         all_runs(sessions.store())
         return
     head, back = st.columns([3.4, 0.9], vertical_alignment="bottom")

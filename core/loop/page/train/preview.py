@@ -6,7 +6,8 @@ import streamlit as st
 from pydantic import ValidationError
 
 from frozenlab.engineer.engineers import who_is
-from frozenlab.jobs import launcher
+from frozenlab.jobs.needs import Level
+from frozenlab.jobs.queue.look import look
 from frozenlab.loop.model_shape import shape_of
 from frozenlab.loop.page import language_form
 from frozenlab.loop.page.obstacles import obstacles
@@ -14,7 +15,7 @@ from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.training.methods import title_of
-from frozenlab.ui import api_form, markup, sessions
+from frozenlab.ui import api_form, markup, queue_words, sessions
 
 NEW = "train_new"
 """Session-state entry: the form is open."""
@@ -42,16 +43,11 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
     wrong = obstacles(spec)
     if wrong:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
-    busy = launcher.running(sessions.store().root)
-    if busy is not None:
-        st.warning(
-            f"{markup.plain(busy.title)} is running on this machine, which does one job at a time. Stop it or wait until it is done.",
-            icon=":material/hourglass_top:",
-        )
+    level = choose_turn(spec)
     may = api_form.may_ask([spec.engineer.server], "form")
     if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", disabled=bool(wrong) or not may):
         st.session_state.pop(NEW, None)
-        sessions.start(spec)
+        sessions.start(spec, level)
         st.session_state[NEW] = True  # it was not started: the form stays
     with st.expander("The same from the command line"):
         text = spec.model_dump_json(indent=2)
@@ -61,6 +57,22 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.code(line or "frozenlab run spec.json", language="bash")
         st.download_button("Download spec.json", text, "spec.json", "application/json", on_click="ignore", key="form_spec")
         st.code(text, language="json", height=320)
+
+
+def choose_turn(spec: SessionSpec) -> Level:
+    """Says what runs before, if the machine has no room now, and lets the reader choose to begin at once."""
+    found = look(sessions.store().root)
+    expected = found.expected_of("session", spec.needs, spec.work)
+    if expected.begins is not None and expected.begins <= found.now:
+        return Level.NORMAL
+    st.info(
+        f"This machine is at work: {queue_words.summary(found)}. This session is queued and {queue_words.begins(expected, found.now)}.",
+        icon=":material/hourglass_top:",
+    )
+    at_once = st.checkbox(
+        "Begin at once", key="form_urgent", help="For a live demonstration: what runs makes room at its next step, and goes on by itself."
+    )
+    return Level.URGENT if at_once else Level.NORMAL
 
 
 def expected_seconds(spec: SessionSpec, found: list[Session]) -> tuple[float, str] | None:

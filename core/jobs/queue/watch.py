@@ -1,0 +1,94 @@
+"""Whether a machine's queue has a dispatcher, and starting one."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from frozenlab import places
+from frozenlab.files import open_to_append
+from frozenlab.jobs.environment import dispatcher_environment
+from frozenlab.jobs.queue.book import Book, machine_name
+
+STARTS_WITHIN = 10.0
+"""Seconds that a dispatcher has to take its lock, before another one is started."""
+_started: dict[Path, float] = {}
+
+
+def started_here() -> list[Path]:
+    """The sessions folders whose dispatchers were started by this process and still run."""
+    return list(_started)
+
+
+def lock_file(root: Path) -> Path:
+    return root / f".queue-{machine_name()}.lock"
+
+
+@contextmanager
+def lock(root: Path, patience: float = 1.0) -> Iterator[BinaryIO | None]:
+    """Hold the lock of the dispatcher; None if another process holds it."""
+    with open_to_append(lock_file(root)) as file:
+        deadline = time.monotonic() + patience
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    yield None
+                    return
+                time.sleep(0.05)
+        file.truncate(0)
+        file.write(str(os.getpid()).encode())
+        file.flush()
+        yield file
+
+
+def dispatcher_of(root: Path) -> int | None:
+    """The pid of the dispatcher; None if there is none."""
+    try:
+        with lock_file(root).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return int(file.read() or b"0")
+    except (OSError, ValueError):
+        pass
+    return None
+
+
+def wake(root: Path) -> None:
+    """Start a dispatcher if there is none. It starts what waits, and tries again what died."""
+    if dispatcher_of(root) is not None or time.monotonic() - _started.get(root, -STARTS_WITHIN) < STARTS_WITHIN:
+        return
+    _started[root] = time.monotonic()
+    with open_to_append(root / f".queue-{machine_name()}.log") as log:
+        dispatcher = subprocess.Popen(
+            [sys.executable, "-m", "frozenlab.jobs.queue", str(root)],
+            cwd=places.workplace(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env=dispatcher_environment(),
+        )
+
+    def wait() -> None:
+        dispatcher.wait()
+        _started.pop(root, None)
+
+    threading.Thread(target=wait, daemon=True).start()  # so that it does not stay as a zombie
+
+
+def wake_if_needed(root: Path) -> None:
+    """Start a dispatcher if there is none although jobs wait or run; for whoever looks at the queue."""
+    if dispatcher_of(root) is None and Book(root).entries():
+        wake(root)

@@ -1,0 +1,237 @@
+"""The queue with workers that do nothing: every job runs once, in order; what dies is tried again; nothing is lost with the dispatcher."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from frozenlab.jobs import launcher
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.launcher import LaunchError
+from frozenlab.jobs.needs import Level, Needs
+from frozenlab.jobs.queue import dispatcher, taking_up
+from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.queue.dispatcher import Dispatcher
+from frozenlab.jobs.state import read_state
+
+CORES = 2
+
+
+class Fake(Job):
+    """A session folder that only the fake worker understands."""
+
+    kind = "session"
+    slow = False
+
+    def __init__(self, folder: Path) -> None:
+        self.dir, self.id = folder, folder.name
+
+    @property
+    def title(self) -> str:
+        return f"The job {self.id}"
+
+    @property
+    def needs(self) -> Needs:
+        return Needs(cores=1, memory=1)
+
+
+class Machine:
+    """A queue with a dispatcher in the test's own process that can be ended and begun again."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.book = root, Book(root)
+        self.halt = threading.Event()
+        self.begin()
+
+    def begin(self) -> None:
+        self.halt.clear()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        held = Dispatcher(self.root)
+        held.take_up()
+        while not self.halt.wait(0.05):
+            held.look()
+
+    def end(self) -> None:
+        self.halt.set()
+        self.thread.join()
+
+    def job(self, name: str, seconds: float = 0.3, how: str = "done", level: Level = Level.NORMAL) -> Fake:
+        (self.root / name).mkdir()
+        (self.root / name / "session.json").write_text(json.dumps({"seconds": seconds, "how": how}))
+        (self.root / name / "state.json").write_text("{}")
+        job = Fake(self.root / name)
+        launcher.submit(job, level)
+        return job
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    monkeypatch.setattr(dispatcher, "worker_command", lambda kind, folder: [sys.executable, "-m", "tests.jobs.fake_worker", str(folder)])
+    monkeypatch.setattr(dispatcher, "machine_has", lambda running: Needs(CORES, 0, 10))
+    monkeypatch.setattr(dispatcher, "PAUSE", 0.1)
+    monkeypatch.setattr(launcher, "wake", lambda root: None)
+    monkeypatch.setattr(taking_up, "open_job", lambda kind, folder: Fake(folder))
+    monkeypatch.setattr(launcher, "open_job", lambda kind, folder: Fake(folder))
+    made = Machine(tmp_path)
+    yield made
+    made.end()
+    for folder in tmp_path.glob("*/"):
+        state = read_state(folder)
+        if state.pid and state.status == "running":
+            os.killpg(state.pid, signal.SIGKILL)
+
+
+def until(condition: Callable[[], object], seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
+
+
+def runs(job: Fake) -> list[str]:
+    path = job.dir / "runs"
+    return [line.split()[0] for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def status(job: Fake) -> str:
+    return job.state().status
+
+
+def is_over(machine: Machine, *jobs: Fake) -> bool:
+    return not {str(job.dir) for job in jobs} & {entry.folder for entry in machine.book.entries()}
+
+
+def test_every_job_runs_once_and_never_more_than_the_cores(machine: Machine) -> None:
+    jobs = [machine.job(f"job-{n}") for n in range(6)]
+    until(lambda: is_over(machine, *jobs))
+    assert [runs(job) for job in jobs] == [["begin", "done"]] * 6
+    assert {one.status for one in machine.book.ended()} == {"done"}
+    moments = sorted((float(line.split()[1]), line.split()[0]) for job in jobs for line in (job.dir / "runs").read_text().splitlines())
+    at_work = 0
+    for _, what in moments:
+        at_work += 1 if what == "begin" else -1
+        assert at_work <= CORES
+
+
+def test_a_job_cannot_be_queued_twice(machine: Machine) -> None:
+    job = machine.job("job", seconds=30)
+    with pytest.raises(LaunchError, match=r"job is (queued|running) already"):
+        launcher.submit(job)
+    launcher.stop(job)
+    until(lambda: is_over(machine, job))
+
+
+def test_an_urgent_job_begins_and_what_made_room_comes_back(machine: Machine) -> None:
+    long = [machine.job(f"long-{n}", seconds=1.5) for n in range(2)]
+    until(lambda: all(status(job) == "running" for job in long))
+    urgent = machine.job("urgent", level=Level.URGENT)
+    until(lambda: status(urgent) in ("running", "done"), 5.0)
+    until(lambda: is_over(machine, *long, urgent))
+    assert [status(job) for job in (*long, urgent)] == ["done"] * 3
+    assert sorted(map(len, map(runs, long))) == [2, 4], "one of them was stopped once, and went on"
+    assert not any((job.dir / "stop").exists() for job in long)
+
+
+def test_what_dies_is_tried_three_times_and_what_fails_once(machine: Machine) -> None:
+    dies, fails = machine.job("dies", how="dies"), machine.job("fails", how="failed")
+    until(lambda: is_over(machine, dies, fails))
+    assert runs(dies) == ["begin"] * dispatcher.TRIES and runs(fails) == ["begin", "failed"]
+    assert status(dies) == "crashed" and "worker.log" in (dies.state().error or "")
+    assert {one.status for one in machine.book.ended()} == {"crashed", "failed"}
+
+
+def test_a_killed_worker_is_followed_by_another(machine: Machine) -> None:
+    job = machine.job("job", seconds=1.0)
+    until(lambda: status(job) == "running")
+    os.killpg(job.state().pid, signal.SIGKILL)
+    until(lambda: is_over(machine, job))
+    assert runs(job) == ["begin", "begin", "done"] and status(job) == "done"
+
+
+def test_a_stopped_job_stays_stopped_and_can_be_tried_again(machine: Machine) -> None:
+    job, behind = machine.job("job", seconds=30), [machine.job(f"behind-{n}", seconds=0.1) for n in range(3)]
+    until(lambda: status(job) == "running")
+    launcher.stop(job)
+    until(lambda: is_over(machine, job, *behind))
+    assert status(job) == "stopped" and runs(job) == ["begin", "stopped"]
+    (job.dir / "session.json").write_text(json.dumps({"seconds": 0.1, "how": "done"}))
+    launcher.retry(machine.root, job.dir, "session")
+    until(lambda: is_over(machine, job))
+    assert status(job) == "done"
+    with pytest.raises(LaunchError, match="job is done: only what failed"):
+        launcher.retry(machine.root, job.dir, "session")
+
+
+def test_a_job_resumed_while_its_worker_still_ends_runs_again(machine: Machine) -> None:
+    job = machine.job("job", seconds=1.0)
+    until(lambda: status(job) == "running")
+    machine.end()
+    launcher.stop(job)
+    until(lambda: status(job) == "stopped")
+    launcher.submit(job)
+    machine.begin()
+    until(lambda: is_over(machine, job))
+    assert runs(job) == ["begin", "stopped", "begin", "done"]
+
+
+def test_waiting_jobs_are_moved_paused_and_cancelled(machine: Machine) -> None:
+    launcher.pause_queue(machine.root)
+    a, b, c, d = (machine.job(name, seconds=0.1) for name in "abcd")
+    launcher.move_first(machine.root, str(c.dir))
+    launcher.move(machine.root, str(a.dir), 1)
+    launcher.cancel(machine.root, str(d.dir))
+    order = [Path(entry.folder).name for entry in sorted(machine.book.entries(), key=lambda entry: entry.place)]
+    assert order == ["c", "b", "a"] and status(d) == "stopped" and not runs(d)
+    with pytest.raises(LaunchError, match="a is the last of priority normal"):
+        launcher.move(machine.root, str(a.dir), 1)
+    with pytest.raises(LaunchError, match="d is not in the queue"):
+        launcher.set_level(machine.root, str(d.dir), Level.HIGH)
+    launcher.pause(machine.root, str(b.dir))
+    launcher.let_queue_go_on(machine.root)
+    until(lambda: is_over(machine, a, c))
+    assert status(b) == "queued" and not runs(b)
+    launcher.go_on(machine.root, str(b.dir))
+    until(lambda: is_over(machine, b))
+    assert status(b) == "done"
+
+
+def test_nothing_is_lost_with_the_dispatcher_nor_with_the_book(machine: Machine) -> None:
+    lives, dies, waits = machine.job("lives", seconds=2.0), machine.job("dies", seconds=1.0), machine.job("waits", seconds=0.1)
+    until(lambda: status(lives) == status(dies) == "running")
+    machine.end()
+    os.killpg(dies.state().pid, signal.SIGKILL)
+    machine.begin()  # one after a reboot
+    until(lambda: is_over(machine, dies))
+    machine.end()
+    machine.book.path.unlink()
+    machine.begin()
+    until(lambda: [status(job) for job in (lives, dies, waits)] == ["done"] * 3)
+    assert [runs(job) for job in (lives, dies, waits)] == [["begin", "done"], ["begin", "begin", "done"], ["begin", "done"]]
+
+
+def test_a_book_that_is_damaged_or_deleted_while_the_queue_runs_is_made_anew(machine: Machine) -> None:
+    jobs = [machine.job(f"job-{n}", seconds=0.5) for n in range(4)]
+    until(lambda: status(jobs[0]) == "running")
+    machine.book.path.write_bytes(b"no database" * 1000)
+    until(lambda: all(status(job) == "done" for job in jobs))
+    assert [runs(job) for job in jobs] == [["begin", "done"]] * 4
+
+
+def test_jobs_of_a_stranger_or_of_another_machine_are_not_taken_up(machine: Machine) -> None:
+    machine.end()
+    for name, state in (("far", {"status": "queued", "host": "elsewhere"}), ("old", {"status": "queued", "heartbeat": time.time()})):
+        (machine.root / name).mkdir()
+        (machine.root / name / "session.json").write_text("{}")
+        (machine.root / name / "state.json").write_text(json.dumps(state))
+    assert list(taking_up.queued_here(machine.root)) == []
