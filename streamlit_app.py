@@ -7,6 +7,7 @@ import streamlit as st
 
 from frozenlab.tasks import background
 from frozenlab.ui import nav, server, theme
+from frozenlab.ui.live.route import routes
 
 if __name__ == "__main__":
     theme.frame()
@@ -14,4 +15,4 @@ if __name__ == "__main__":
 else:
     server.look_nothing_up()
     background.start()
-    app = st.App(__file__, middleware=server.middleware())
+    app = st.App(__file__, routes=routes(), middleware=server.middleware())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -44,9 +45,39 @@ def sound_lines(path: Path, kind: type[BaseModel], offset: int = 0) -> Lines:
     return Lines(sound, end, list(problems))
 
 
+class GrowingLines:
+    """Reads a file to which lines are added, and of a file that it has read before only the lines that are new."""
+
+    def __init__(self, kind: type[BaseModel], most: int) -> None:
+        self._kind, self._most = kind, most
+        self._known: OrderedDict[Path, tuple[bytes, Lines]] = OrderedDict()
+
+    def __call__(self, path: Path) -> Lines:
+        seam, known = self._known.pop(path, (b"", Lines([], 0, [])))
+        if known.end and seam_at(path, known.end) != seam:  # it was written anew
+            known = Lines([], 0, [])
+        more = sound_lines(path, self._kind, known.end)
+        whole = Lines([*known.lines, *more.lines], more.end, list(dict.fromkeys([*known.problems, *more.problems])))
+        self._known[path] = seam_at(path, whole.end), whole
+        while len(self._known) > self._most:
+            self._known.popitem(last=False)
+        return whole
+
+
+SEAM = 256
+"""Bytes by which the part of a file that was read before is known again."""
+
+
+def seam_at(path: Path, end: int) -> bytes:
+    """The last bytes before ``end``."""
+    with path.open("rb") as file:
+        file.seek(max(0, end - SEAM))
+        return file.read(min(SEAM, end))
+
+
 @cache
 def lines_at(kind: type[BaseModel]) -> Kept[Lines]:
-    return Kept(lambda path: sound_lines(path, kind), 200)
+    return Kept(GrowingLines(kind, 200), 200)
 
 
 @cache

@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.files import append_line, write_text
@@ -29,6 +32,7 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import Phase, State
 from frozenlab.loop.store import SessionStore
+from frozenlab.ui.live.route import address
 from tests.builders import build_session, small_spec
 from tests.pages.apptest import open_page, words
 
@@ -283,6 +287,25 @@ def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: py
     assert resumed == ["built"]
 
 
+def beats(app: AppTest) -> list[dict[str, Any]]:
+    """What the page shows of a live session until its feed tells more."""
+    parts = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+    return [part["beat"] for part in parts if part.get("beat")]
+
+
+def test_a_page_that_is_not_live_joins_no_feed(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = build_session(sessions_folder, status="running", finished_stages=1)
+    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
+
+    def joined(app: AppTest) -> list[str | None]:
+        parts = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+        return [part["feed"] for part in parts if "feed" in part]
+
+    app = open_page("train", session="built")
+    assert joined(app) == [address(session)]
+    assert joined(app.toggle(key="live").set_value(False).run()) == [None]
+
+
 def test_a_running_session_shows_progress_time_left_and_its_heartbeat(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_session(sessions_folder, status="running", finished_stages=1)
     monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
@@ -292,8 +315,9 @@ def test_a_running_session_shows_progress_time_left_and_its_heartbeat(sessions_f
     said = words(app)
     assert state.status == "stalled"  # its heartbeat is years old
     assert "The worker lives but is silent" in said
-    bar = app.get("progress")[0].proto
-    assert bar.text == "Stage 2 of 3: training, step 4 of 8 · 50 % of the session"
+    (told,) = beats(app)
+    assert re.fullmatch(r"Stage 2 of 3: training, step 4 of 8 · \d+ % of the newest plans valid · 50 % of the session", told["words"])
+    assert told["progress"] == 0.5 and told["age"] > 1e6
     assert app.button(key="stop")
 
 
@@ -339,7 +363,7 @@ def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(sessions_folde
     monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
     (session.dir / STOP_FILE).touch()
     app = open_page("train", session="built")
-    assert app.get("progress")[0].proto.text.startswith("Stopping after this step. Stage 2 of 3: training")
+    assert beats(app)[0]["words"].startswith("Stopping after this step. Stage 2 of 3: training")
     assert {button.key for button in app.button} == {"new"}, "it cannot be asked twice"
     assert "stopping" in words(app)
 

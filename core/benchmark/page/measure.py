@@ -18,10 +18,9 @@ from frozenlab.students.store import students
 from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.ui import markup, refusals, sessions
+from frozenlab.ui.components.live import keep_current
 from frozenlab.ui.figures import percent
 
-TICK = 2.0
-"""Seconds between looks at an evaluation that runs."""
 ERROR = "bench_error"
 """Session-state entry: why the last thing that was asked for could not be done."""
 
@@ -100,11 +99,13 @@ def under_way(store: SessionStore, add: Add) -> None:
     found = evaluations(store)
     live = [evaluation for evaluation in found if evaluation.state().live]
     if found:
-        st.fragment(_list, run_every=TICK if live else None)(store, live, add)
+        st.fragment(_list)(store, live, add)
 
 
 def _list(store: SessionStore, drawn_live: Sequence[Evaluation], add: Add) -> None:
     """Draws the whole page again when an evaluation has changed since it was drawn; a finished one is then among the results."""
+    for evaluation in drawn_live:
+        keep_current(evaluation)
     found = evaluations(store)
     for evaluation in found:
         _row(evaluation, evaluation.state(), store)

@@ -14,10 +14,11 @@ from frozenlab.contests.task import ContestError
 from frozenlab.contests.worker import TRAINED_AT_ONCE
 from frozenlab.errors import LabError
 from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.components.live import keep_current
 from frozenlab.ui.qr import qr_code
 
-TICK = 2.0
-"""Seconds between looks at a contest at work."""
+LOOK = 5.0
+"""Seconds between looks at what a contest waits for outside its own folder: its student, and a free queue."""
 AGAIN, BEFORE = "Try another config", "Before training"
 """Views of a contest that one has entered, beside the race."""
 ASKED, WATCH = "contest", "watch"
@@ -50,7 +51,7 @@ def show_contest(contest: Contest) -> None:
     head.subheader(f"Your opponent: {markup.plain(contest.title)}", anchor=False)
     action.button("Another opponent", key="contest-other", width="stretch", on_click=leave)
     if not contest.is_open:
-        st.fragment(preparing, run_every=TICK)(contest.id)
+        st.fragment(preparing)(contest.id)
         return
     watching = WATCH in st.query_params
     committed = watching or bool(own_entries(contest))
@@ -61,7 +62,7 @@ def show_contest(contest: Contest) -> None:
         shown = st.segmented_control("View", views, key=VIEW, required=True, label_visibility="collapsed")
     if shown == RACE:
         live = contest.state().live or bool(contest.waiting())
-        st.fragment(follow, run_every=TICK if live or watching else None)(contest.id, tuple(own_entries(contest)), finished(contest))
+        st.fragment(follow)(contest.id, tuple(own_entries(contest)), finished(contest), live or watching)
     if shown in (None, BEFORE):
         what_it_does(contest)
     if shown in (None, AGAIN):
@@ -69,9 +70,11 @@ def show_contest(contest: Contest) -> None:
     for_a_class(contest, watching, committed)
 
 
-def follow(contest_id: str, own: tuple[int, ...], drawn: int) -> None:
+def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> None:
     """The live part: the race and the scoreboard. Draws the page again when another entry has its score."""
     contest = open_contest(contest_id, sessions.store())
+    if live:
+        keep_current(contest, every=LOOK)
     keep_going(contest)
     race(contest, own)
     if finished(contest) != drawn:
@@ -81,6 +84,7 @@ def follow(contest_id: str, own: tuple[int, ...], drawn: int) -> None:
 def preparing(contest_id: str) -> None:
     """The student is made or measured. Draws the page again when the contest is open."""
     contest = open_contest(contest_id, sessions.store())
+    keep_current(contest, every=LOOK)
     if contest.is_open:
         st.rerun()
     state, student = contest.state(), contest.student

@@ -17,10 +17,9 @@ from frozenlab.jobs import launcher
 from frozenlab.students.secret import candidates
 from frozenlab.students.store import Student
 from frozenlab.ui import markup, refusals, sessions, theme
+from frozenlab.ui.components.live import keep_current
 
 ERROR = "diagnosis_error"
-TICK = 3.0
-"""Seconds between looks at a diagnosis that runs."""
 HELP = (
     "Each student was made weak at known cells. An engineer sees its evidence and writes the next config; it has found the weakness if the "
     "share that grows most is that of a weak cell. Nothing is trained. Intervals are clustered by student."
@@ -111,9 +110,10 @@ def rates_table(report: DiagnosisReport) -> pd.DataFrame:
     )
 
 
-@st.fragment(run_every=TICK)
+@st.fragment
 def watch(diagnosis: Diagnosis) -> None:
     """The progress of a running diagnosis; draws the page again when it has ended."""
+    keep_current(diagnosis)
     state = diagnosis.state()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{markup.plain(diagnosis.title)}**: engineers are asked")

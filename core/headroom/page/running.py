@@ -10,9 +10,8 @@ from frozenlab.headroom.store import Headroom
 from frozenlab.jobs import launcher
 from frozenlab.jobs.task import throw_away
 from frozenlab.ui import markup, refusals, sessions
+from frozenlab.ui.components.live import keep_current
 
-TICK = 2.0
-"""Seconds between looks at a measurement that runs."""
 ERROR = "headroom_error"
 """Session-state entry: why the last thing that was asked for could not be done."""
 
@@ -39,9 +38,10 @@ def remove(measurement: Headroom) -> None:
         st.query_params.pop("headroom", None)
 
 
-@st.fragment(run_every=TICK)
+@st.fragment
 def watch(measurement: Headroom) -> None:
     """The progress of a running measurement. Draws the page again when it ends."""
+    keep_current(measurement)
     state = measurement.state()
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""
     done = round(state.progress * measurement.task.units)

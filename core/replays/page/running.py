@@ -12,9 +12,8 @@ from frozenlab.replays.page.known import go_to
 from frozenlab.replays.store import Replay
 from frozenlab.replays.task import ReplayError, ReplayTask, servers
 from frozenlab.ui import api_form, markup, refusals, sessions
+from frozenlab.ui.components.live import keep_current
 
-TICK = 1.0
-"""Seconds between looks at a replay that runs."""
 ERROR = "replay_error"
 """Session-state entry: why the last thing that was asked for could not be done."""
 
@@ -41,9 +40,10 @@ def remove(replay: Replay) -> None:
         st.query_params.pop("replay", None)
 
 
-@st.fragment(run_every=TICK)
+@st.fragment
 def watch(replay: Replay, drawn: int) -> None:
     """The progress of a running replay. Draws the page again when every arm has answered, and whenever the answers have doubled."""
+    keep_current(replay)
     state, task = replay.state(), replay.task
     done = round(state.progress * task.total)
     left = f" · about {sessions.duration(state.seconds_left)} left" if state.seconds_left is not None else ""

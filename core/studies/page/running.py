@@ -11,9 +11,8 @@ from frozenlab.studies import launch
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study
 from frozenlab.ui import api_form, markup, refusals, sessions
+from frozenlab.ui.components.live import keep_current
 
-TICK = 5.0
-"""Seconds between looks at a study that runs."""
 ERROR = "study_error"
 """Session-state entry: why the last thing that was asked for could not be done."""
 
@@ -34,9 +33,10 @@ def halt(study: Study) -> None:
         launcher.stop(study)
 
 
-@st.fragment(run_every=TICK)
+@st.fragment
 def watch(study: Study, drawn: int) -> None:
     """The progress of a running study. Draws the page again when another session is done."""
+    keep_current(study)
     state = study.state()
     done = sum(1 for _ in study.finished())
     running = [cell.id for cell in study.cells if (session := study.session(cell)) is not None and session.state().status == "running"]

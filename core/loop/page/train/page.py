@@ -15,9 +15,6 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
 from frozenlab.ui import markup, sessions, theme
 
-TICK = 2.0
-"""Seconds between looks at a live session."""
-
 
 def page() -> None:
     """The form of a new session, or a session that trains."""
@@ -57,5 +54,5 @@ def show_session(session: Session) -> None:
     state = session.state()
     live = controls(session, state)
     about_student(session)
-    st.fragment(session_view, run_every=TICK if live else None)(session.id, sessions.status_words(session, state))
+    st.fragment(session_view)(session.id, sessions.status_words(session, state), live)
     origin_details(session)

@@ -6,31 +6,43 @@ from typing import Literal
 
 import streamlit as st
 
+from frozenlab.jobs.kept import signature
 from frozenlab.loop.events import event_words
-from frozenlab.loop.health.alerts import of_machine, of_training
+from frozenlab.loop.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
 from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.session import Session
-from frozenlab.loop.state import BEFORE_TRAINING, PHASE_WORDS, State
+from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED
 from frozenlab.tasks.labels import cells_noun
 from frozenlab.tasks.view.view import Shown
 from frozenlab.tasks.view.views import view_of
 from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.chart import Chart
+from frozenlab.ui.components.live import live_beat
 from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 from frozenlab.ui.figures import percent
+from frozenlab.ui.live.beat import beat, words
+from frozenlab.ui.live.route import revision
 from frozenlab.ui.once import once
 
 SHOWN_EVENTS = 40
+CLOCK = 5.0
+"""Seconds between two looks at the clock of the first minute."""
 
 
-def session_view(session_id: str, drawn: str) -> None:
-    """The live part of the page. Draws the whole page again when the session's status is no longer the one that was ``drawn``."""
+def session_view(session_id: str, drawn: str, live: bool) -> None:
+    """The live part of the page. Draws the whole page again when the session's status is no longer the one that was ``drawn``.
+
+    Args:
+        live: runs again when the session has changed.
+    """
     session = sessions.store().open(session_id)
+    seen = revision(session)  # before anything is read: never newer than what is drawn
     state = session.state()
     mark = timeline(marks(session, state), key="train-thread", follow=True)
-    progress(session, state)
+    progress(session, state, seen, live)
     if is_first_minute(session, state):
         first_minute(session, state, sessions.store().sessions(OFFERED))
         event_log(session)
@@ -47,7 +59,7 @@ def session_view(session_id: str, drawn: str) -> None:
 
 def measured(session: Session, state: State, mark: Mark) -> None:
     """What is wrong, curves, a plan, and what was logged."""
-    for alert in [*of_training(session), *of_machine(session)]:
+    for alert in alerts(session, state):
         st.warning(markup.plain(str(alert)), icon=":material/warning:")
     left, right = st.columns([1.75, 1], gap="large")
     with left:
@@ -61,8 +73,19 @@ def measured(session: Session, state: State, mark: Mark) -> None:
         event_log(session)
 
 
-def progress(session: Session, state: State) -> None:
-    """The bar, what happens now, the time left, and when the worker last reported."""
+def alerts(session: Session, state: State) -> list[Alert]:
+    """What is wrong with a session that trains, looked for once for all viewers."""
+    measured = tuple(signature(session.stage_dir(stage) / "validation.parquet") for stage in (None, *range(session.spec.stages)))
+    known, logged = (str(session.dir), state.stage), session.metrics_revision(state.stage)
+    return [
+        *once(lambda: of_steps(session.metrics(state.stage)), "alerts-steps", *known, logged),
+        *once(lambda: [*of_results(session, state.stage), *of_suite(session, state.stage)], "alerts-results", *known, measured),
+        *of_machine(session),
+    ]
+
+
+def progress(session: Session, state: State, seen: str, live: bool) -> None:
+    """The bar, what happens now, the time left, and when the worker last reported; ``seen`` is the revision that is drawn."""
     if state.status == "done":
         first, last = (rates_by_stage(state).get(stage) for stage in (None, session.spec.stages - 1))
         if first and last:
@@ -71,19 +94,12 @@ def progress(session: Session, state: State) -> None:
                 f'<p class="fl-note">95 % intervals {first.interval} and {last.interval}, n = {last.n} {session.results_from}.</p>'
             )
         return
-    now = PHASE_WORDS[state.phase]
-    where = f"Stage {state.stage + 1} of {session.spec.stages}: {now}" if state.phase not in BEFORE_TRAINING else now.capitalize()
-    if state.phase == "training":
-        where += f", step {state.step} of {state.steps}"
-    parts = [where, f"{percent(state.progress)} of the session"]
-    if state.live and session.stop_asked:
-        parts[0] = f"Stopping after this step. {where}"
-    elif state.seconds_left is not None and state.status == "running":
-        parts.append(f"about {sessions.duration(state.seconds_left)} left")
-    st.progress(min(max(state.progress, 0.0), 1.0), text=" · ".join(parts))
-    heard = f"Heard from the worker {sessions.ago(state.heartbeat)}." if state.heartbeat else "The worker has not reported yet."
+    if state.live:
+        live_beat(session, seen, beat(session, state), live=live, every=CLOCK if is_first_minute(session, state) else None)
+    else:
+        st.progress(min(max(state.progress, 0.0), 1.0), text=words(session, state))
     if state.status == "stalled":
-        st.warning(f"The worker lives but is silent. {heard} It may be swapping; stop it if it does not come back.")
+        st.warning("The worker lives but is silent. It may be swapping; stop it if it does not come back.")
     elif state.status == "crashed":
         st.error("The worker is gone without a word (killed, or the machine went down). Resume goes on from the last finished step.")
     elif state.status == "failed":
@@ -96,8 +112,6 @@ def progress(session: Session, state: State) -> None:
             st.info(f"It waits for you: what should it train on after {stage_name(state.stage).lower()}?", icon=":material/front_hand:")
             address = {"session": session.id, "stage": str(state.stage + 1)}
             st.page_link(nav.path("story"), label="Read the evidence and decide", query_params=address)
-    else:
-        st.caption(f"Began {sessions.ago(session.created)}. {heard}")
 
 
 def curves(session: Session, state: State) -> None:
@@ -107,17 +121,20 @@ def curves(session: Session, state: State) -> None:
         help="Thin: single steps. Thick: a running mean. Diamonds: " + session.results_from + ", with 95 % intervals.",
     )
     checks = rates_by_stage(state)
-    measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))  # before it is read: never newer than it
-    stages = [
-        StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
-        for stage in range(session.spec.stages)
-    ]
-    if not checks and all(stage.metrics.empty for stage in stages):
+    if not checks and all(session.metrics_revision(stage) is None for stage in range(session.spec.stages)):
         st.caption("Nothing has been measured yet.")
         return
+    measured = tuple(session.metrics_revision(stage) for stage in range(session.spec.stages))  # before it is read: never newer than it
     below: Literal["reward", "loss"] = "reward" if BY_NAME[session.spec.training.method].rewards else "loss"
-    known = str(session.dir), measured, tuple(checks.items()), below
-    theme.chart(once(lambda: training_curves(checks.get(None), stages, below=below), "curves", *known), "curves")
+
+    def draw() -> Chart:
+        stages = [
+            StageCurve(stage_name(stage), session.metrics(stage), session.spec.training.steps, checks.get(stage))
+            for stage in range(session.spec.stages)
+        ]
+        return training_curves(checks.get(None), stages, below=below)
+
+    theme.chart(once(draw, "curves", str(session.dir), measured, tuple(checks.items()), below), "curves")
 
 
 def newest_plan(session: Session, state: State, mark: Mark) -> None:
@@ -150,14 +167,19 @@ def by_cell(session: Session, mark: Mark) -> None:
     if not mark.id:
         return
     known = str(session.dir), mark.id, session.metrics_revision(mark.id - 1)
-    metrics = session.metrics(mark.id - 1)
-    if len(metrics):
+    chart = once(lambda: cell_chart(session, mark.id - 1), "sizes", *known)
+    if chart is not None:
         st.subheader(
             f"{mark.title} by {cells_noun(session.spec.initial_config.cells)}",
             anchor=False,
             help="Valid rate of the sampled training plans, a running mean over five steps.",
         )
-        theme.chart(once(lambda: valid_by_cell(metrics, session.spec.training.steps), "sizes", *known), "by-size")
+        theme.chart(chart, "by-size")
+
+
+def cell_chart(session: Session, stage: int) -> Chart | None:
+    metrics = session.metrics(stage)
+    return valid_by_cell(metrics, session.spec.training.steps) if len(metrics) else None
 
 
 def event_log(session: Session) -> None:

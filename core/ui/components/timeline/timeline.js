@@ -30,6 +30,16 @@ function markButton(mark, selected, onPick) {
   return button;
 }
 
+// What the feed of a live session tells of its stages (core/ui/components/live).
+function advance(thread, marks) {
+  for (const mark of marks) {
+    const dot = thread.querySelector(`.mark[data-id="${mark.id}"] .dot`);
+    dot?.style.setProperty("--progress", `${Math.round(100 * mark.progress)}%`);
+  }
+}
+
+const listeners = new WeakMap();
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const thread = parentElement.querySelector(".thread");
   thread.setAttribute("aria-label", data.label);
@@ -64,4 +74,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
     next.focus();
     pick(Number(next.dataset.id));
   };
+  document.removeEventListener("frozenlab-marks", listeners.get(parentElement));
+  const told = ({ detail }) => advance(thread, detail);
+  listeners.set(parentElement, told);
+  document.addEventListener("frozenlab-marks", told);
+  return () => document.removeEventListener("frozenlab-marks", told);
 }

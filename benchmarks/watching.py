@@ -1,0 +1,335 @@
+"""What a room full of viewers costs the server and the training that they watch.
+
+    python -m benchmarks.watching [--only live,recorded] [--viewers 30] [--browsers 4] [--seconds 60] [--turns 2] [--arrivals 100]
+
+* ``live``: a lab model trains in the app's own worker; light clients (benchmarks/light_client.py) and Chromium pages watch its Train
+  page. Turns without and with viewers follow each other in one run. Of each turn: the training's seconds a step, the server's cores, and
+  for the viewers the time from a step's entry in ``events.jsonl`` until they are shown that step or a later one.
+* ``recorded``: light clients arrive evenly within ``--within`` seconds at the Story or Train page of a recorded session. Each first fetches
+  the files that a browser with an empty cache fetches. Seconds from its first request until the first run of its page has ended.
+
+Everything runs on this machine: the viewers take processor time from the server and the training too, which a real room would not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean, median, quantiles
+
+import httpx
+import psutil
+from playwright.async_api import Browser, Page, async_playwright
+
+from benchmarks.light_client import LightClient
+from frozenlab.files import read_lines
+from frozenlab.jobs.environment import worker_environment
+from frozenlab.lake.kernels import warm_up
+from frozenlab.loop.presets import preset_spec
+from frozenlab.loop.session import Session
+from frozenlab.loop.store import SessionStore
+from tests.browser.conftest import App, _free_port
+
+EXAMPLE = "example-quick"
+SETTLE = 8.0
+"""Seconds at the start of a turn that are not measured: pages open or close."""
+SEEN = """() => {
+  const seen = (window.seenSteps = {});
+  const look = (root) => {
+    for (const [, step] of (root.textContent ?? "").matchAll(/step (\\d+) of/g)) seen[step] ??= Date.now();
+  };
+  const known = new WeakSet();
+  const find = (root) => {
+    for (const host of root.querySelectorAll("*")) if (host.shadowRoot) take(host.shadowRoot);
+  };
+  const take = (root) => {
+    if (known.has(root)) return;
+    known.add(root);
+    new MutationObserver((changes) => changes.forEach((change) => look(change.target))).observe(root, {childList: true, characterData: true, subtree: true});
+    look(root);
+    find(root);
+  };
+  take(document.body);
+  setInterval(() => find(document), 1000);
+}"""
+"""Notes in a page when it first shows each training step."""
+
+
+@dataclass
+class Turn:
+    """What one stretch of the run measured."""
+
+    watched: bool
+    began: float
+    """Unix seconds, without the settling."""
+    ended: float
+    server: float
+    """Cores."""
+    worker: float
+    steps: list[float] = field(default_factory=list)
+    """Unix time of each step that ended within."""
+
+    @property
+    def seconds_a_step(self) -> float:
+        return (self.steps[-1] - self.steps[0]) / (len(self.steps) - 1)
+
+
+def cpu(pid: int, children: bool = True) -> float:
+    """CPU seconds of a process so far."""
+    process, spent = psutil.Process(pid), 0.0
+    for one in [process, *(process.children(recursive=True) if children else [])]:
+        with suppress(psutil.NoSuchProcess):
+            spent += sum(one.cpu_times()[:2])
+    return spent
+
+
+# --- a live session ------------------------------------------------------------------------------------------------------
+
+
+def training_session(root: Path, steps: int) -> Session:
+    """A session of one long stage of the demo session, so that no stage ends while it is watched."""
+    spec = preset_spec("demo")
+    training = spec.training.model_copy(update={"steps": steps, "boards_per_step": 32})
+    suite, test = (one.model_copy(update={"boards_per_cell": 10}) for one in (spec.suite, spec.test))
+    return SessionStore(root).create(spec.model_copy(update={"training": training, "suite": suite, "test": test}), "live")
+
+
+def start_worker(session: Session, log: Path) -> subprocess.Popen[bytes]:
+    with log.open("ab") as out:
+        return subprocess.Popen(
+            [sys.executable, "-m", "frozenlab.jobs", "session", str(session.dir)],
+            env=worker_environment(), stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True,
+        )  # fmt: skip
+
+
+def step_times(session: Session) -> dict[int, float]:
+    events = read_lines(session.dir / "events.jsonl", 0)[0]
+    return {int(event["step"]): float(event["time"]) for event in events if event.get("kind") == "step"}
+
+
+async def until_training(session: Session, worker: subprocess.Popen[bytes]) -> None:
+    while len(step_times(session)) < 3:
+        if worker.poll() is not None:
+            raise RuntimeError(f"the worker has ended: {session.state().error}")
+        await asyncio.sleep(0.5)
+
+
+async def live(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        sessions = Path(scratch) / "sessions"
+        sessions.mkdir()
+        session = training_session(sessions, options.steps)
+        app = App(sessions, Path(scratch) / "server.log", _free_port())
+        worker = start_worker(session, Path(scratch) / "worker.log")
+        try:
+            app.start()
+            await until_training(session, worker)
+            await take_turns(options, app, session, worker.pid)
+        finally:
+            worker.terminate()
+            app.stop()
+        log = app.log.read_text(errors="replace")
+        print("  the server's log has errors:" if "Traceback" in log else "  the server's log has no error")
+        if "Traceback" in log:
+            print(log[-3000:])
+
+
+async def take_turns(options: argparse.Namespace, app: App, session: Session, worker: int) -> None:
+    assert app.process is not None
+    address, turns, lags, errors = f"{app.url}/train?session={session.id}", [], [], []
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        for number in range(2 * options.turns):
+            watched = number % 2 == 1
+            room = Room(address, options.viewers - options.browsers, browser, options.browsers) if watched else None
+            if room:
+                await room.enter()
+            await asyncio.sleep(SETTLE)
+            spent, trained, began = cpu(app.process.pid), cpu(worker), time.time()
+            room_spent, browsers_spent = time.process_time(), cpu(os.getpid())
+            await asyncio.sleep(options.seconds if watched else options.seconds / 2)
+            ended = time.time()
+            seconds = ended - began
+            room_spent = (time.process_time() - room_spent) / seconds
+            browsers_spent = (cpu(os.getpid()) - browsers_spent) / seconds - room_spent
+            turn = Turn(watched, began, ended, (cpu(app.process.pid) - spent) / seconds, (cpu(worker) - trained) / seconds)
+            times = step_times(session)
+            turn.steps = [moment for moment in sorted(times.values()) if began <= moment <= ended]
+            turns.append(turn)
+            words = f"  {'with' if watched else 'no  '} viewers {seconds:4.0f} s: {turn.seconds_a_step:5.2f} s a step, server {turn.server:5.3f} cores, worker {turn.worker:4.2f}"
+            if room:
+                found, wrong = await room.leave(times, began, ended)
+                lags += found
+                errors += wrong
+                browsers_spent -= (cpu(app.process.pid) - spent) / seconds + 0  # the server is a child too
+                words += f", light clients {room_spent:4.2f}, {room.traffic / seconds / 1000:5.1f} kB/s each"
+            print(words, flush=True)
+        await browser.close()
+    report(turns, lags, errors)
+
+
+def report(turns: Sequence[Turn], lags: Sequence[float], errors: Sequence[str]) -> None:
+    alone, watched = ([turn for turn in turns if turn.watched == kind] for kind in (False, True))
+    slower = mean(turn.seconds_a_step for turn in watched) / mean(turn.seconds_a_step for turn in alone) - 1
+    print(f"  errors: {len(errors)}{''.join(f'{chr(10)}    {error}' for error in sorted(set(errors))[:8])}")
+    if len(lags) > 1:
+        print(
+            f"  updates: {len(lags)}, median {median(lags):.2f} s, 95th percentile {quantiles(lags, n=20)[-1]:.2f} s, worst {max(lags):.2f} s"
+        )
+    print(f"  server: {mean(turn.server for turn in watched):.3f} cores; training: {100 * slower:+.1f} % seconds a step")
+
+
+class Room:
+    """Light clients and Chromium pages that watch one page."""
+
+    def __init__(self, address: str, light: int, browser: Browser, pages: int) -> None:
+        self.address, self.browser, self.pages = address, browser, pages
+        self.clients = [LightClient(address) for _ in range(light)]
+        self.tasks: list[asyncio.Task[None]] = []
+        self.opened: list[Page] = []
+        self.errors: list[str] = []
+        self.traffic = 0.0
+
+    async def enter(self) -> None:
+        for client in self.clients:
+            self.tasks.append(asyncio.create_task(client.watch()))
+            await asyncio.sleep(0.1)
+        for _ in range(self.pages):
+            page = await (await self.browser.new_context(viewport={"width": 1440, "height": 900})).new_page()
+            page.on("pageerror", lambda error: self.errors.append(f"browser: {error}"))
+            await page.goto(self.address)
+            await page.locator("h1").wait_for(timeout=60_000)
+            await page.evaluate(SEEN)
+            self.opened.append(page)
+        await asyncio.wait_for(asyncio.gather(*(client.drawn() for client in self.clients)), 120)
+        self.before = sum(client.received for client in self.clients)
+
+    async def leave(self, times: dict[int, float], began: float, ended: float) -> tuple[list[float], list[str]]:
+        """Seconds from each step within the turn until each viewer was shown it or a later one; and what went wrong."""
+        seen = [client.steps for client in self.clients]
+        self.traffic = (sum(client.received for client in self.clients) - self.before) / max(len(self.clients), 1)
+        for page in self.opened:
+            noted = await page.evaluate("window.seenSteps")
+            seen.append({int(step): moment / 1000 for step, moment in noted.items()})
+            if await page.locator('[data-testid="stException"]').count():
+                self.errors.append("browser: the page shows an exception")
+            await page.context.close()
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        wrong = [*self.errors, *(error for client in self.clients for error in client.errors)]
+        return [lag for shown in seen for lag in lags_of(shown, times, began, ended)], wrong
+
+
+def lags_of(shown: dict[int, float], times: dict[int, float], began: float, ended: float) -> list[float]:
+    """For each step that ended within the turn: how long until a viewer was shown it or a later one. Steps of the last seconds, which it
+    may still have been about to see, count only if it did."""
+    found = []
+    for step, moment in times.items():
+        later = [seen for number, seen in shown.items() if number >= step]
+        if began <= moment <= ended and (later or ended - moment > 10):
+            found.append((min(later) if later else ended) - moment)
+    return found
+
+
+# --- a recorded session --------------------------------------------------------------------------------------------------
+
+
+async def recorded(options: argparse.Namespace) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        sessions = Path(scratch) / "sessions"
+        sessions.mkdir()
+        app = App(sessions, Path(scratch) / "server.log", _free_port())
+        app.start()
+        try:
+            for name in ("story", "train"):
+                await arrive(options, app, f"{app.url}/{name}?session={EXAMPLE}", name)
+        finally:
+            app.stop()
+
+
+async def arrive(options: argparse.Namespace, app: App, address: str, name: str) -> None:
+    assert app.process is not None
+    files = await files_of(address)
+    spent, began = cpu(app.process.pid), time.perf_counter()
+    tasks, clients, waits = [], [LightClient(address) for _ in range(options.arrivals)], []
+
+    async def one(client: LightClient) -> None:
+        came = time.perf_counter()
+        if not options.warm:
+            async with httpx.AsyncClient(limits=httpx.Limits(max_connections=6), timeout=120) as http:  # as many as a browser opens
+                for reply in await asyncio.gather(*(http.get(file) for file in files)):
+                    reply.raise_for_status()
+        tasks.append(asyncio.create_task(client.watch()))
+        await client.drawn()
+        waits.append(time.perf_counter() - came)
+
+    arrivals = []
+    for client in clients:
+        arrivals.append(asyncio.create_task(one(client)))
+        await asyncio.sleep(options.within / options.arrivals)
+    await asyncio.wait_for(asyncio.gather(*arrivals), 600)
+    seconds = time.perf_counter() - began
+    await asyncio.sleep(1)
+    used = cpu(app.process.pid) - spent
+    errors = [error for client in clients for error in client.errors]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    print(
+        f"  {name}: {options.arrivals} arrive within {options.within:.0f} s, {'files known' if options.warm else f'{len(files)} files each'}: complete after median "
+        f"{median(waits):.2f} s, 95th percentile {quantiles(waits, n=20)[-1]:.2f} s, worst {max(waits):.2f} s; "
+        f"server {used:.1f} CPU s, {used / options.arrivals:.3f} each, {used / seconds:.2f} cores; errors: {len(errors)} {sorted(set(errors))[:3]}",
+        flush=True,
+    )
+
+
+async def files_of(address: str) -> list[str]:
+    """What a browser with an empty cache fetches for a page, beside what goes through the WebSocket."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
+        page, found = await browser.new_page(), []
+        page.on(
+            "request", lambda request: found.append(request.url) if request.method == "GET" and request.url.startswith("http") else None
+        )
+        await page.goto(address)
+        await page.locator("h1").wait_for(timeout=60_000)
+        await page.wait_for_timeout(4000)
+        await browser.close()
+    return [url for url in dict.fromkeys(found) if "/_stcore/" not in url and "/media/" not in url]
+
+
+PARTS = {"live": live, "recorded": recorded}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="live,recorded", help="parts, comma-separated")
+    parser.add_argument("--viewers", type=int, default=30, help="of the live session, the browsers among them")
+    parser.add_argument("--browsers", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of a turn with viewers; one without takes half of it")
+    parser.add_argument("--turns", type=int, default=2, help="with viewers, and as many without")
+    parser.add_argument("--steps", type=int, default=600, help="of the stage that is watched")
+    parser.add_argument("--arrivals", type=int, default=100)
+    parser.add_argument("--within", type=float, default=30.0, help="seconds in which they arrive")
+    parser.add_argument("--warm", action="store_true", help="the arriving browsers have the app's files already")
+    options = parser.parse_args()
+    warm_up.warm_up()
+    for part in options.only.split(","):
+        print(part, flush=True)
+        asyncio.run(PARTS[part](options))
+
+
+if __name__ == "__main__":
+    main()
