@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import plotly.graph_objects as go
 
@@ -13,3 +14,11 @@ class Chart:
 
     figure: go.Figure
     alt: str
+
+    @cached_property
+    def settled(self) -> go.Figure:
+        """The figure, to be shown and not to be changed any more. Streamlit asks it for its data at every run of every viewer; it has them
+        ready."""
+        data = self.figure.to_dict()
+        self.figure.to_dict = lambda: data  # type: ignore[method-assign]
+        return self.figure

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from typing import TypeVar, cast
-
-import streamlit as st
+from concurrent.futures import Future
+from threading import Lock
+from typing import Any, TypeVar, cast
 
 Result = TypeVar("Result")
 MOST = 300
-"""Number of results to keep."""
+"""Number of results to keep; those that were asked for longest ago go first."""
+
+_known: OrderedDict[tuple[Hashable, ...], Future[Any]] = OrderedDict()
+_guard = Lock()
 
 
 def once(make: Callable[[], Result], what: str, *of: Hashable) -> Result:
@@ -19,9 +23,21 @@ def once(make: Callable[[], Result], what: str, *of: Hashable) -> Result:
         what: its name, one for each place in the code that asks.
         of: everything it depends on; files by their revision (:meth:`frozenlab.loop.session.Session.revision`).
     """
-    return cast(Result, _kept(what, of, make))
-
-
-@st.cache_resource(max_entries=MOST, show_spinner=False)
-def _kept(what: str, of: tuple[Hashable, ...], _make: Callable[[], object]) -> object:
-    return _make()
+    key = (what, *of)
+    with _guard:  # not Streamlit's cache: it takes milliseconds to hash a revision
+        made = _known.get(key)
+        if known := made is not None:
+            _known.move_to_end(key)
+        else:
+            made = _known[key] = Future()
+            while len(_known) > MOST:
+                _known.popitem(last=False)
+    assert made is not None
+    if not known:
+        try:
+            made.set_result(make())
+        except BaseException as error:
+            with _guard:
+                _known.pop(key, None)
+            made.set_exception(error)  # for those who wait for it
+    return cast(Result, made.result())

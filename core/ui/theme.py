@@ -163,4 +163,4 @@ def chart(drawn: Chart, key: str, image: Image | None = None, **options: Any) ->
     config |= {"toImageButtonOptions": {"format": image or "svg", "filename": f"frozenlab-{key}"} | size}
     if image is not None:
         key = f"{key}-{image}"  # with the same key, a chart with another config would keep its old button next to the new one
-    st.plotly_chart(drawn.figure, key=key, alt=drawn.alt, config=config, **options)
+    st.plotly_chart(drawn.settled, key=key, alt=drawn.alt, config=config, **options)

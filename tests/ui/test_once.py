@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 
+import plotly.graph_objects as go
+import pytest
+
+from frozenlab.ui.chart import Chart
 from frozenlab.ui.once import once
 from tests.builders import build_session
 
@@ -29,3 +35,34 @@ def test_a_session_has_another_revision_once_a_file_of_a_stage_has_changed(tmp_p
     assert changed != before
     (session.stage_dir(0) / "context.json").unlink()
     assert session.revision() != changed
+
+
+def test_a_failure_is_not_kept() -> None:
+    def fail() -> int:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError):
+        once(fail, "test failure", 1)
+    assert once(lambda: 7, "test failure", 1) == 7
+
+
+def test_those_who_ask_at_the_same_time_wait_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, started, go_on = [], Event(), Event()
+
+    def make() -> int:
+        made.append(1)
+        started.set()
+        go_on.wait(30)
+        return 7
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(once, make, "test wait", 1) for _ in range(4)]
+        started.wait(30)
+        go_on.set()
+        assert [one.result() for one in asked] == [7] * 4 and made == [1]
+
+
+def test_a_chart_has_its_data_ready(tmp_path: Path) -> None:
+    chart = Chart(go.Figure(go.Scatter(x=[1, 2], y=[3, 4])), "a line")
+    before = chart.figure.to_json()
+    assert chart.settled.to_dict() is chart.settled.to_dict() and chart.settled.to_json() == before

@@ -25,7 +25,8 @@ def headline(moment: Moment) -> None:
         result = f"Before training, <b>{percent(now.value)}</b> of its plans are valid."
         note = f"95 % interval {now.interval}, n = {now.n} held-out boards. {percent(overall(moment.after, 'optimal').value)} are optimal."
     else:
-        change = board_by_board(moment.before, moment.after)
+        before, after = moment.before, moment.after
+        change = once(lambda: board_by_board(before, after), "story headline", *moment.key)
         result = f"{stage_name(moment.stage)} took valid plans from {percent(change.before)} to <b>{percent(change.after)}</b>."
         note = f"{change.sentence} Now {now.interval} of all boards like these would be valid (95 % interval)."
     if record is None:
