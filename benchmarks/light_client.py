@@ -37,8 +37,8 @@ class LightClient:
         self.steps: dict[int, float] = {}
         """Training step -> unix time at which this viewer was first shown it."""
         self.errors: list[str] = []
-        self.runs = 0
-        """Runs of a script that have ended."""
+        self.runs: list[tuple[float, float]] = []
+        """Of each run of the page or a fragment: when it was asked for and when it had ended, unix times."""
         self.complete: float | None = None
         """Seconds from the start of :meth:`watch` until the first run of the page had ended."""
         self.received = 0
@@ -52,7 +52,7 @@ class LightClient:
         self._ready = asyncio.Event()
         self._live = ("", "")
         """Component and fragment of the page that is joined to a feed."""
-        self._asked, self._wanted = False, ""
+        self._asked, self._wanted, self._asked_at = False, "", 0.0
 
     async def watch(self) -> None:
         """Opens the page and stays on it until cancelled."""
@@ -61,8 +61,9 @@ class LightClient:
             async with self._connection("/_stcore/stream", ["streamlit"]) as self._socket:
                 await self._ask()
                 async for data in self._socket:
+                    assert isinstance(data, bytes)
                     self.received += len(data)
-                    await self._take(ForwardMsg.FromString(bytes(data)), bytes(data))
+                    await self._take(ForwardMsg.FromString(data), data)
         except (ConnectionClosed, OSError) as error:
             self.errors.append(f"connection: {error}")
         finally:
@@ -110,7 +111,7 @@ class LightClient:
                 self._draw(message)
 
     def _finished(self, status: int) -> None:
-        self.runs += 1
+        self.runs.append((self._asked_at, time.time()))
         if status not in (
             ForwardMsg.FINISHED_SUCCESSFULLY,
             ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY,
@@ -154,6 +155,7 @@ class LightClient:
         await self._ask(self._live[1], trigger=(self._live[0], revision))
 
     async def _ask(self, fragment: str = "", trigger: tuple[str, str] | None = None) -> None:
+        self._asked_at = time.time()
         asked = BackMsg()
         run = asked.rerun_script
         run.query_string = self._parts.query

@@ -4,7 +4,8 @@
 
 * ``live``: a lab model trains in the app's own worker; light clients (benchmarks/light_client.py) and Chromium pages watch its Train
   page. Turns without and with viewers follow each other in one run. Of each turn: the training's seconds a step, the server's cores, and
-  for the viewers the time from a step's entry in ``events.jsonl`` until they are shown that step or a later one.
+  for the viewers the time from a step's entry in ``events.jsonl`` until they are shown that step or a later one (*updates*), and for the
+  light clients the time until a run of the page has ended that began after it and so has it in its curves (*curves*).
 * ``recorded``: light clients arrive evenly within ``--within`` seconds at the Story or Train page of a recorded session. Each first fetches
   the files that a browser with an empty cache fetches. Seconds from its first request until the first run of its page has ended.
 
@@ -15,8 +16,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
-import os
 import shutil
 import subprocess
 import sys
@@ -56,7 +55,8 @@ SEEN = """() => {
   const take = (root) => {
     if (known.has(root)) return;
     known.add(root);
-    new MutationObserver((changes) => changes.forEach((change) => look(change.target))).observe(root, {childList: true, characterData: true, subtree: true});
+    const told = (changes) => changes.forEach((change) => look(change.target));
+    new MutationObserver(told).observe(root, {childList: true, characterData: true, subtree: true});
     look(root);
     find(root);
   };
@@ -75,14 +75,29 @@ class Turn:
     """Unix seconds, without the settling."""
     ended: float
     server: float
-    """Cores."""
+    """Cores, as the three that follow."""
     worker: float
+    chromium: float
+    clients: float
     steps: list[float] = field(default_factory=list)
     """Unix time of each step that ended within."""
+    updates: list[float] = field(default_factory=list)
+    """Seconds."""
+    curves: list[float] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    traffic: float = 0.0
+    """Bytes a second to one light client."""
 
     @property
     def seconds_a_step(self) -> float:
         return (self.steps[-1] - self.steps[0]) / (len(self.steps) - 1)
+
+    def __str__(self) -> str:
+        room = f", Chromium {self.chromium:4.2f}, light clients {self.clients:4.2f}, {self.traffic / 1000:4.1f} kB/s each"
+        return (
+            f"{'with' if self.watched else 'no  '} viewers {self.ended - self.began:4.0f} s: {self.seconds_a_step:5.2f} s a step, "
+            f"cores: server {self.server:5.3f}, worker {self.worker:4.2f}{room if self.watched else ''}"
+        )
 
 
 def cpu(pid: int, children: bool = True) -> float:
@@ -94,6 +109,16 @@ def cpu(pid: int, children: bool = True) -> float:
     return spent
 
 
+def cpu_of_chromium() -> float:
+    """CPU seconds of the browsers that this process has started."""
+    spent = 0.0
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            if "chrom" in process.name():
+                spent += sum(process.cpu_times()[:2])
+    return spent
+
+
 # --- a live session ------------------------------------------------------------------------------------------------------
 
 
@@ -101,8 +126,8 @@ def training_session(root: Path, steps: int) -> Session:
     """A session of one long stage of the demo session, so that no stage ends while it is watched."""
     spec = preset_spec("demo")
     training = spec.training.model_copy(update={"steps": steps, "boards_per_step": 32})
-    suite, test = (one.model_copy(update={"boards_per_cell": 10}) for one in (spec.suite, spec.test))
-    return SessionStore(root).create(spec.model_copy(update={"training": training, "suite": suite, "test": test}), "live")
+    suite = spec.suite.model_copy(update={"boards_per_cell": 10})
+    return SessionStore(root).create(spec.model_copy(update={"training": training, "suite": suite, "test": None}), "live")
 
 
 def start_worker(session: Session, log: Path) -> subprocess.Popen[bytes]:
@@ -137,7 +162,8 @@ async def live(options: argparse.Namespace) -> None:
             await until_training(session, worker)
             await take_turns(options, app, session, worker.pid)
         finally:
-            worker.terminate()
+            worker.kill()
+            worker.wait()
             app.stop()
         log = app.log.read_text(errors="replace")
         print("  the server's log has errors:" if "Traceback" in log else "  the server's log has no error")
@@ -147,46 +173,40 @@ async def live(options: argparse.Namespace) -> None:
 
 async def take_turns(options: argparse.Namespace, app: App, session: Session, worker: int) -> None:
     assert app.process is not None
-    address, turns, lags, errors = f"{app.url}/train?session={session.id}", [], [], []
+    server, address = app.process.pid, f"{app.url}/train?session={session.id}"
+    turns: list[Turn] = []
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"])
         for number in range(2 * options.turns):
-            watched = number % 2 == 1
-            room = Room(address, options.viewers - options.browsers, browser, options.browsers) if watched else None
+            room = Room(address, options.viewers - options.browsers, browser, options.browsers) if number % 2 else None
             if room:
                 await room.enter()
             await asyncio.sleep(SETTLE)
-            spent, trained, began = cpu(app.process.pid), cpu(worker), time.time()
-            room_spent, browsers_spent = time.process_time(), cpu(os.getpid())
-            await asyncio.sleep(options.seconds if watched else options.seconds / 2)
-            ended = time.time()
-            seconds = ended - began
-            room_spent = (time.process_time() - room_spent) / seconds
-            browsers_spent = (cpu(os.getpid()) - browsers_spent) / seconds - room_spent
-            turn = Turn(watched, began, ended, (cpu(app.process.pid) - spent) / seconds, (cpu(worker) - trained) / seconds)
+            before, began = (cpu(server), cpu(worker), cpu_of_chromium(), time.process_time()), time.time()
+            await asyncio.sleep(options.seconds if room else options.seconds / 2)
+            after, ended = (cpu(server), cpu(worker), cpu_of_chromium(), time.process_time()), time.time()
+            cores = [(late - early) / (ended - began) for early, late in zip(before, after, strict=True)]
+            turn = Turn(room is not None, began, ended, cores[0], cores[1], cores[2], cores[3])
             times = step_times(session)
             turn.steps = [moment for moment in sorted(times.values()) if began <= moment <= ended]
-            turns.append(turn)
-            words = f"  {'with' if watched else 'no  '} viewers {seconds:4.0f} s: {turn.seconds_a_step:5.2f} s a step, server {turn.server:5.3f} cores, worker {turn.worker:4.2f}"
             if room:
-                found, wrong = await room.leave(times, began, ended)
-                lags += found
-                errors += wrong
-                browsers_spent -= (cpu(app.process.pid) - spent) / seconds + 0  # the server is a child too
-                words += f", light clients {room_spent:4.2f}, {room.traffic / seconds / 1000:5.1f} kB/s each"
-            print(words, flush=True)
+                await room.leave(turn, times)
+            turns.append(turn)
+            print(f"  {turn}", flush=True)
         await browser.close()
-    report(turns, lags, errors)
+    report(turns)
 
 
-def report(turns: Sequence[Turn], lags: Sequence[float], errors: Sequence[str]) -> None:
+def report(turns: Sequence[Turn]) -> None:
     alone, watched = ([turn for turn in turns if turn.watched == kind] for kind in (False, True))
     slower = mean(turn.seconds_a_step for turn in watched) / mean(turn.seconds_a_step for turn in alone) - 1
-    print(f"  errors: {len(errors)}{''.join(f'{chr(10)}    {error}' for error in sorted(set(errors))[:8])}")
-    if len(lags) > 1:
-        print(
-            f"  updates: {len(lags)}, median {median(lags):.2f} s, 95th percentile {quantiles(lags, n=20)[-1]:.2f} s, worst {max(lags):.2f} s"
-        )
+    errors = [error for turn in turns for error in turn.errors]
+    print(f"  errors: {len(errors)}", *sorted(set(errors))[:8], sep="\n    ")
+    updates, curves = [lag for turn in turns for lag in turn.updates], [lag for turn in turns for lag in turn.curves]
+    for name, lags in (("updates", updates), ("curves", curves)):
+        if len(lags) > 1:
+            late = quantiles(lags, n=20)[-1]
+            print(f"  {name}: {len(lags)}, median {median(lags):.2f} s, 95th percentile {late:.2f} s, worst {max(lags):.2f} s")
     print(f"  server: {mean(turn.server for turn in watched):.3f} cores; training: {100 * slower:+.1f} % seconds a step")
 
 
@@ -199,7 +219,6 @@ class Room:
         self.tasks: list[asyncio.Task[None]] = []
         self.opened: list[Page] = []
         self.errors: list[str] = []
-        self.traffic = 0.0
 
     async def enter(self) -> None:
         for client in self.clients:
@@ -215,32 +234,27 @@ class Room:
         await asyncio.wait_for(asyncio.gather(*(client.drawn() for client in self.clients)), 120)
         self.before = sum(client.received for client in self.clients)
 
-    async def leave(self, times: dict[int, float], began: float, ended: float) -> tuple[list[float], list[str]]:
-        """Seconds from each step within the turn until each viewer was shown it or a later one; and what went wrong."""
+    async def leave(self, turn: Turn, times: dict[int, float]) -> None:
+        """Closes all, and notes what the viewers were shown and what went wrong."""
+        turn.errors = [*self.errors, *(error for client in self.clients for error in client.errors)]
+        received = (sum(client.received for client in self.clients) - self.before) / max(len(self.clients), 1)
+        turn.traffic = received / (turn.ended - turn.began)
         seen = [client.steps for client in self.clients]
-        self.traffic = (sum(client.received for client in self.clients) - self.before) / max(len(self.clients), 1)
         for page in self.opened:
-            noted = await page.evaluate("window.seenSteps")
-            seen.append({int(step): moment / 1000 for step, moment in noted.items()})
+            seen.append({int(step): moment / 1000 for step, moment in (await page.evaluate("window.seenSteps")).items()})
             if await page.locator('[data-testid="stException"]').count():
-                self.errors.append("browser: the page shows an exception")
+                turn.errors.append("browser: the page shows an exception")
             await page.context.close()
         for task in self.tasks:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
-        wrong = [*self.errors, *(error for client in self.clients for error in client.errors)]
-        return [lag for shown in seen for lag in lags_of(shown, times, began, ended)], wrong
-
-
-def lags_of(shown: dict[int, float], times: dict[int, float], began: float, ended: float) -> list[float]:
-    """For each step that ended within the turn: how long until a viewer was shown it or a later one. Steps of the last seconds, which it
-    may still have been about to see, count only if it did."""
-    found = []
-    for step, moment in times.items():
-        later = [seen for number, seen in shown.items() if number >= step]
-        if began <= moment <= ended and (later or ended - moment > 10):
-            found.append((min(later) if later else ended) - moment)
-    return found
+        over = turn.ended - 15  # what comes last may not have been shown yet when the turn ended
+        for step, moment in times.items():
+            if turn.began <= moment <= over:
+                turn.updates += [min((at for known, at in shown.items() if known >= step), default=turn.ended) - moment for shown in seen]
+                turn.curves += [
+                    min((ended for asked, ended in client.runs if asked >= moment), default=turn.ended) - moment for client in self.clients
+                ]
 
 
 # --- a recorded session --------------------------------------------------------------------------------------------------
@@ -287,12 +301,12 @@ async def arrive(options: argparse.Namespace, app: App, address: str, name: str)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    print(
-        f"  {name}: {options.arrivals} arrive within {options.within:.0f} s, {'files known' if options.warm else f'{len(files)} files each'}: complete after median "
-        f"{median(waits):.2f} s, 95th percentile {quantiles(waits, n=20)[-1]:.2f} s, worst {max(waits):.2f} s; "
-        f"server {used:.1f} CPU s, {used / options.arrivals:.3f} each, {used / seconds:.2f} cores; errors: {len(errors)} {sorted(set(errors))[:3]}",
-        flush=True,
-    )
+    fetched = "with the app's files in their caches" if options.warm else f"{len(files)} files each"
+    print(f"  {name}: {options.arrivals} arrive within {options.within:.0f} s, {fetched}")
+    late = quantiles(waits, n=20)[-1]
+    print(f"    complete after median {median(waits):.2f} s, 95th percentile {late:.2f} s, worst {max(waits):.2f} s")
+    print(f"    server: {used:.1f} CPU s, {1000 * used / options.arrivals:.0f} ms each, {used / seconds:.2f} cores")
+    print(f"    errors: {len(errors)}", *sorted(set(errors))[:8], sep="\n      ", flush=True)
 
 
 async def files_of(address: str) -> list[str]:

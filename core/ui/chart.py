@@ -20,5 +20,5 @@ class Chart:
         """The figure, to be shown and not to be changed any more. Streamlit asks it for its data at every run of every viewer; it has them
         ready."""
         data = self.figure.to_dict()
-        self.figure.to_dict = lambda: data  # type: ignore[method-assign]
+        self.figure.to_dict = lambda: data
         return self.figure

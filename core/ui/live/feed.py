@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from math import inf
@@ -97,7 +97,7 @@ class Feed:
         self._watching: asyncio.Task[None] | None = None
         self.viewers = 0
 
-    async def follow(self, drawn: str) -> AsyncIterator[Told]:
+    async def follow(self, drawn: str) -> AsyncGenerator[Told]:
         """What a viewer is told whose page was drawn for the revision ``drawn``, for as long as it listens and the job exists."""
         place = self.viewers
         self.viewers += 1
