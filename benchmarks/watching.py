@@ -6,8 +6,9 @@
   page. Turns without and with viewers follow each other in one run. Of each turn: the training's seconds a step, the server's cores, and
   for the viewers the time from a step's entry in ``events.jsonl`` until they are shown that step or a later one (*updates*), and for the
   light clients the time until a run of the page has ended that began after it and so has it in its curves (*curves*).
-* ``recorded``: light clients arrive evenly within ``--within`` seconds at the Story or Train page of a recorded session. Each first fetches
-  the files that a browser with an empty cache fetches. Seconds from its first request until the first run of its page has ended.
+* ``recorded``: light clients arrive evenly within ``--within`` seconds at the Story or Train page of a recorded session. With
+  ``--cold``, each first fetches the files that a browser with an empty cache fetches. Printed are the seconds from its first request
+  until the first run of its page has ended.
 
 Everything runs on this machine: the viewers take processor time from the server and the training too, which a real room would not.
 """
@@ -27,7 +28,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, median, quantiles
 
-import httpx
 import psutil
 from playwright.async_api import Browser, Page, async_playwright
 
@@ -276,15 +276,18 @@ async def recorded(options: argparse.Namespace) -> None:
 async def arrive(options: argparse.Namespace, app: App, address: str, name: str) -> None:
     assert app.process is not None
     files = await files_of(address)
+    list_of_files = app.log.with_name(f"{name}-files")
+    list_of_files.write_text("".join(f'url = "{file}"\noutput = "/dev/null"\n' for file in files), encoding="utf-8")
     spent, began = cpu(app.process.pid), time.perf_counter()
     tasks, clients, waits = [], [LightClient(address) for _ in range(options.arrivals)], []
 
     async def one(client: LightClient) -> None:
         came = time.perf_counter()
-        if not options.warm:
-            async with httpx.AsyncClient(limits=httpx.Limits(max_connections=6), timeout=120) as http:  # as many as a browser opens
-                for reply in await asyncio.gather(*(http.get(file) for file in files)):
-                    reply.raise_for_status()
+        if options.cold:
+            curl = ["curl", "--silent", "--fail", "--parallel", "--parallel-max", "6", "--config", str(list_of_files)]  # 6 as a browser
+            fetching = await asyncio.create_subprocess_exec(*curl, stdout=asyncio.subprocess.DEVNULL)
+            if await fetching.wait():
+                client.errors.append("the app's files could not be fetched")
         tasks.append(asyncio.create_task(client.watch()))
         await client.drawn()
         waits.append(time.perf_counter() - came)
@@ -301,7 +304,7 @@ async def arrive(options: argparse.Namespace, app: App, address: str, name: str)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    fetched = "with the app's files in their caches" if options.warm else f"{len(files)} files each"
+    fetched = f"{len(files)} files each" if options.cold else "with the app's files in their caches"
     print(f"  {name}: {options.arrivals} arrive within {options.within:.0f} s, {fetched}")
     late = quantiles(waits, n=20)[-1]
     print(f"    complete after median {median(waits):.2f} s, 95th percentile {late:.2f} s, worst {max(waits):.2f} s")
@@ -337,7 +340,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=600, help="of the stage that is watched")
     parser.add_argument("--arrivals", type=int, default=100)
     parser.add_argument("--within", type=float, default=30.0, help="seconds in which they arrive")
-    parser.add_argument("--warm", action="store_true", help="the arriving browsers have the app's files already")
+    parser.add_argument("--cold", action="store_true", help="the arriving browsers fetch the app's files too, by curl")
     options = parser.parse_args()
     warm_up.warm_up()
     for part in options.only.split(","):
