@@ -25,6 +25,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from statistics import mean, median, quantiles
 
@@ -82,7 +83,9 @@ class Turn:
     steps: list[float] = field(default_factory=list)
     """Unix time of each step that ended within."""
     updates: list[float] = field(default_factory=list)
-    """Seconds."""
+    """Seconds, of all viewers."""
+    browsers: list[float] = field(default_factory=list)
+    """The same, of those in Chromium only."""
     curves: list[float] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     traffic: float = 0.0
@@ -202,8 +205,10 @@ def report(turns: Sequence[Turn]) -> None:
     slower = mean(turn.seconds_a_step for turn in watched) / mean(turn.seconds_a_step for turn in alone) - 1
     errors = [error for turn in turns for error in turn.errors]
     print(f"  errors: {len(errors)}", *sorted(set(errors))[:8], sep="\n    ")
-    updates, curves = [lag for turn in turns for lag in turn.updates], [lag for turn in turns for lag in turn.curves]
-    for name, lags in (("updates", updates), ("curves", curves)):
+    updates, browsers, curves = (
+        [lag for turn in turns for lag in kind(turn)] for kind in (attrgetter("updates"), attrgetter("browsers"), attrgetter("curves"))
+    )
+    for name, lags in (("updates", updates), ("of these in Chromium", browsers), ("curves", curves)):
         if len(lags) > 1:
             late = quantiles(lags, n=20)[-1]
             print(f"  {name}: {len(lags)}, median {median(lags):.2f} s, 95th percentile {late:.2f} s, worst {max(lags):.2f} s")
@@ -251,7 +256,9 @@ class Room:
         over = turn.ended - 15  # what comes last may not have been shown yet when the turn ended
         for step, moment in times.items():
             if turn.began <= moment <= over:
-                turn.updates += [min((at for known, at in shown.items() if known >= step), default=turn.ended) - moment for shown in seen]
+                lags = [min((at for known, at in shown.items() if known >= step), default=turn.ended) - moment for shown in seen]
+                turn.updates += lags
+                turn.browsers += lags[len(self.clients) :]
                 turn.curves += [
                     min((ended for asked, ended in client.runs if asked >= moment), default=turn.ended) - moment for client in self.clients
                 ]
