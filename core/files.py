@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,6 +25,16 @@ MAX_TEXT = 32 * 2**20
 
 class TextError(LabError, ValueError):
     """A file is too large, or is not text."""
+
+
+def regular(path: Path) -> Path:
+    """The path itself. Raises OSError if no file is there: a folder cannot be read, a pipe is waited for, and a device has no end.
+
+    Whatever reads a folder that anybody may have written asks this first.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(f"{path.name} is no file")
+    return path
 
 
 def read_text(path: Path) -> str:
@@ -155,7 +166,7 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
     """The JSON objects after byte ``offset``, and the offset to continue from. Incomplete lines and other values are skipped."""
     if not path.exists():
         return [], offset
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         file.seek(offset)
         data = file.read()
     end = data.rfind(b"\n") + 1

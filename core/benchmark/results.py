@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from frozenlab import places
 from frozenlab.benchmark.report import PlainReport, Report
 from frozenlab.errors import one_line
-from frozenlab.files import write_files, write_parquet
+from frozenlab.files import regular, write_files, write_parquet
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.loop.store import SessionStore
 from frozenlab.loop.tables import read_table
@@ -67,8 +67,8 @@ class Result:
     def report(self) -> Report | None:
         """The report; None, and a line in ``problems``, if it is damaged."""
         try:
-            return read_report((self.dir / "report.json").read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
+            return read_report(regular(self.dir / "report.json").read_text(encoding="utf-8"))
+        except Exception as error:  # whatever is called report.json: brackets without an end, numbers beyond all measure
             reason = one_line(error)
             self.problems.append(f"{self.id}: report.json cannot be read: {reason}")
             return None

@@ -16,7 +16,7 @@ def run_disk(options: argparse.Namespace) -> None:
     from frozenlab.loop.store import SessionStore
 
     store = SessionStore()
-    uses = {entry.folder.name: disk_use(store.open(entry.folder.name)) for entry in store.listed() if not entry.recorded}
+    uses = {entry.folder.name: disk_use(entry.folder) for entry in store.listed() if not entry.recorded}
     if options.json:
         print_json({"sessions": uses, "trash": trash_size(store)})
         return

@@ -19,7 +19,7 @@ import pandas as pd
 from frozenlab.diagnosis.task import DiagnosisError, DiagnosisTask
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import one_line
-from frozenlab.files import write_parquet
+from frozenlab.files import regular, write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder
 from frozenlab.jobs.needs import Work
 from frozenlab.jobs.task import TaskJob, newest_first
@@ -75,7 +75,7 @@ class Diagnosis(TaskJob[DiagnosisTask]):
         if not path.exists():
             return []
         try:
-            rows = pd.read_parquet(path)[list(Answer._fields)]
+            rows = pd.read_parquet(regular(path))[list(Answer._fields)]
             return [
                 Answer(str(student), str(engineer), str(shown), int(sample), float(hit), None if pd.isna(aim) else float(aim), read(record))
                 for student, engineer, shown, sample, hit, aim, record in rows.itertuples(index=False)

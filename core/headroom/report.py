@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.errors import one_line
-from frozenlab.files import write_text
+from frozenlab.files import regular, write_text
 from frozenlab.headroom.alignment import Rank, alignment, value_of_mixture
 from frozenlab.headroom.gains import (
     Estimate,
@@ -190,7 +190,7 @@ def read_report(folder: Path) -> HeadroomReport | None:
     if not path.exists():
         return None
     try:
-        return HeadroomReport.model_validate_json(path.read_text(encoding="utf-8"))
+        return HeadroomReport.model_validate_json(regular(path).read_bytes())
     except (OSError, ValueError) as error:
         raise HeadroomError(f"{folder.name}: {REPORT} cannot be read: {one_line(error)}") from None
 

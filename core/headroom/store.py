@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from frozenlab import places
 from frozenlab.errors import one_line
-from frozenlab.files import replacing, write_parquet
+from frozenlab.files import regular, replacing, write_parquet
 from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.needs import WORKER, Needs, Work
@@ -81,7 +81,7 @@ class Headroom(TaskJob[HeadroomSpec]):
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with np.load(regular(path), allow_pickle=False) as file:
                 return Influence(file["products"], {name: file[name] for name in FIGURES})
         except Exception as error:  # a damaged archive can make its reader raise anything
             raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
@@ -95,7 +95,7 @@ class Headroom(TaskJob[HeadroomSpec]):
         if not path.exists():
             return None
         try:
-            return pd.read_parquet(path)
+            return pd.read_parquet(regular(path))
         except Exception as error:  # a damaged table can make its reader raise anything
             raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from frozenlab.errors import LabError, one_line
-from frozenlab.files import write_text
+from frozenlab.files import regular, write_text
 from frozenlab.jobs.state import WorkerState
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
@@ -52,8 +52,8 @@ def make_folder(
 def read_task(path: Path, model: type[Task], *, kind: str, error: type[LabError]) -> Task:
     """Read the file that says what a job is about. Raises ``error`` if it is missing or does not fit the ``model``."""
     try:
-        return model.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as damage:
+        return model.model_validate_json(regular(path).read_bytes())
+    except Exception as damage:  # whatever is called so: its own validators may meet anything
         raise error(f"{kind} {path.parent.name!r}: {path.name} cannot be read: {one_line(damage)}") from None
 
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import psutil
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from frozenlab.files import write_text
+from frozenlab.files import regular, write_text
 from frozenlab.jobs.kept import Kept
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
@@ -72,7 +72,7 @@ Observed = TypeVar("Observed", bound=WorkerState)
 def read_state(folder: Path) -> WorkerState:
     """The state in a worker's folder as readers should show it. A damaged ``state.json`` counts as failed."""
     try:
-        return as_observed(WorkerState.model_validate_json((folder / "state.json").read_text(encoding="utf-8")))
+        return as_observed(WorkerState.model_validate_json(regular(folder / "state.json").read_bytes()))
     except Exception:  # whatever is called state.json
         return WorkerState(status="failed", error="state.json is missing or damaged")
 
@@ -86,7 +86,7 @@ class AnyState(WorkerState):
 def stored_state(folder: Path) -> AnyState | None:
     """What a job's ``state.json`` says, whether its worker is alive or not. None if it cannot be read."""
     try:
-        return AnyState.model_validate_json((folder / "state.json").read_text(encoding="utf-8"))
+        return AnyState.model_validate_json(regular(folder / "state.json").read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
 
@@ -97,7 +97,7 @@ def store_state(folder: Path, state: WorkerState) -> None:
 
 
 def _read_live(path: Path) -> bool:
-    return json.loads(path.read_bytes()).get("status") in ("queued", "running")
+    return json.loads(regular(path).read_bytes()).get("status") in ("queued", "running")
 
 
 _live = Kept(_read_live, 100_000)

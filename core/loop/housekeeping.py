@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from frozenlab.jobs.worker import JobHeldError, sole_worker
-from frozenlab.loop.session import Session
+from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.shelf import TRASH, needed_by
 from frozenlab.loop.store import SessionStore
 from frozenlab.training.checkpoints import for_resume
@@ -37,12 +37,12 @@ class Removal:
     """Bytes."""
 
 
-def disk_use(session: Session) -> dict[str, int]:
-    """Bytes by kind of file; all of :data:`KINDS`."""
+def disk_use(folder: Path) -> dict[str, int]:
+    """Bytes of a session's folder by kind of file; all of :data:`KINDS`."""
     use = dict.fromkeys(KINDS, 0)
-    for path in session.dir.rglob("*"):
+    for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
-            use[kind_of(path.relative_to(session.dir))] += path.stat().st_size
+            use[kind_of(path.relative_to(folder))] += path.stat().st_size
     return use
 
 
@@ -89,7 +89,10 @@ def removals(store: SessionStore, rules: Sequence[str], older_than: float = 0.0,
     for listed in store.listed():
         if listed.recorded or listed.at_work or (only and listed.folder.name not in only):
             continue
-        session = store.open(listed.folder.name)
+        try:
+            session = store.open(listed.folder.name)
+        except SessionError:  # a damaged session stays as it is
+            continue
         state = session.state()
         if session.read_only or state.status != "done" or time.time() - (state.finished or session.created) < older_than * DAY:
             continue

@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from frozenlab.files import regular
+
 LABELS_FILE = "labels.json"
 MOST_TAGS = 20
 
@@ -44,6 +46,6 @@ class Labels(BaseModel):
 def read_labels(path: Path) -> Labels:
     """The labels in a file; the defaults if there is none. Raises OSError, and ValueError if it holds something else."""
     try:
-        return Labels.model_validate_json(path.read_bytes())
+        return Labels.model_validate_json(regular(path).read_bytes())
     except FileNotFoundError:
         return Labels()

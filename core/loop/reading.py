@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from frozenlab.errors import one_line
-from frozenlab.files import read_lines
+from frozenlab.files import read_lines, regular
 from frozenlab.jobs.kept import Kept
 from frozenlab.loop.tables import read_table
 from frozenlab.tasks.family import Family
@@ -83,7 +83,7 @@ def lines_at(kind: type[BaseModel]) -> Kept[Lines]:
 @cache
 def model_at(kind: type[Model]) -> Kept[Model]:
     """A cached reader for JSON files that hold a model of this ``kind``."""
-    return Kept(lambda path: kind.model_validate_json(path.read_text(encoding="utf-8")), 1_000)
+    return Kept(lambda path: kind.model_validate_json(regular(path).read_bytes()), 1_000)
 
 
 @cache

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from frozenlab.errors import LabError
-from frozenlab.files import write_text
+from frozenlab.files import regular, write_text
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import KINDS
@@ -104,7 +104,7 @@ def needed_by(session: Session, store: SessionStore) -> Iterator[Needed]:
 
 def _read_named(path: Path) -> frozenset[str]:
     """The strings in a task that can name a session: ids and paths, and not what people wrote as its title."""
-    found = json.loads(path.read_bytes())
+    found = json.loads(regular(path).read_bytes())
     return frozenset(_strings({key: value for key, value in found.items() if key != "title"} if isinstance(found, dict) else found))
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from frozenlab.errors import LabError
+from frozenlab.files import regular
 from frozenlab.tasks.family import Family
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def read_table(path: Path, family: Family, *, trained: bool = False) -> pd.DataF
     """The table of a Parquet file. Raises what :func:`checked` raises, or what pyarrow raises if the file is damaged."""
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(path) as file:  # half the time of pandas.read_parquet, which looks for partitions
+    with ParquetFile(regular(path)) as file:  # half the time of pandas.read_parquet, which looks for partitions
         table = file.read(use_threads=False).to_pandas(use_threads=False)
     return checked(table, family, trained=trained)
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from frozenlab.files import regular
 from frozenlab.places import ASSETS, sessions_folder
 from frozenlab.tasks.lake.dialects.vocabulary import WORDS
 
@@ -49,8 +50,8 @@ def nowhere(name: str) -> bool:
 def is_lab_model(folder: Path) -> bool:
     """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect, or those of when it was made."""
     try:
-        words = list(json.loads((folder / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"])
-    except (OSError, ValueError, KeyError, TypeError):
+        words = list(json.loads(regular(folder / "tokenizer.json").read_bytes())["model"]["vocab"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
     return in_lab_words(words)
 

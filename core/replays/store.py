@@ -21,7 +21,7 @@ from frozenlab import places
 from frozenlab.engineer.faithfulness import Checked
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import one_line
-from frozenlab.files import write_parquet
+from frozenlab.files import regular, write_parquet
 from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
 from frozenlab.jobs.task import TaskJob, newest_first
@@ -78,17 +78,18 @@ class Replay(TaskJob[ReplayTask]):
         return self.session.spec.online
 
     def answers(self) -> list[Answer]:
-        """The answers so far, in the order in which they came. Raises ReplayError if they cannot be read."""
+        """The answers so far, in the order in which they came, each once. Raises ReplayError if they cannot be read."""
         path = self.dir / "answers.parquet"
         if not path.exists():
             return []
         try:
-            rows = pd.read_parquet(path)
+            rows = pd.read_parquet(regular(path))
             counted = rows[list(Checked._fields)].itertuples(index=False) if {*Checked._fields} <= {*rows} else repeat(None)
-            return [
+            answers = [
                 Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record), checked and Checked(*map(int, checked)))
                 for (arm, sample, record), checked in zip(rows[["arm", "sample", "record"]].itertuples(index=False), counted, strict=False)
             ]
+            return list({(answer.arm, answer.sample): answer for answer in answers}.values())
         except Exception as error:  # a damaged table can make its reader raise anything
             raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from frozenlab.files import write_text
+from frozenlab.files import regular, write_text
 from frozenlab.studies.store import Study
 
 REGISTERED = "registered.sha256"
@@ -21,7 +21,10 @@ def register(study: Study) -> None:
 def is_registered(study: Study) -> bool:
     """Whether the study's file is the one that was there before its first session began."""
     path = study.dir / REGISTERED
-    return path.exists() and path.read_text(encoding="utf-8").strip() == checksum(study)
+    try:
+        return regular(path).read_text(encoding="utf-8").strip() == checksum(study)
+    except (OSError, ValueError):  # there is none, or something else in its place
+        return False
 
 
 def checksum(study: Study) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from frozenlab.files import sync, write_text
+from frozenlab.files import regular, sync, write_text
 from frozenlab.policy.folders import WEIGHTS, weights_file
 
 RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state.json")
@@ -37,7 +37,7 @@ def seal(checkpoint: Path) -> None:
 
 
 def checksum(file: Path) -> str:
-    with file.open("rb") as content:
+    with regular(file).open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
@@ -91,7 +91,7 @@ def damage(policy_folder: Path, *, to_go_on: bool = False) -> str | None:
 
 def sealed_sums(file: Path) -> dict[str, str]:
     """File name -> checksum. Raises ValueError if the file is no seal."""
-    sums = json.loads(file.read_text(encoding="utf-8"))
+    sums = json.loads(regular(file).read_bytes())
     if not isinstance(sums, dict) or not sums:
         raise ValueError(f"{file} is no seal")
     return sums
@@ -105,12 +105,12 @@ def readable(file: Path) -> bool:
     """Whether a file of a checkpoint is whole as far as its format tells; no tensor is read."""
     try:
         if file.suffix == ".safetensors":
-            with safe_open(file, "np"):
+            with safe_open(regular(file), "np"):
                 return True
         if file.suffix == ".json":
-            json.loads(file.read_text(encoding="utf-8"))
-        return file.suffix not in (".pt", ".pth") or zipfile.is_zipfile(file)
-    except (SafetensorError, OSError, ValueError):
+            json.loads(regular(file).read_bytes())
+        return file.suffix not in (".pt", ".pth") or zipfile.is_zipfile(regular(file))
+    except (SafetensorError, OSError, ValueError, RecursionError):
         return False
 
 

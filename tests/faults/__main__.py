@@ -1,4 +1,4 @@
-"""``make test-faults``: every disturbance of :mod:`tests.faults.harness`, and the table of what came of it."""
+"""``make test-faults``: every disturbance of :mod:`tests.faults.harness` and :mod:`tests.faults.jobs`, and the table of what came of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from tests.faults.harness import Bench, Outcome, damages, small_disk, table
+from tests.faults.jobs import FULL as FULL_JOBS
+from tests.faults.jobs import KINDS, JobBench, cases
+
+AnyBench = TypeVar("AnyBench", Bench, JobBench)
 
 KILLS = 30
+JOBS_DISK = 250 * 2**20
+"""Bytes of the disk that studies and replays fill."""
 FULL = (("step/0/5", 0), ("step/0/9", 2**20), ("step/1/12", 300 * 1024), ("validated/0", 0))
 """When the disk is filled, and how many bytes are left: in the middle of training, before a checkpoint, before the validation, before the
 proposal."""
@@ -29,9 +36,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", choices=["random", "calls", "disk", "damage"], help="one kind of disturbance (default: all)")
-    parser.add_argument("--sessions", type=int, help="try about this many, spread evenly over all cases (default: every case)")
+    parser.add_argument("--of", choices=["session", *KINDS], help="one kind of job (default: all)")
+    parser.add_argument("--sessions", type=int, help="try about this many of each, spread evenly over all cases (default: every case)")
     options = parser.parse_args()
-    began = time.monotonic()
+    began, outcomes = time.monotonic(), list[Outcome]()
+    if options.of in (None, "session"):
+        outcomes += of_sessions(options)
+    if options.of != "session":
+        outcomes += of_jobs(options)
+    print(table(outcomes))
+    print(f"\n{len(outcomes)} jobs in {time.monotonic() - began:.0f} s")
+    return int(not all(outcome.good for outcome in outcomes))
+
+
+def of_sessions(options: argparse.Namespace) -> list[Outcome]:
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch, ThreadPoolExecutor(options.jobs) as pool:
         benches = list(pool.map(Bench, [folder for n in range(options.jobs) if not (folder := Path(scratch) / str(n)).mkdir()]))
         cases: list[tuple[str, Callable[[Bench], Outcome]]] = []
@@ -49,12 +67,27 @@ def main() -> int:
             outcomes += full_disks(benches[0], Path(scratch) / "disk")
         for bench in benches:
             bench.zygote.close()
-    print(table(outcomes))
-    print(f"\n{len(outcomes)} sessions in {time.monotonic() - began:.0f} s")
-    return int(not all(outcome.good for outcome in outcomes))
+    return outcomes
 
 
-def run_all(bench: Bench, cases: list[Callable[[Bench], Outcome]]) -> list[Outcome]:
+def of_jobs(options: argparse.Namespace) -> list[Outcome]:
+    """Studies, replays and forks."""
+    with tempfile.TemporaryDirectory(prefix="faults-") as scratch, ThreadPoolExecutor(options.jobs) as pool:
+        benches = list(pool.map(JobBench, [folder for n in range(options.jobs) if not (folder := Path(scratch) / str(n)).mkdir()]))
+        chosen = [case.run for case in cases(KILLS) if options.only in (None, case.how) and options.of in (None, case.kind)]
+        if options.sessions:
+            chosen = chosen[:: max(1, len(chosen) // options.sessions)]
+        shares = [chosen[n :: options.jobs] for n in range(options.jobs)]
+        outcomes = [outcome for part in pool.map(run_all, benches, shares) for outcome in part]
+        if options.only in (None, "disk"):
+            full = [(kind, at, left) for kind, at, left in FULL_JOBS if options.of in (None, kind)]
+            outcomes += full_disks_of_jobs(benches[0], Path(scratch) / "disk", full)
+        for bench in benches:
+            bench.zygote.close()
+    return outcomes
+
+
+def run_all(bench: AnyBench, cases: list[Callable[[AnyBench], Outcome]]) -> list[Outcome]:
     outcomes = []
     for case in cases:
         try:
@@ -69,6 +102,15 @@ def full_disks(bench: Bench, folder: Path) -> list[Outcome]:
     try:
         with small_disk(folder) as disk:
             return [bench.full_disk(disk, moment, left) for moment, left in FULL]
+    except OSError as error:
+        print(f"disk full: skipped, {error}", file=sys.stderr)
+        return []
+
+
+def full_disks_of_jobs(bench: JobBench, folder: Path, full: list[tuple[str, str, int]]) -> list[Outcome]:
+    try:
+        with small_disk(folder, JOBS_DISK) as disk:
+            return [bench.full_disk(disk, kind, at, left) for kind, at, left in full]
     except OSError as error:
         print(f"disk full: skipped, {error}", file=sys.stderr)
         return []

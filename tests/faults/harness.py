@@ -269,10 +269,10 @@ def damages(session: Session) -> list[tuple[str, str]]:
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[Path]:
+def small_disk(folder: Path, size: int = DISK) -> Iterator[Path]:
     """A disk of its own at ``folder``. Raises OSError where this user may mount none."""
     folder.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "none", str(folder)], capture_output=True, text=True)
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], capture_output=True, text=True)
     if mounted.returncode:
         raise OSError(f"no disk to fill: {mounted.stderr.strip()}")
     try:

@@ -1,4 +1,4 @@
-"""A process with all libraries loaded that forks a worker for each session it is asked to run, so that a kill costs no import.
+"""A process with all libraries loaded that forks a worker for each job it is asked to run, so that a kill costs no import.
 
 Run as ``python -m tests.faults.zygote``; a line of JSON in, see :class:`Order`, a line of JSON out when the worker has ended.
 """
@@ -12,18 +12,23 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 HOOKED = ("replace", "rename", "fsync", "unlink", "rmdir")
 """What of ``os`` a worker is killed before and after."""
+ALL_LIFE = (*HOOKED, "link", "mkdir")
+"""The same for jobs that are watched from beginning to end."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """A session to be run, and what is to happen to its worker."""
+    """A job to be run, and what is to happen to its worker."""
 
     folder: str
+    job: str = "session"
+    """The kind of the job, or ``fork``: ``folder`` is forked after its first stage."""
     kill_after: float | None = None
     """Seconds after which it is killed."""
     kill_at: int | None = None
@@ -38,12 +43,20 @@ class Order:
     """The disk is filled when it tells this."""
     left: int = 0
     """Bytes that are left free then."""
+    at: str | None = None
+    """Part of a call such as ``replace .../answers.parquet``. Calls are watched over the whole life of the job."""
+    nth: int = 0
+    """Which of those calls it is, from 0."""
+    fills: bool = False
+    """At that call the disk is filled; otherwise the worker is killed before it."""
 
 
 def main() -> None:
     import numpy as np  # noqa: F401
 
     import frozenlab.loop.loop
+    import frozenlab.replays.asking
+    import frozenlab.studies.worker
     import frozenlab.training.stage  # noqa: F401
     from frozenlab.lake.config import EnvironmentConfig
     from frozenlab.lake.draw.generator import generate
@@ -67,17 +80,100 @@ def main() -> None:
 def work(order: Order) -> int:
     """In the fork: the worker, as it is run everywhere else."""
     folder = Path(order.folder)
-    log = os.open(folder / "worker.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    from frozenlab.loop.worker import main as run
-
-    watch(order)
+    if order.job == "fork":
+        return fork_it(order)
+    into_log(folder)
+    if order.job == "study":
+        with_forked_cells()
+    watch_all(order) if order.at else watch(order)
     try:
-        return run(folder)
+        return int(worker_of(order.job)(folder))
     except BaseException as error:
         print(f"the worker raised {error!r}", flush=True)
         return 9
+
+
+def worker_of(kind: str) -> Callable[[Path], int]:
+    from frozenlab.jobs.job import KINDS
+
+    run: Callable[[Path], int] = import_module(next(known.worker for known in KINDS if known.name == kind)).main
+    return run
+
+
+def into_log(folder: Path) -> None:
+    log = os.open(folder / "worker.log", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+
+
+def fork_it(order: Order) -> int:
+    """The first stage is kept; then another engineer decides."""
+    from frozenlab.loop.forks import fork
+    from frozenlab.loop.session import Session
+    from frozenlab.loop.store import SessionStore
+
+    parent = Session(Path(order.folder))
+    watch_all(order)
+    fork(parent, 0, SessionStore(parent.dir.parent), FORKED, engineer="uniform")
+    return 0
+
+
+def with_forked_cells() -> None:
+    """The workers of a study's cells are forked too, each in a process group of its own, and outlive the runner."""
+    from frozenlab.jobs import launcher
+    from frozenlab.jobs.job import Job
+
+    def forked(job: Job, **variables: str) -> Forked:
+        if child := os.fork():
+            return Forked(child)
+        os.setsid()
+        for name, call in untouched.items():
+            setattr(os, name, call)
+        into_log(job.dir)
+        os._exit(worker_of(job.kind)(job.dir))
+
+    launcher.launch = forked  # type: ignore[assignment]
+
+
+class Forked:
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def wait(self) -> int:
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+FORKED = "forked"
+"""The id of the fork."""
+untouched: dict[str, Callable[..., Any]] = {}
+
+
+def watch_all(order: Order) -> None:
+    """Kills the worker, or fills the disk, at the chosen call."""
+    met = 0
+
+    def hooked(name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*given: Any, **named: Any) -> Any:
+            nonlocal met
+            told = f"{name} {given[1 if name in ('replace', 'rename', 'link') else 0]}"
+            if order.at is not None and order.at in told:
+                met += 1
+                if met == order.nth + 1:
+                    if not order.fills:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    fill(disk_of(Path(order.folder)) / "filler", order.left)
+            return call(*given, **named)
+
+        return wrapper
+
+    for name in ALL_LIFE:
+        untouched[name] = getattr(os, name)
+        setattr(os, name, hooked(name, untouched[name]))
+
+
+def disk_of(folder: Path) -> Path:
+    """Where the disk that the folder lies on begins."""
+    return next(parent for parent in folder.parents if parent.is_mount())
 
 
 def watch(order: Order) -> None:

@@ -38,7 +38,7 @@ def with_checkpoints(root: Path, session_id: str) -> Session:
 
 def test_every_byte_is_counted_once(tmp_path: Path) -> None:
     session = with_checkpoints(tmp_path, "one")
-    use = disk_use(session)
+    use = disk_use(session.dir)
     assert tuple(use) == KINDS
     assert sum(use.values()) == sum(path.stat().st_size for path in session.dir.rglob("*") if path.is_file())
     assert (use["weights"], use["to go on"]) == (3000, 3 * 2010 + 500)
@@ -46,12 +46,12 @@ def test_every_byte_is_counted_once(tmp_path: Path) -> None:
 
 def test_optimizer_states_and_middle_weights_go_and_nothing_that_is_shown(tmp_path: Path) -> None:
     session, store = with_checkpoints(tmp_path, "one"), SessionStore(tmp_path)
-    before = disk_use(session)
+    before = disk_use(session.dir)
     found = removals(store, BOTH)
     assert [(removal.rule, removal.size) for removal in found] == [("optimizer", 6530), ("middle-weights", 2 * 3010)]
-    assert disk_use(session) == before, "it was only asked"
+    assert disk_use(session.dir) == before, "it was only asked"
     assert all(remove(removal, store) for removal in found)
-    assert disk_use(session) == before | {"weights": 1000, "to go on": 0}
+    assert disk_use(session.dir) == before | {"weights": 1000, "to go on": 0}
     assert removals(store, BOTH) == []
 
 
@@ -76,9 +76,9 @@ def test_the_command_lists_first_and_removes_when_told_to(
 ) -> None:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     session = with_checkpoints(tmp_path, "one")
-    before = disk_use(session)
+    before = disk_use(session.dir)
     assert main(["gc", "--rules", "optimizer,middle-weights"]) == 0
-    assert "one: middle-weights, 0.0 MB" in capsys.readouterr().out and disk_use(session) == before
+    assert "one: middle-weights, 0.0 MB" in capsys.readouterr().out and disk_use(session.dir) == before
     assert main(["gc", "one", "--yes", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["removed_bytes"] == 6530
     assert main(["gc", "--rules", "all"]) == 2

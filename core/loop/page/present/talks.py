@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from frozenlab.files import read_text, write_text
+from frozenlab.files import read_text, regular, write_text
 from frozenlab.loop.page.present.scenes import PARTS
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
@@ -37,7 +37,7 @@ def prepared(session: Session, store: SessionStore) -> Preparation:
     """What was prepared for the session; the whole story without notes if that is nothing, or cannot be read."""
     path = file_of(session, store)
     try:
-        return Preparation.model_validate_json(read_text(path)) if path.exists() else Preparation()
+        return Preparation.model_validate_json(read_text(regular(path))) if path.exists() else Preparation()
     except (ValidationError, OSError, ValueError):
         return Preparation()
 

@@ -1,0 +1,201 @@
+"""All that reads a folder that anybody may have written: what pages and commands are made of, by kind of folder.
+
+A reader gets the sessions folder and the name of the folder within it that is damaged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+from frozenlab.benchmark.evaluations import evaluations
+from frozenlab.benchmark.results import results
+from frozenlab.cli.main import main as command
+from frozenlab.cli.replay import print_replay
+from frozenlab.cli.study import print_study
+from frozenlab.contests.store import contests
+from frozenlab.diagnosis.store import diagnoses
+from frozenlab.engineer.evidence import describe
+from frozenlab.headroom.report import report_of as headroom_report
+from frozenlab.headroom.store import measurements
+from frozenlab.jobs.launcher import running
+from frozenlab.loop.forks import forked_spec
+from frozenlab.loop.health.alerts import alerts
+from frozenlab.loop.housekeeping import RULES, disk_use, removals
+from frozenlab.loop.ledger import predictions
+from frozenlab.loop.page.present.scenes import scenes_of
+from frozenlab.loop.reproduce import differences, spec_to_reproduce
+from frozenlab.loop.runs import runs
+from frozenlab.loop.session import Session
+from frozenlab.loop.shelf import needed_by, trashed, why_kept
+from frozenlab.loop.soundness import problems_of
+from frozenlab.loop.store import SessionStore
+from frozenlab.replays.report import compared, proposals, sentences
+from frozenlab.replays.store import open_replay, replays
+from frozenlab.replays.task import validated_stages
+from frozenlab.students.store import open_student, students
+from frozenlab.studies.report import report_of
+from frozenlab.studies.store import open_study, studies
+
+Reader = Callable[[Path, str], object]
+
+# --- all folders -----------------------------------------------------------------------------------------------------
+
+
+def store(root: Path, name: str) -> None:
+    found = SessionStore(root)
+    known = found.listed()
+    runs(known), found.sessions(known=known), found.running(known), found.forked(), trashed(found), running(root)
+
+
+def commands(*lines: str) -> Reader:
+    """Commands, with ``ID`` for the name of the folder. Those that change nothing."""
+
+    def run(root: Path, name: str) -> None:
+        for line in lines:
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+                status = command([name if word == "ID" else word.replace("ROOT", str(root)) for word in line.split()])
+            if status not in (0, 2):
+                raise AssertionError(f"frozenlab {line}: exit status {status}\n{said.getvalue()[-3000:]}")
+
+    return run
+
+
+# --- sessions --------------------------------------------------------------------------------------------------------
+
+
+def session(root: Path, name: str) -> None:
+    opened = SessionStore(root).open(name)
+    problems_of(opened), opened.checkpoints(), opened.created, opened.title, opened.origin, opened.state(), opened.rates(), opened.events()
+    for stage in (None, *range(opened.spec.stages)):
+        opened.environment(stage), opened.context(stage), opened.proposal(stage), opened.given(stage), opened.results(stage)
+        if stage is not None:
+            opened.metrics(stage), opened.completions(stage), opened.recorded_steps(stage)
+
+
+def evidence(root: Path, name: str) -> None:
+    opened = SessionStore(root).open(name)
+    for stage in validated_stages(opened):
+        describe(opened.measurements(stage), opened.spec.sections, opened.spec.layouts)
+        forked_spec(opened, stage, engineer="uniform")
+
+
+def health(root: Path, name: str) -> None:
+    alerts(SessionStore(root).open(name))
+
+
+def ledger(root: Path, name: str) -> None:
+    predictions(SessionStore(root).open(name))
+
+
+def talk(root: Path, name: str) -> None:
+    scenes_of(SessionStore(root).open(name))
+
+
+def housekeeping(root: Path, name: str) -> None:
+    found = SessionStore(root)
+    opened = found.open(name)
+    disk_use(opened.dir), removals(found, [*RULES]), list(needed_by(opened, found)), why_kept(opened, found)
+
+
+def again(root: Path, name: str) -> None:
+    """What a repetition would be compared with; here the undamaged one."""
+    opened = SessionStore(root).open(name)
+    differences(opened, Session(root / "whole"))
+    spec_to_reproduce(opened)
+
+
+# --- jobs about sessions ---------------------------------------------------------------------------------------------
+
+
+def study(root: Path, name: str) -> None:
+    studies(SessionStore(root))
+    opened = open_study(name, SessionStore(root))
+    opened.state(), opened.run, opened.title, list(opened.finished())
+    report_of(opened)
+
+
+def printed_study(root: Path, name: str) -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        print_study(open_study(name, SessionStore(root)), as_json=False)
+
+
+def replay(root: Path, name: str) -> None:
+    for each in replays(SessionStore(root)):
+        each.state(), each.title
+    opened = open_replay(name, SessionStore(root))
+    assert opened.slow is not None
+    if answers := opened.answers():
+        table = proposals(answers)
+        compared(table, opened.task.reference), sentences(table, opened.task)
+
+
+def printed_replay(root: Path, name: str) -> None:
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        print_replay(open_replay(name, SessionStore(root)), argparse.Namespace(json=False, out=None))
+
+
+def result(root: Path, name: str) -> None:
+    for each in results(SessionStore(root)):
+        if not each.shipped:
+            report, rows = each.report, each.rows
+            if report is not None:
+                report.lines(), report.cells_table(), rows
+    for waiting in evaluations(SessionStore(root)):
+        waiting.state(), waiting.title
+
+
+def student(root: Path, name: str) -> None:
+    for each in students(SessionStore(root)):
+        each.state(), each.title
+    open_student(name, SessionStore(root)).certificate  # noqa: B018
+
+
+def diagnosis(root: Path, name: str) -> None:
+    for each in diagnoses(SessionStore(root)):
+        each.state(), each.title, each.answers()
+
+
+def contest(root: Path, name: str) -> None:
+    for each in contests(SessionStore(root)):
+        each.state(), each.title, each.entries
+
+
+def headroom(root: Path, name: str) -> None:
+    for each in measurements(SessionStore(root)):
+        each.state(), each.title
+        headroom_report(each)
+
+
+READERS: dict[str, tuple[Reader, ...]] = {
+    "session": (
+        store, session, evidence, health, ledger, talk, housekeeping, again,
+        commands("status ID", "status ID --json", "disk", "gc --rules optimizer,middle-weights", "present ID --out ROOT/talk.html"),
+    ),
+    "study": (store, study, printed_study, commands("disk", "gc")),
+    "replay": (store, replay, printed_replay, commands("disk")),
+    "result": (store, result, commands("disk")),
+    "student": (store, student, commands("students list", "students show ID")),
+    "diagnosis": (store, diagnosis),
+    "contest": (store, contest),
+    "headroom": (store, headroom),
+}  # fmt: skip
+PAGES: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
+    "session": (
+        ("home", {}), ("runs", {}), ("runs", {"compare": "case,whole"}), ("train", {"session": "case"}), ("story", {"session": "case"}),
+        ("present", {"session": "case"}), ("replay", {"session": "case"}),
+    ),
+    "study": (("studies", {"study": "case"}), ("studies", {})),
+    "replay": (("replay", {"replay": "case"}), ("replay", {})),
+    "result": (("benchmark", {}),),
+    "student": (("contest", {}), ("studies", {})),
+    "diagnosis": (("studies", {}),),
+    "contest": (("contest", {"contest": "case"}),),
+    "headroom": (("headroom", {"headroom": "case"}),),
+}  # fmt: skip
+"""Pages and the addresses at which they show the damaged folder."""

@@ -1,0 +1,55 @@
+"""A few damaged folders of each kind; ``make test-faults`` reads 10,000 of each main kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.faults.folders import Found, Mutants, read
+from tests.faults.mutations import BY_SUFFIX, OF_BYTES, OF_TREES
+from tests.faults.readers import READERS
+from tests.faults.whole import PLACES
+
+EACH = 25
+
+
+def faults(found: Found) -> str:
+    return "\n".join(f"{times} x {fault}: {found.examples[fault]}" for fault, times in found.faults.items())
+
+
+@pytest.mark.parametrize("kind", PLACES)
+def test_damaged_folders_raise_nothing_that_a_person_could_not_act_on(tmp_path: Path, kind: str) -> None:
+    mutants = Mutants(kind, tmp_path)
+    found = read(mutants, Found(kind), range(EACH))
+    assert not found.faults, faults(found)
+    assert found.calls == EACH * len(READERS[kind])
+    mutants.undamaged()
+    whole = read_whole(mutants)
+    assert not whole.refused, "the undamaged folder is read by all"
+
+
+def read_whole(mutants: Mutants) -> Found:
+    from tests.faults.folders import only_here, tried
+    from tests.faults.whole import NAME
+
+    found = Found(mutants.kind)
+    with only_here(mutants.root):
+        for reader in READERS[mutants.kind]:
+            tried(found, reader.__name__, lambda reader=reader: reader(mutants.root, NAME))
+    return found
+
+
+def test_the_same_number_damages_in_the_same_way(tmp_path: Path) -> None:
+    mutants = Mutants("replay", tmp_path)
+    first = [mutants.damaged(number) for number in range(40)]
+    assert first == [mutants.damaged(number) for number in range(40)]
+    hows = {done.split()[0] for number in range(400) for done in mutants.damaged(number)}
+    assert hows >= {how.__name__ for how in (*OF_BYTES, *OF_TREES, *BY_SUFFIX[".json"], *BY_SUFFIX[".parquet"])}
+
+
+@pytest.mark.parametrize("kind", ["session", "replay"])
+def test_pages_show_damaged_folders(tmp_path: Path, kind: str) -> None:
+    mutants = Mutants(kind, tmp_path)
+    found = read(mutants, Found(kind), range(3, 5), pages_every=3)
+    assert found.pages and not found.faults, faults(found)
