@@ -16,6 +16,7 @@ from frozenlab.benchmark.report import PlainReport, Report
 from frozenlab.errors import one_line
 from frozenlab.files import regular, write_files, write_parquet
 from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.origin import keep_origin
 from frozenlab.loop.store import SessionStore
 from frozenlab.loop.tables import read_table
 from frozenlab.tasks.families import family_named_in
@@ -44,8 +45,9 @@ def read_report(text: str) -> Report:
 
 
 def save_result(folder: Path, report: Report, rows: pd.DataFrame) -> None:
-    """Write the three files. The report gets its name last, so a visible result is complete."""
+    """Write the three files, and where their figures come from. The report gets its name last, so a visible result is complete."""
     folder.mkdir(parents=True, exist_ok=True)
+    keep_origin(folder)
     write_parquet(folder / "boards.parquet", rows)
     write_files(folder, {"cells.csv": report.cells_table().to_csv(index=False), "report.json": report.model_dump_json(indent=1)})
 

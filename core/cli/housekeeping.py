@@ -12,19 +12,21 @@ def add_disk(parser: argparse.ArgumentParser) -> None:
 
 
 def run_disk(options: argparse.Namespace) -> None:
-    from frozenlab.loop.housekeeping import KINDS, disk_use, trash_size
+    from frozenlab.loop.housekeeping import KINDS, disk_use, other_uses, trash_size
     from frozenlab.loop.store import SessionStore
 
     store = SessionStore()
     uses = {entry.folder.name: disk_use(entry.folder) for entry in store.listed() if not entry.recorded}
     if options.json:
-        print_json({"sessions": uses, "trash": trash_size(store)})
+        print_json({"sessions": uses, "others": other_uses(store), "trash": trash_size(store)})
         return
     largest = sorted(uses, key=lambda name: -sum(uses[name].values()))
     whole = {kind: sum(use[kind] for use in uses.values()) for kind in KINDS}
     print(f"{'':<32}{'MB':>10}" + "".join(f"{kind:>12}" for kind in KINDS))
     for name, use in [(f"all {len(uses)} sessions", whole)] + [(name, uses[name]) for name in largest[: options.most]]:
         print(f"{name:<32}{megabytes(sum(use.values())):>10}" + "".join(f"{megabytes(use[kind]):>12}" for kind in KINDS))
+    for name, size in other_uses(store).items():
+        print(f"{name:<32}{megabytes(size):>10}")
     print(f"{'in the trash':<32}{megabytes(trash_size(store)):>10}")
 
 
@@ -32,7 +34,7 @@ def add_gc(parser: argparse.ArgumentParser) -> None:
     from frozenlab.loop.housekeeping import RULES
 
     names = list(RULES)
-    parser.add_argument("ids", nargs="*", metavar="ID", help="sessions (default: all of yours that are done)")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="sessions (default: all of yours that are done, those of studies too)")
     parser.add_argument("--rules", metavar="A,B", help=f"what to remove: {listed(names)} (default: {names[0]})")
     parser.add_argument("--older-than", type=float, default=0.0, metavar="DAYS", help="only sessions that ended so long ago (default: all)")
     parser.add_argument("--yes", action="store_true", help="remove it; without this it is only listed, or you are asked at a terminal")
@@ -52,7 +54,7 @@ def run_gc(options: argparse.Namespace) -> None:
         for removal in found:
             print(f"{removal.session}: {removal.rule}, {megabytes(removal.size)} MB")
         print(f"{megabytes(sum(removal.size for removal in found))} MB can go; what pages show stays")
-    removed = [removal for removal in found if remove(removal, store)] if found and (options.yes or agreed()) else []
+    removed = [removal for removal in found if remove(removal)] if found and (options.yes or agreed()) else []
     if options.json:
         shown = [{"session": removal.session, "rule": removal.rule, "bytes": removal.size} for removal in found]
         print_json({"found": shown, "removed_bytes": sum(removal.size for removal in removed)})
@@ -65,6 +67,6 @@ def megabytes(size: int) -> str:
 
 
 COMMANDS = (
-    Command("disk", "what sessions take of the disk, by kind of file", add_disk, run_disk),
+    Command("disk", "what sessions and other jobs take of the disk, by kind of file", add_disk, run_disk),
     Command("gc", "remove what finished sessions need no more: optimizer states, checkpoints before the last", add_gc, run_gc),
 )

@@ -10,6 +10,7 @@ from frozenlab.errors import Stopped
 from frozenlab.files import sweep, write_text
 from frozenlab.jobs.disk import free_reserve, in_words, reserve
 from frozenlab.jobs.job import STOP_FILE, Job
+from frozenlab.jobs.origin import keep_origin
 from frozenlab.jobs.state import Status, WorkerState, own_process
 
 AnyJob = TypeVar("AnyJob", bound=Job)
@@ -34,6 +35,7 @@ class JobRecorder(Generic[AnyJob]):
         """Prepare the folder, once the worker holds the job's lock."""
         reserve(self.job.dir)
         sweep(self.job.dir)
+        keep_origin(self.job.dir)
         self.write()
 
     def tell(self, progress: float, seconds_left: float | None = None) -> None:

@@ -1,7 +1,8 @@
-"""What sessions take of the disk, and what of it can go when they are done.
+"""What sessions and other jobs take of the disk, and what of sessions can go when they are done.
 
 Nothing that a page shows is ever removed: tables, logs, contexts, proposals and the weights of the last stage stay. What goes is what only
-going on would need, and can be had again: the same spec trains the same weights.
+going on would need, and can be had again: the same spec trains the same weights. The sessions of a study count when the whole study is
+done: until then its arms begin with each other's checkpoints.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.job import KINDS as JOBS
+from frozenlab.jobs.state import read_state
 from frozenlab.jobs.worker import JobHeldError, sole_worker
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.shelf import TRASH, needed_by
@@ -30,6 +34,8 @@ class Removal:
     """Files of a session that a rule would remove."""
 
     session: str
+    """Its id; of a session in a study the path from the sessions folder."""
+    folder: Path
     rule: str
     paths: tuple[Path, ...]
     """Files and folders."""
@@ -42,8 +48,19 @@ def disk_use(folder: Path) -> dict[str, int]:
     use = dict.fromkeys(KINDS, 0)
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
-            use[kind_of(path.relative_to(folder))] += path.stat().st_size
+            use[kind_of(path.relative_to(folder))] += bytes_of(path)
     return use
+
+
+def bytes_of(file: Path) -> int:
+    """Bytes of a file. One that a fork shares with its parent is counted to equal parts."""
+    found = file.stat()
+    return found.st_size // found.st_nlink
+
+
+def other_uses(store: SessionStore) -> dict[str, int]:
+    """Bytes of the folders beside the sessions, by their names: studies, students, results and so on."""
+    return {kind.place: size_of(store.root / kind.place) for kind in JOBS if kind.place and (store.root / kind.place).is_dir()}
 
 
 def kind_of(path: Path) -> str:
@@ -69,7 +86,8 @@ def optimizer_states(session: Session, store: SessionStore) -> Iterator[Path]:
 
 def middle_weights(session: Session, store: SessionStore) -> Iterator[Path]:
     """Checkpoints before the last, of sessions that no other job reads. Their plans cannot be watched any more."""
-    if next(needed_by(session, store), None) is None:
+    beside = SessionStore(session.dir.parent)  # the same, but for a session of a study
+    if all(next(needed_by(session, each), None) is None for each in (store, beside)):
         yield from (path for stage in range(session.spec.stages - 1) if (path := session.stage_dir(stage) / "policy").is_dir())
 
 
@@ -83,34 +101,43 @@ def removals(store: SessionStore, rules: Sequence[str], older_than: float = 0.0,
     """What the rules would remove: from sessions that are done, are not recorded ones, and ended ``older_than`` days ago or more.
 
     Args:
-        only: ids; without any, all sessions of the store, archived ones too.
+        only: ids; without any, all sessions of the store, archived ones and those of studies too.
     """
     found = []
-    for listed in store.listed():
-        if listed.recorded or listed.at_work or (only and listed.folder.name not in only):
-            continue
-        try:
-            session = store.open(listed.folder.name)
-        except SessionError:  # a damaged session stays as it is
-            continue
-        state = session.state()
-        if session.read_only or state.status != "done" or time.time() - (state.finished or session.created) < older_than * DAY:
-            continue
-        for rule in rules:
-            paths = tuple(RULES[rule](session, store))
-            if paths:
-                found.append(Removal(session.id, rule, paths, sum(map(size_of, paths))))
+    for own in (store, *([] if only else finished_studies(store))):
+        for listed in own.listed():
+            if listed.recorded or listed.at_work or (only and listed.folder.name not in only):
+                continue
+            try:
+                session = own.open(listed.folder.name)
+            except SessionError:  # a damaged session stays as it is
+                continue
+            state = session.state()
+            if session.read_only or state.status != "done" or time.time() - (state.finished or session.created) < older_than * DAY:
+                continue
+            for rule in rules:
+                if paths := tuple(RULES[rule](session, store)):
+                    found.append(Removal(str(session.dir.relative_to(store.root)), session.dir, rule, paths, sum(map(size_of, paths))))
     return found
+
+
+def finished_studies(store: SessionStore) -> Iterator[SessionStore]:
+    """The sessions of each study that is done."""
+    studies = next(kind for kind in JOBS if kind.name == "study")
+    for path in sorted((store.root / studies.place).glob(f"*/{studies.task}")):
+        folder = path.parent
+        if JOB_ID.fullmatch(folder.name) and not folder.is_symlink() and read_state(folder).status == "done":
+            yield SessionStore(folder / "cells")
 
 
 def size_of(path: Path) -> int:
     files = path.rglob("*") if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files if file.is_file())
+    return sum(bytes_of(file) for file in files if file.is_file() and not file.is_symlink())
 
 
-def remove(removal: Removal, store: SessionStore) -> bool:
+def remove(removal: Removal) -> bool:
     """Removes the files, unless a worker has the session by now; whether it did."""
-    session = store.open(removal.session)
+    session = Session(removal.folder)
     with suppress(JobHeldError), sole_worker(session, wait=0):
         for path in removal.paths:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)

@@ -16,7 +16,6 @@ from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.jobs.state import Status, own_process
 from frozenlab.loop.health.alerts import Alert, of_results, of_steps
-from frozenlab.loop.origin import ORIGIN_FILE, origin_here
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, Phase, State, ValidRate
 from frozenlab.loop.tables import columns_of
@@ -69,8 +68,6 @@ class Recorder(JobRecorder[Session]):
         """Begin: the worker holds the session. Figures come from the tables, whatever ``state.json`` says."""
         session, spec = self.job, self.job.spec
         super().begin()
-        if not (session.dir / ORIGIN_FILE).exists():
-            write_text(session.dir / ORIGIN_FILE, origin_here().model_dump_json(indent=2))
         self.state.rates = session.rates()
         kind = "resumed" if session.events()[0] else "started"
         self.event(kind, method=spec.training.method, engineer=spec.engineer.kind, stages=spec.stages)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from frozenlab.errors import LabError
-from frozenlab.loop.origin import Origin
+from frozenlab.jobs.origin import Origin
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.folders import weights_file

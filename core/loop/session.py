@@ -20,10 +20,10 @@ from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import STOP_FILE, Job
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.jobs.needs import Needs, Work
+from frozenlab.jobs.origin import ORIGIN_FILE, Origin
 from frozenlab.jobs.state import as_observed
 from frozenlab.loop.labels import LABELS_FILE, Labels
 from frozenlab.loop.listing import RECORDED
-from frozenlab.loop.origin import ORIGIN_FILE, Origin
 from frozenlab.loop.reading import FolderReader, model_at, table_of
 from frozenlab.loop.records import EnvironmentRecord, Event, Figures
 from frozenlab.loop.spec import SessionSpec

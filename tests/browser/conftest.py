@@ -12,6 +12,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -89,13 +90,13 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
-@pytest.fixture(scope="module")
-def new_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], App]]:
-    """Starts fresh servers, each with an empty sessions folder, and ends them after the module's tests."""
+@contextmanager
+def servers(factory: pytest.TempPathFactory) -> Iterator[Callable[[], App]]:
+    """Starts fresh servers, each with an empty sessions folder, and ends them at the end."""
     apps = []
 
     def start() -> App:
-        folder = tmp_path_factory.mktemp("app")
+        folder = factory.mktemp("app")
         sessions = folder / "sessions"
         sessions.mkdir()
         apps.append(App(sessions, folder / "server.log", _free_port()))
@@ -105,6 +106,20 @@ def new_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], A
     yield start
     for app in apps:
         app.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One server for all tests that write nothing into its sessions folder."""
+    with servers(tmp_path_factory) as start:
+        yield start()
+
+
+@pytest.fixture(scope="module")
+def new_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], App]]:
+    """Starts fresh servers and ends them after the module's tests."""
+    with servers(tmp_path_factory) as start:
+        yield start
 
 
 @pytest.fixture(scope="module")

@@ -33,13 +33,13 @@ def phone(browser: Browser, watch: Watch) -> Iterator[Page]:
     assert not watch.errors and not watch.left
 
 
-def test_a_phone_goes_to_every_page_by_its_menu(app: App, phone: Page) -> None:
-    phone.goto(app.url)
+def test_a_phone_goes_to_every_page_by_its_menu(shared_app: App, phone: Page) -> None:
+    phone.goto(shared_app.url)
     expect(phone.get_by_role("heading", level=1)).to_be_in_viewport()  # the first run of a page folds the menu
     for name in [*list(PAGES)[1:], "home"]:
         phone.get_by_role("button", name="Expand sidebar").tap()
         phone.locator('[data-testid="stSidebarNav"]').get_by_role("link", name=PAGES[name][0], exact=True).tap()
-        expect(phone).to_have_url(re.compile(rf"{app.url}/" + ("" if name == "home" else name) + r"(\?|$)"))
+        expect(phone).to_have_url(re.compile(rf"{shared_app.url}/" + ("" if name == "home" else name) + r"(\?|$)"))
         expect(phone.get_by_role("heading", level=1)).to_be_in_viewport()
         expect(phone.get_by_role("button", name="Expand sidebar")).to_be_in_viewport()
     phone.get_by_role("button", name="Main menu").tap()
@@ -56,9 +56,9 @@ def grows(shown: Locator, height: float) -> bool:
     return False
 
 
-def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(app: App, page: Page) -> None:
+def test_a_presenter_has_a_bigger_board_and_leaves_no_trace(shared_app: App, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.goto(f"{app.url}/play")
+    page.goto(f"{shared_app.url}/play")
     stage, icon = page.locator(".player .stage").first, page.locator('[data-testid="stTooltipIcon"] svg').first
     expect(stage).to_be_visible()
     plain, sign = stage.bounding_box(), icon.bounding_box()
@@ -100,10 +100,10 @@ class Gate:
             browser.send(message)
 
 
-def test_a_run_shows_no_second_stop_and_greys_nothing_out(app: App, page: Page) -> None:
+def test_a_run_shows_no_second_stop_and_greys_nothing_out(shared_app: App, page: Page) -> None:
     gate = Gate()
     page.route_web_socket(re.compile("_stcore/stream"), gate)
-    page.goto(f"{app.url}/design")
+    page.goto(f"{shared_app.url}/design")
     expect(page.locator(".player canvas")).to_be_visible()
     page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
     gate.left = 3  # a run has begun, and the rest of it takes as long as the test looks
@@ -132,8 +132,8 @@ def test_a_page_without_its_server_says_that_training_goes_on(new_app: Callable[
     watch.errors.clear()  # the failed attempts to connect
 
 
-def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play")
+def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play")
     page.get_by_role("radio", name="Plan", exact=True).click()
     expect(page.locator(".steer")).to_be_visible()
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")

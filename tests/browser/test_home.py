@@ -22,8 +22,8 @@ DOORS: dict[str, Callable[[Page], None]] = {
 
 @pytest.mark.parametrize("by", ["mouse", "keyboard"])
 @pytest.mark.parametrize("name", DOORS)
-def test_a_door_leads_where_it_says(app: App, page: Page, name: str, by: str) -> None:
-    page.goto(app.url)
+def test_a_door_leads_where_it_says(shared_app: App, page: Page, name: str, by: str) -> None:
+    page.goto(shared_app.url)
     door = page.get_by_role("button", name=name)
     if by == "mouse":
         door.click()

@@ -63,9 +63,9 @@ def verdict(page: Page, *, right: bool) -> Locator:
 
 
 @pytest.mark.parametrize("chapter", [chapter for chapter in CHAPTERS if chapter.name != "search"], ids=lambda chapter: chapter.name)
-def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(app: App, page: Page, chapter: Chapter) -> None:
+def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: App, page: Page, chapter: Chapter) -> None:
     exercise = chapter.exercise()
-    page.goto(f"{app.url}/learn?chapter={chapter.name}")
+    page.goto(f"{shared_app.url}/learn?chapter={chapter.name}")
     expect(page.get_by_role("heading", name="Your turn")).to_be_visible()
     at_rest(page)
     answer(page, exercise, right=False)
@@ -75,8 +75,8 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(app: App, page
     page.wait_for_url(lambda url: f"done={chapter.name}" in url)
 
 
-def test_the_search_is_done_by_hand(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/learn?chapter=search&done=one")
+def test_the_search_is_done_by_hand(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/learn?chapter=search&done=one")
     search = page.locator(".search").last
     expect(search.locator(".words")).to_contain_text("Which open node comes next?")
     while "is optimal" not in search.locator(".words").inner_text():
@@ -90,8 +90,8 @@ def test_the_search_is_done_by_hand(app: App, page: Page) -> None:
     page.wait_for_url(lambda url: "done=one.search" in url)
 
 
-def test_a_class_has_boards_of_its_own_and_a_table_of_results(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}")
+def test_a_class_has_boards_of_its_own_and_a_table_of_results(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}")
     name = page.get_by_role("textbox", name="Your name")
     name.fill("Ada")
     name.press("Enter")

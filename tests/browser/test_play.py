@@ -58,8 +58,8 @@ def test_a_deep_link_into_a_cold_server_opens_the_page_in_the_app(new_app: Calla
     expect(page.locator(".streamlit-wide")).to_have_count(1)
 
 
-def test_the_player_plays_steps_and_marks_the_first_fault(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/help")
+def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/help")
     player(page)
     expect(page.locator(".player figure")).to_have_count(2)
     expect(page.get_by_text("Step 1: agents 0 and 1 are both on (1, 1).")).to_be_visible()
@@ -81,9 +81,9 @@ def test_the_player_plays_steps_and_marks_the_first_fault(app: App, page: Page) 
     expect(ring).to_be_hidden()
 
 
-def steering(app: App, page: Page) -> tuple[Locator, Callable[[int, int], tuple[float, float]]]:
+def steering(shared_app: App, page: Page) -> tuple[Locator, Callable[[int, int], tuple[float, float]]]:
     """Play with CROSSING to steer on: the score, and where a cell is on the screen."""
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
     page.get_by_role("radio", name="Plan", exact=True).click()
     canvas = page.locator(".steered canvas")
@@ -95,8 +95,8 @@ def steering(app: App, page: Page) -> tuple[Locator, Callable[[int, int], tuple[
     return page.locator(".score"), lambda r, c: (box["x"] + side * (c + 0.58), box["y"] + side * (r + 0.58))
 
 
-def test_a_team_is_steered_to_the_optimum_by_mouse(app: App, page: Page) -> None:
-    score, at = steering(app, page)
+def test_a_team_is_steered_to_the_optimum_by_mouse(shared_app: App, page: Page) -> None:
+    score, at = steering(shared_app, page)
     page.mouse.move(*at(0, 0))
     page.mouse.down()
     for cell in ((1, 0), (2, 0), (2, 1)):
@@ -118,8 +118,8 @@ def test_a_team_is_steered_to_the_optimum_by_mouse(app: App, page: Page) -> None
     expect(page.get_by_role("button", name="GIF")).to_be_visible()
 
 
-def test_a_team_is_steered_to_the_optimum_by_keys(app: App, page: Page) -> None:
-    score, _ = steering(app, page)
+def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -> None:
+    score, _ = steering(shared_app, page)
     page.locator(".player").focus()
     before = pixels(page)
     for key in ("ArrowDown", "ArrowRight", "ArrowDown", "ArrowDown", "ArrowRight", "1", "ArrowRight", "ArrowRight", "ArrowRight"):
@@ -139,11 +139,11 @@ def test_a_team_is_steered_to_the_optimum_by_keys(app: App, page: Page) -> None:
     expect(page.locator(".clock")).to_have_text("step 5 / 5")
 
 
-def test_readers_who_want_calm_get_no_motion(app: App, browser: Browser, watch: Watch) -> None:
+def test_readers_who_want_calm_get_no_motion(shared_app: App, browser: Browser, watch: Watch) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     watch.on(page)
-    page.goto(f"{app.url}/design")
+    page.goto(f"{shared_app.url}/design")
     player(page)
     expect(page.locator(".clock")).to_contain_text("step 0")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -151,8 +151,8 @@ def test_readers_who_want_calm_get_no_motion(app: App, browser: Browser, watch: 
     assert not watch.errors and not watch.left
 
 
-def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
     page.get_by_text("How a solver finds it").click()
     expect(page.locator(".search")).to_be_visible()
@@ -168,8 +168,8 @@ def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(app: App, 
     assert board_of(page) == drawn, "the key was typed into the field"
 
 
-def test_a_search_is_stepped_through_without_the_server(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_a_search_is_stepped_through_without_the_server(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     page.get_by_text("How a solver finds it").click()
     search = page.locator(".search")
     expect(search.get_by_text("its own shortest path")).to_be_in_viewport()
@@ -196,24 +196,24 @@ def test_a_search_is_stepped_through_without_the_server(app: App, page: Page) ->
     assert page.evaluate("window.sent") == 0
 
 
-def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(app: App, page: Page) -> None:
+def test_the_main_action_is_above_the_fold_and_a_phone_shows_the_board_first(shared_app: App, page: Page) -> None:
     page.set_viewport_size({"width": 1280, "height": 720})
-    for address in (f"{app.url}/play", f"{app.url}/play?presenter=true"):
+    for address in (f"{shared_app.url}/play", f"{shared_app.url}/play?presenter=true"):
         page.goto(address)
         player(page)
         expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
         expect(page.locator(".player .stage").first).to_be_in_viewport(ratio=1)
-    page.goto(f"{app.url}/play")
+    page.goto(f"{shared_app.url}/play")
     expect(page.locator(".player .bar")).to_be_in_viewport(ratio=1)
     page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(f"{app.url}/play")
+    page.goto(f"{shared_app.url}/play")
     player(page)
     expect(page.get_by_role("button", name="Let the model plan")).to_be_in_viewport(ratio=1)
     expect(page.locator(".player .stage")).to_be_in_viewport(ratio=0.7)
 
 
-def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     page.get_by_role("radio", name="Draw").click()
 
     def cell(r: int, c: int) -> Locator:
@@ -242,8 +242,8 @@ def test_a_board_is_drawn_with_the_pointer_and_with_the_keyboard(app: App, page:
     expect_board("A H H", "S H H", "F F g", "s a G", "F F F")
 
 
-def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     page.get_by_role("radio", name="Draw").click()
 
     def paint(brush: str, r: int, c: int) -> None:
@@ -263,8 +263,8 @@ def test_one_way_ice_and_doors_are_painted_and_a_door_leaves_with_its_agent(app:
     expect_board("S > F", "F F F", "F F F", "F F G")
 
 
-def test_rapid_strokes_are_not_lost(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_rapid_strokes_are_not_lost(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     page.get_by_role("radio", name="Draw").click()
     for r, c in ((0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (3, 0), (3, 1), (2, 1)):
         page.locator(f'.cell[data-r="{r}"][data-c="{c}"]').click()
@@ -274,8 +274,8 @@ def test_rapid_strokes_are_not_lost(app: App, page: Page) -> None:
     expect(page.locator('.cell[aria-label$="hole"]')).to_have_count(8)
 
 
-def test_the_files_of_a_board_are_what_they_say(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_the_files_of_a_board_are_what_they_say(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
     contents = {}
     for name in ("JSON", "Text", "SVG", "GIF"):
@@ -290,8 +290,8 @@ def test_the_files_of_a_board_are_what_they_say(app: App, page: Page) -> None:
     expect(page.get_by_role("img", name="QR code of the address")).to_be_visible()
 
 
-def test_a_board_of_the_gallery_is_played_and_follows_the_theme(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/design")
+def test_a_board_of_the_gallery_is_played_and_follows_the_theme(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/design")
     gallery = page.locator(".gallery button")
     expect(gallery).to_have_count(12)
     expect(page.locator('.gallery button[aria-pressed="true"]')).to_have_count(1)
@@ -308,16 +308,16 @@ def test_a_board_of_the_gallery_is_played_and_follows_the_theme(app: App, page: 
     expect_soon(page, lambda: gallery.first.locator("canvas").evaluate("canvas => canvas.toDataURL()") != light[1])
 
 
-def test_a_config_goes_from_design_to_train(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/design")
+def test_a_config_goes_from_design_to_train(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/design")
     expect(page.locator(".gallery button")).to_have_count(12)
     page.get_by_role("button", name="Train with this config").click()
     page.wait_for_url("**/train*")
 
 
-def test_twenty_quick_edits_are_undone_and_redone_none_lost(app: App, page: Page) -> None:
+def test_twenty_quick_edits_are_undone_and_redone_none_lost(shared_app: App, page: Page) -> None:
     start = random_board(6, 2, 0.2, None, 3).board
-    page.goto(f"{app.url}/play?board={encode(start)}")
+    page.goto(f"{shared_app.url}/play?board={encode(start)}")
     page.get_by_role("radio", name="Draw").click()
     expect(page.locator(".grid")).to_be_visible()
     cells = page.locator('.cell:not([aria-label*="agent"])')
@@ -344,9 +344,9 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(app: App, page: Page
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_can_be_solved_and_is_shown(app: App, page: Page, name: str) -> None:
+def test_a_template_can_be_solved_and_is_shown(shared_app: App, page: Page, name: str) -> None:
     assert solve(TEMPLATES[name]).status == "solved"
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     page.get_by_role("radio", name="Draw").click()
     page.get_by_label("Begin with a template").select_option(name)
     page.wait_for_url(f"**board={encode(TEMPLATES[name])}*")
@@ -354,8 +354,8 @@ def test_a_template_can_be_solved_and_is_shown(app: App, page: Page, name: str) 
     page.wait_for_url(f"**board={encode(CROSSING)}*")
 
 
-def test_the_agent_under_the_pointer_is_shown_alone(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_the_agent_under_the_pointer_is_shown_alone(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
     page.locator(".player").press("Home")
     page.mouse.move(5, 5)
@@ -369,8 +369,8 @@ def test_the_agent_under_the_pointer_is_shown_alone(app: App, page: Page) -> Non
     expect_soon(page, lambda: pixels(page) == before)
 
 
-def test_one_board_is_watched_planned_on_and_drawn_on(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_one_board_is_watched_planned_on_and_drawn_on(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
 
     def board_on_screen() -> dict[str, float]:
@@ -404,8 +404,8 @@ def crowded() -> Board:
     return Board(("F" * side,) * side, tuple(Agent((n, 0), (side - 1 - n, side - 1)) for n in range(side)))
 
 
-def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(crowded())}")
+def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(crowded())}")
     player(page)
     page.get_by_role("radio", name="Plan", exact=True).click()
     expect(page.locator(".score")).to_contain_text("No conflict")
@@ -430,8 +430,8 @@ def test_a_large_board_is_zoomed_and_its_faults_are_a_heat_map(app: App, page: P
     expect_soon(page, lambda: pixels(page) != before)
 
 
-def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(crowded())}")
+def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(crowded())}")
     player(page)
     page.locator(".plan canvas").first.hover()
     whole = pixels(page)
@@ -450,9 +450,9 @@ def test_the_wheel_zooms_with_ctrl_and_then_moves_what_is_seen(app: App, page: P
     expect_soon(page, lambda: pixels(page) != moved)
 
 
-def test_delays_are_said_and_drawn(app: App, page: Page) -> None:
+def test_delays_are_said_and_drawn(shared_app: App, page: Page) -> None:
     crossing = read_board("S F s\nH F H\ng F G")
-    page.goto(f"{app.url}/play?board={encode(crossing)}")
+    page.goto(f"{shared_app.url}/play?board={encode(crossing)}")
     player(page)
     page.locator(".player").press("End")
     before = pixels(page)
@@ -461,8 +461,8 @@ def test_delays_are_said_and_drawn(app: App, page: Page) -> None:
     expect_soon(page, lambda: pixels(page) != before)
 
 
-def test_a_picture_and_a_film_of_the_board_are_saved(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(CROSSING)}")
+def test_a_picture_and_a_film_of_the_board_are_saved(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(CROSSING)}")
     player(page)
     page.get_by_text("Save", exact=True).click()
     with page.expect_download() as download:

@@ -101,8 +101,8 @@ def test_only_a_whole_result_of_this_search_is_taken(sent: object) -> None:
     assert solved_of({"base": "b", "cost": 9, "wrong": 0, "nodes": 7}, "b") == Solved(9, 0, 7)
 
 
-def test_a_reader_searches_by_hand_without_the_server(app: App, page: Page) -> None:
-    page.goto(f"{app.url}/play?board={encode(HEAD_ON)}")
+def test_a_reader_searches_by_hand_without_the_server(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/play?board={encode(HEAD_ON)}")
     page.get_by_text("How a solver finds it").click()
     search = page.locator(".search")
     expect(search.get_by_text("its own shortest path")).to_be_visible()

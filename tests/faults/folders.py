@@ -13,6 +13,7 @@ import random
 import resource
 import shutil
 import signal
+import stat
 import sys
 import tempfile
 import time
@@ -28,7 +29,7 @@ from unittest.mock import patch
 import frozenlab
 from frozenlab import places
 from frozenlab.errors import LabError
-from tests.faults.mutations import damaged
+from tests.faults.mutations import damaged, remove
 from tests.faults.readers import PAGES, READERS
 from tests.faults.whole import MAIN, NAME, PLACES, built, trained
 
@@ -37,6 +38,8 @@ SLOW = 1.0
 """Seconds of the processor that a reader may take."""
 STUCK = 20
 """Seconds after which a reader is interrupted."""
+TOLD = 500
+"""Folders between two lines of progress."""
 MEMORY = 12 * 2**30
 """Bytes of addresses that this process may use, so that a file without an end is noticed."""
 
@@ -87,25 +90,30 @@ class Mutants:
         self.root.mkdir(parents=True)
         make(self.root, kind)
         self.case = self.root / PLACES[kind] / NAME
-        self.whole = scratch / "kept"
-        shutil.move(self.case, self.whole)
+        self.whole = Path(shutil.copytree(self.case, scratch / "kept"))
+        self.known = {path: signature_of(path) for path in self.case.rglob("*")}
 
     def damaged(self, number: int) -> list[str]:
         """The folder damaged in the way of this number; what was done to it."""
-        clear(self.case)
-        shutil.copytree(self.whole, self.case)
+        self.undamaged()
         return damaged(self.case, random.Random(f"{self.kind}-{number}"))
 
     def undamaged(self) -> None:
-        clear(self.case)
-        shutil.copytree(self.whole, self.case)
+        """What was damaged is replaced; other files stay, and readers may know them already."""
+        for path in sorted(self.case.rglob("*"), reverse=True):
+            if self.known.get(path) != signature_of(path):
+                remove(path)
+        for path in sorted(self.known):
+            if not path.exists():
+                source = self.whole / path.relative_to(self.case)
+                path.mkdir() if source.is_dir() else shutil.copy2(source, path)
+                self.known[path] = signature_of(path)
 
 
-def clear(path: Path) -> None:
-    if path.is_symlink() or path.is_file():
-        path.unlink()
-    elif path.exists():
-        shutil.rmtree(path)
+def signature_of(path: Path) -> tuple[int, ...]:
+    """A value that another file or link in the same place does not have; one for all folders."""
+    found = path.lstat()
+    return (0,) if stat.S_ISDIR(found.st_mode) else (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
 @contextmanager
@@ -169,6 +177,8 @@ def read(mutants: Mutants, found: Found, numbers: range, pages_every: int = 0) -
                 )
             if pages_every and number % pages_every == 0:
                 show(mutants, found, f"{mutants.kind} {number} ({'; '.join(done)})")
+            if found.folders % TOLD == 0:
+                print(f"{mutants.kind}: {found.folders} folders, {sum(found.faults.values())} faults", flush=True)
     found.seconds += time.process_time() - began
     return found
 

@@ -23,6 +23,7 @@ import pandas as pd
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop.health.alerts import of_worker
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.soundness import problems_of
 from frozenlab.loop.spec import SessionSpec
@@ -195,6 +196,8 @@ class Bench:
             status, state = self.zygote.run(session, order), Session(session.dir).state()
             if (status, state.status) != (1, "failed") or "disk is" not in (state.error or "") or "full" not in (state.error or ""):
                 messages.append(f"exit status {status}, {state.status}: {state.error}")
+            if [alert.rule for alert in of_worker(session) if "full" in alert.evidence] != ["failed"]:
+                messages.append("no alarm says that the disk is full")
         (disk / "filler").unlink()
         end = self.ends(session)
         return self.done_with(session, Outcome("disk full", what, "; ".join(messages) or end))

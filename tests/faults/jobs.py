@@ -240,7 +240,7 @@ def end_orphans(job: Any) -> None:
             os.kill(state.pid, signal.SIGKILL)
 
 
-def cases(bench: JobBench, kills: int) -> list[Case]:
+def cases(kills: int) -> list[Case]:
     """Every disturbance that needs no disk of its own."""
     found = [Case(kind, "random", lambda b, k=kind, n=n: b.killed_at_random(k, n)) for kind in KINDS for n in range(kills)]
     found += [Case("study", "random", lambda b, n=n, w=w: b.workers_killed(n, w)) for w in (False, True) for n in range(kills // 2)]

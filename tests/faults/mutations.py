@@ -243,7 +243,7 @@ def metadata(path: Path, draw: random.Random) -> None:
 
 
 def remove(path: Path) -> None:
-    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def gone(path: Path, draw: random.Random) -> None:

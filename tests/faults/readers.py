@@ -8,12 +8,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
+from unittest.mock import patch
 
 from frozenlab.benchmark.evaluations import evaluations
 from frozenlab.benchmark.results import results
-from frozenlab.cli.main import main as command
+from frozenlab.cli import main
+from frozenlab.cli.main import parse
 from frozenlab.cli.replay import print_replay
 from frozenlab.cli.study import print_study
 from frozenlab.contests.store import contests
@@ -23,24 +26,31 @@ from frozenlab.headroom.report import report_of as headroom_report
 from frozenlab.headroom.store import measurements
 from frozenlab.jobs.launcher import running
 from frozenlab.loop.forks import forked_spec
-from frozenlab.loop.health.alerts import alerts
 from frozenlab.loop.housekeeping import RULES, disk_use, removals
 from frozenlab.loop.ledger import predictions
-from frozenlab.loop.page.present.scenes import scenes_of
 from frozenlab.loop.reproduce import differences, spec_to_reproduce
 from frozenlab.loop.runs import runs
 from frozenlab.loop.session import Session
 from frozenlab.loop.shelf import needed_by, trashed, why_kept
 from frozenlab.loop.soundness import problems_of
 from frozenlab.loop.store import SessionStore
-from frozenlab.replays.report import compared, proposals, sentences
 from frozenlab.replays.store import open_replay, replays
 from frozenlab.replays.task import validated_stages
 from frozenlab.students.store import open_student, students
-from frozenlab.studies.report import report_of
 from frozenlab.studies.store import open_study, studies
 
 Reader = Callable[[Path, str], object]
+
+
+@cache
+def options_of(words: tuple[str, ...]) -> argparse.Namespace:
+    return parse(words)
+
+
+def parsed(words: Sequence[str]) -> argparse.Namespace:
+    """The options of a command line; to read the same one again costs as much as many a command."""
+    return options_of(tuple(words))
+
 
 # --- all folders -----------------------------------------------------------------------------------------------------
 
@@ -52,13 +62,15 @@ def store(root: Path, name: str) -> None:
 
 
 def commands(*lines: str) -> Reader:
-    """Commands, with ``ID`` for the name of the folder. Those that change nothing."""
+    """Commands, with ``ID`` for the name of the folder, and none that changes something. ``status`` tells the alarms, ``present`` makes a
+    talk."""
 
     def run(root: Path, name: str) -> None:
         for line in lines:
             said = io.StringIO()
-            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-                status = command([name if word == "ID" else word.replace("ROOT", str(root)) for word in line.split()])
+            words = [name if word == "ID" else word.replace("ROOT", str(root)) for word in line.split()]
+            with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), patch.object(main, "parse", parsed):
+                status = main.main(words)
             if status not in (0, 2):
                 raise AssertionError(f"frozenlab {line}: exit status {status}\n{said.getvalue()[-3000:]}")
 
@@ -84,16 +96,8 @@ def evidence(root: Path, name: str) -> None:
         forked_spec(opened, stage, engineer="uniform")
 
 
-def health(root: Path, name: str) -> None:
-    alerts(SessionStore(root).open(name))
-
-
 def ledger(root: Path, name: str) -> None:
     predictions(SessionStore(root).open(name))
-
-
-def talk(root: Path, name: str) -> None:
-    scenes_of(SessionStore(root).open(name))
 
 
 def housekeeping(root: Path, name: str) -> None:
@@ -116,10 +120,10 @@ def study(root: Path, name: str) -> None:
     studies(SessionStore(root))
     opened = open_study(name, SessionStore(root))
     opened.state(), opened.run, opened.title, list(opened.finished())
-    report_of(opened)
 
 
 def printed_study(root: Path, name: str) -> None:
+    """Its report, counted anew."""
     with contextlib.redirect_stdout(io.StringIO()):
         print_study(open_study(name, SessionStore(root)), as_json=False)
 
@@ -128,13 +132,11 @@ def replay(root: Path, name: str) -> None:
     for each in replays(SessionStore(root)):
         each.state(), each.title
     opened = open_replay(name, SessionStore(root))
-    assert opened.slow is not None
-    if answers := opened.answers():
-        table = proposals(answers)
-        compared(table, opened.task.reference), sentences(table, opened.task)
+    opened.slow, opened.answers()
 
 
 def printed_replay(root: Path, name: str) -> None:
+    """Its figures and sentences."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         print_replay(open_replay(name, SessionStore(root)), argparse.Namespace(json=False, out=None))
@@ -174,7 +176,7 @@ def headroom(root: Path, name: str) -> None:
 
 READERS: dict[str, tuple[Reader, ...]] = {
     "session": (
-        store, session, evidence, health, ledger, talk, housekeeping, again,
+        store, session, evidence, ledger, housekeeping, again,
         commands("status ID", "status ID --json", "disk", "gc --rules optimizer,middle-weights", "present ID --out ROOT/talk.html"),
     ),
     "study": (store, study, printed_study, commands("disk", "gc")),

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from frozenlab.loop.session import Session
+from frozenlab.loop.health.alerts import of_machine, of_worker
+from frozenlab.loop.session import Session, SessionError
 from tests.faults.harness import Bench, small_disk
+from tests.running import wait_for
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("faults")]
 
@@ -69,8 +76,41 @@ def test_a_stage_that_is_trained_again_says_why_and_leaves_its_decision(bench: B
 
 
 def test_a_full_disk_is_reported_and_the_session_continues_once_there_is_room(bench: Bench, tmp_path: Path) -> None:
+    """An alarm says that there is little room while it runs, another that it failed for that."""
     try:
-        with small_disk(tmp_path / "disk") as disk:
-            assert bench.full_disk(disk, "step/0/9", 2**20).end == "equal"
+        with small_disk(tmp_path / "disk") as disk, ThreadPoolExecutor() as thread:
+            outcome = thread.submit(bench.full_disk, disk, "step/0/9", 2**20)
+            wait_for(lambda: "little-disk" in running_alarms(disk), "an alarm")
+            assert outcome.result().end == "equal"
     except OSError as error:
         pytest.skip(str(error))
+
+
+def running_alarms(sessions: Path) -> set[str]:
+    found = []
+    for folder in sessions.glob("case-*"):
+        with suppress(SessionError):  # it is being made
+            found += of_machine(Session(folder))
+    return {alert.rule for alert in found}
+
+
+def test_a_worker_that_is_silent_and_one_that_is_gone_give_an_alarm(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real worker, stopped in the middle of training and then killed; only the clock is put on by its patience."""
+    session = bench.copy()
+    with ThreadPoolExecutor() as thread:
+        run = thread.submit(bench.zygote.run, session)
+        wait_for(lambda: session.state().step > 1, "its second step")
+        assert list(of_worker(session)) == []
+        state = session.state()
+        assert state.pid is not None
+        os.kill(state.pid, signal.SIGSTOP)
+        try:
+            now = time.time()
+            monkeypatch.setattr("frozenlab.jobs.state.time.time", lambda: now + state.patience + 5)
+            assert [alert.rule for alert in of_worker(session)] == ["stalled"]
+        finally:
+            monkeypatch.undo()
+            os.kill(state.pid, signal.SIGKILL)
+        assert run.result() == -9
+    assert [alert.rule for alert in of_worker(session)] == ["crashed"]
+    assert bench.ends(session) == "equal"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from frozenlab.benchmark import evaluations
-from frozenlab.benchmark.results import save_result
+from frozenlab.benchmark.evaluations import create
 from frozenlab.benchmark.task import Task
+from frozenlab.benchmark.task import task_for as evaluation_of
 from frozenlab.diagnosis.store import create_diagnosis
 from frozenlab.diagnosis.task import task_for as diagnosis_of
 from frozenlab.engineer.engineers import engineer_of
@@ -19,11 +19,12 @@ from frozenlab.headroom.report import report_of as headroom_report
 from frozenlab.headroom.report import save_report as save_headroom
 from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.job import Job
+from frozenlab.jobs.origin import origin_here
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate
-from frozenlab.lake.suites import SuiteSpec
+from frozenlab.lake.instance import write_instances
+from frozenlab.lake.suites import SuiteSpec, build_suite
 from frozenlab.loop.labels import Labels
-from frozenlab.loop.origin import origin_here
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
@@ -60,7 +61,7 @@ def session_spec() -> SessionSpec:
 
 def study_spec() -> StudySpec:
     return engineers_study(session=session_spec()).model_copy(
-        update={"arms": (Arm(name="rules", engineer="rules"), Arm(name="fixed", engineer="fixed")), "seeds": (0, 1)}
+        update={"arms": (Arm(name="rules", engineer="rules"), Arm(name="fixed", engineer="fixed")), "seeds": (0,)}
     )
 
 
@@ -118,12 +119,11 @@ def trained(root: Path, kind: str) -> None:
         case "replay":
             work(create_replay(replay_task(session), store, NAME))
         case "result":
-            boards = SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=3)
-            from frozenlab.benchmark.measuring import measure
-
-            task = Task(title="case", model="lab-model", suite=str(boards), policy="lab-model")
-            report, rows = measure(task, NAME, lambda part, done, of: None)
-            save_result(evaluations.results_folder(store) / NAME, report, rows)
+            boards = root / "boards.jsonl"
+            write_instances(boards, build_suite(SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=6, seed=3), sum_of_costs=True))
+            evaluation = create(evaluation_of("lab-model", str(boards), store), store)
+            work(evaluation)
+            evaluation.dir.rename(evaluation.dir.with_name(NAME))
     for weights in root.rglob("*.safetensors"):
         weights.write_bytes(weights.read_bytes()[:2000])
 

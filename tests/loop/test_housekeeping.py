@@ -11,13 +11,15 @@ import pytest
 
 from frozenlab.cli.main import main
 from frozenlab.loop.forks import fork
-from frozenlab.loop.housekeeping import KINDS, disk_use, removals, remove
+from frozenlab.loop.housekeeping import KINDS, disk_use, other_uses, removals, remove
 from frozenlab.loop.session import Session
 from frozenlab.loop.soundness import problems_of
 from frozenlab.loop.store import SessionStore
+from frozenlab.studies.store import create_study
 from tests.builders import build_session
 from tests.loop.test_loop import small_spec
 from tests.running import finish
+from tests.studies.test_studies import small_study
 
 BOTH = ("optimizer", "middle-weights")
 
@@ -50,7 +52,7 @@ def test_optimizer_states_and_middle_weights_go_and_nothing_that_is_shown(tmp_pa
     found = removals(store, BOTH)
     assert [(removal.rule, removal.size) for removal in found] == [("optimizer", 6530), ("middle-weights", 2 * 3010)]
     assert disk_use(session.dir) == before, "it was only asked"
-    assert all(remove(removal, store) for removal in found)
+    assert all(remove(removal) for removal in found)
     assert disk_use(session.dir) == before | {"weights": 1000, "to go on": 0}
     assert removals(store, BOTH) == []
 
@@ -89,6 +91,26 @@ def test_the_command_lists_first_and_removes_when_told_to(
     assert main(["disk"]) == 0 and "all 1 sessions" in capsys.readouterr().out
 
 
+def test_sessions_of_a_study_count_once_all_of_it_is_done(tmp_path: Path) -> None:
+    study, store = create_study(small_study("rules", "fixed", seeds=(0,)), SessionStore(tmp_path), "arms"), SessionStore(tmp_path)
+    for cell in study.cells:
+        with_checkpoints(study.store.root, cell.id)
+    assert removals(store, BOTH) == []
+    (study.dir / "state.json").write_text(study.state().model_copy(update={"status": "done"}).model_dump_json())
+    found = removals(store, ["optimizer"])
+    assert {removal.session for removal in found} == {f"studies/arms/cells/{cell.id}" for cell in study.cells}
+    before = other_uses(store)["studies"]
+    assert all(remove(removal) for removal in found)
+    assert before - other_uses(store)["studies"] == sum(removal.size for removal in found) == 2 * 6530
+
+
+def test_a_file_that_a_fork_shares_with_its_parent_is_counted_once(tmp_path: Path) -> None:
+    parent, store = with_checkpoints(tmp_path, "parent"), SessionStore(tmp_path)
+    child = fork(parent, 1, store, "child", engineer="uniform")
+    apart = len((parent.stage_dir(0) / "policy" / "model.safetensors").read_bytes())
+    assert disk_use(parent.dir)["weights"] + disk_use(child.dir)["weights"] < 4 * apart
+
+
 @pytest.mark.training
 @pytest.mark.xdist_group("loop")
 def test_a_fork_of_a_session_without_optimizer_states_ends_as_one_of_the_whole_session(tmp_path: Path) -> None:
@@ -96,7 +118,7 @@ def test_a_fork_of_a_session_without_optimizer_states_ends_as_one_of_the_whole_s
     parent = stores[0].create(small_spec("policy"), "parent")
     assert finish(parent) == 0
     shutil.copytree(tmp_path / "whole" / "parent", tmp_path / "less" / "parent")
-    assert all(remove(removal, stores[1]) for removal in removals(stores[1], ["optimizer"]))
+    assert all(remove(removal) for removal in removals(stores[1], ["optimizer"]))
     assert problems_of(stores[1].open("parent")) == []
     ends = []
     for store in stores:

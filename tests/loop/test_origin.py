@@ -1,4 +1,4 @@
-"""A session records where its numbers come from, and nothing about whose machine it is."""
+"""A job records where its numbers come from, and nothing about whose machine it is."""
 
 from __future__ import annotations
 
@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from frozenlab.loop.origin import ORIGIN_FILE, Origin, origin_here
+from frozenlab.jobs.origin import ORIGIN_FILE, Origin, origin_here
+from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.draw.generator import generate
 from frozenlab.loop.recorder import Recorder
-from tests.builders import build_session, small_spec
+from frozenlab.loop.store import SessionStore
+from tests.builders import build_result, build_session, small_spec
+from tests.planted import planted
 
 
 def test_a_session_records_its_origin_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -22,6 +27,14 @@ def test_a_session_records_its_origin_once(tmp_path: Path, monkeypatch: pytest.M
     assert session.origin is not None and session.origin.cores == os.cpu_count()
     Recorder(session).begin()
     assert (session.dir / ORIGIN_FILE).read_bytes() == first
+
+
+def test_other_jobs_and_results_record_it_too(tmp_path: Path) -> None:
+    student = planted(SessionStore(tmp_path), "weak", ("3",))
+    JobRecorder(student).begin()
+    boards = generate(EnvironmentConfig.uniform((3,), agents=2), 2, 1, sum_of_costs=True)
+    for folder in (student.dir, build_result(tmp_path, "mine", boards, 0.5).dir):
+        assert Origin.model_validate_json((folder / ORIGIN_FILE).read_bytes()).code == origin_here().code
 
 
 def test_it_names_no_folder_host_or_user() -> None:

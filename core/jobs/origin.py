@@ -1,4 +1,4 @@
-"""Where a session's numbers come from: the commit, the machine and the versions of the worker that began it (``origin.json``)."""
+"""Where the numbers of a job come from: commit, machine and versions of the worker that began it (``origin.json``)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import psutil
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab import places
+from frozenlab.files import write_text
 from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.state import Moment
 
@@ -24,7 +25,7 @@ PACKAGES = ("frozenlab", "torch", "trl", "transformers", "peft", "vllm", "numpy"
 
 
 class Origin(BaseModel):
-    """``origin.json``. It names no user, host or folder, so that a session can be given to others."""
+    """``origin.json``. It names no user, host or folder, so that what it is about can be given to others."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,7 +61,7 @@ class Origin(BaseModel):
 
 
 def origin_here() -> Origin:
-    """The origin of a session that begins now, in this process."""
+    """The origin of what begins now, in this process."""
     commit = _git("rev-parse", "HEAD")
     return Origin(
         time=time.time(),
@@ -74,6 +75,12 @@ def origin_here() -> Origin:
         python=platform.python_version(),
         versions={name: found for name in PACKAGES if (found := _version(name)) is not None},
     )
+
+
+def keep_origin(folder: Path) -> None:
+    """Write down where the numbers of this folder come from, unless it is known already."""
+    if not (folder / ORIGIN_FILE).exists():
+        write_text(folder / ORIGIN_FILE, origin_here().model_dump_json(indent=2))
 
 
 def _git(*words: str) -> str:
