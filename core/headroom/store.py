@@ -28,7 +28,7 @@ from frozenlab.files import regular, replacing, write_parquet
 from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.needs import WORKER, Needs, Work
-from frozenlab.jobs.task import TaskJob, newest_first
+from frozenlab.jobs.task import TASK, TaskJob, newest_first
 from frozenlab.loop.store import SessionStore
 
 SHIPPED = places.ASSETS / "headroom"
@@ -38,6 +38,11 @@ FIGURES = ("valid", "reward", "mixed", "tokens")
 KEY = ("student", "part", "config", "dose", "replicate")
 """The columns of ``outcomes.parquet`` that identify a fork. ``student`` is its number in the spec; ``part`` is ``before`` for the student
 as it is, ``menu`` or ``dose``; ``dose`` is 1 but for the dose curve."""
+
+
+PARTS = ("before", "menu", "dose")
+COUNTS = ("n", "valid", "optimal", "plans", "plans_valid")
+"""The columns with the numbers of held-out tasks, of sampled answers, and of those that are right."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,9 @@ class Headroom(TaskJob[HeadroomSpec]):
             return None
         try:
             with np.load(regular(path), allow_pickle=False) as file:
-                return Influence(file["products"], {name: file[name] for name in FIGURES})
+                influence = Influence(file["products"], {name: file[name] for name in FIGURES})
+            check_influence(influence, self.task)
+            return influence
         except Exception as error:  # a damaged archive can make its reader raise anything
             raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
 
@@ -95,9 +102,40 @@ class Headroom(TaskJob[HeadroomSpec]):
         if not path.exists():
             return None
         try:
-            return pd.read_parquet(regular(path))
+            table = pd.read_parquet(regular(path))
+            check_outcomes(table, self.task)
+            return table
         except Exception as error:  # a damaged table can make its reader raise anything
             raise HeadroomError(f"headroom {self.id!r}: {path.name} cannot be read: {one_line(error)}") from None
+
+
+def check_influence(influence: Influence, spec: HeadroomSpec) -> None:
+    """Raises ValueError if the arrays are none of this measurement."""
+    cells, batches = len(spec.probes.configs), spec.probes.batches
+    shapes = [(influence.products, (cells, batches) * 2), *((figures, (cells, batches)) for figures in influence.figures.values())]
+    if any(array.shape != shape or array.dtype != np.float64 for array, shape in shapes):
+        raise ValueError(f"it does not hold {cells} cells with {batches} batches each")
+
+
+def check_outcomes(table: pd.DataFrame, spec: HeadroomSpec) -> None:
+    """Raises ValueError if the rows are none of this measurement."""
+    if missing := [name for name in (*KEY, "cell", *COUNTS) if name not in table]:
+        raise ValueError(f"it has no column {missing[0]!r}")
+    if wrong := [name for name in ("student", "replicate", *COUNTS) if not pd.api.types.is_integer_dtype(table[name])]:
+        raise ValueError(f"the column {wrong[0]!r} holds no whole numbers")
+    menu, replicates = (spec.forks.menu, spec.forks.replicates) if spec.forks else ((), 0)
+    known = {
+        "student": table["student"].between(0, len(spec.students) - 1),
+        "part": table["part"].isin(PARTS),
+        "config": table["config"].isin(["", *menu]),
+        "dose": table["dose"].between(0, 4) if pd.api.types.is_float_dtype(table["dose"]) else table["dose"].isna(),
+        "replicate": table["replicate"].between(0, replicates - 1),
+        "cell": table["cell"].map(lambda cell: isinstance(cell, str)),
+    }
+    if strange := [name for name, of_this in known.items() if not of_this.all()]:
+        raise ValueError(f"the column {strange[0]!r} names what is not in {TASK}")
+    if table.duplicated([*KEY, "cell"]).any():
+        raise ValueError("a fork is there twice")
 
 
 def write_influence(measurement: Headroom, student: int, influence: Influence) -> None:

@@ -112,10 +112,16 @@ class Runner:
             time.sleep(POLL)
         failed = [name for name, status in standing.items() if status != "done"]
         if failed:
-            raise CellsError(f"{len(failed)} cells are not done: {', '.join(failed)}")
+            raise CellsError(f"{len(failed)} cells are not done: {', '.join(failed)}{self.first_error()}")
         if self.study.spec.final_suite:
             measure_finals(self.study, lambda: self.recorder.tell(1.0))
         save_report(self.study.dir / "report", report_of(self.study), self.study.boards())
+
+    def first_error(self) -> str:
+        """Why the first cell that failed did, as a second sentence; empty if none of them says."""
+        sessions = [session for cell in self.study.cells if (session := self.study.session(cell)) is not None]
+        errors = [f"{session.id}: {state.error}" for session in sessions if (state := session.state()).status == "failed" and state.error]
+        return f". {errors[0]}" if errors else ""
 
     def tell(self) -> None:
         """A cell that runs counts as far as it is. Raises Stopped if the study was asked to stop."""

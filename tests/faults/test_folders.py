@@ -9,20 +9,21 @@ import pytest
 from tests.faults.folders import Found, Mutants, read
 from tests.faults.mutations import BY_SUFFIX, OF_BYTES, OF_TREES
 from tests.faults.readers import READERS
-from tests.faults.whole import PLACES
 
-EACH = 25
+QUICK = ("session", "study", "replay", "result", "student", "contest", "headroom")
+"""The kinds of which a folder is built without a model."""
+EACH = 12
 
 
 def faults(found: Found) -> str:
-    return "\n".join(f"{times} x {fault}: {found.examples[fault]}" for fault, times in found.faults.items())
+    return "\n".join(f"{times} x {fault}: {found.examples[fault]}"[:5000] for fault, times in found.faults.items())
 
 
-@pytest.mark.parametrize("kind", PLACES)
+@pytest.mark.parametrize("kind", QUICK)
 def test_damaged_folders_raise_nothing_that_a_person_could_not_act_on(tmp_path: Path, kind: str) -> None:
     mutants = Mutants(kind, tmp_path)
     found = read(mutants, Found(kind), range(EACH))
-    assert not found.faults, faults(found)
+    assert sum(found.faults.values()) == 0, faults(found)
     assert found.calls == EACH * len(READERS[kind])
     mutants.undamaged()
     whole = read_whole(mutants)
@@ -52,4 +53,4 @@ def test_the_same_number_damages_in_the_same_way(tmp_path: Path) -> None:
 def test_pages_show_damaged_folders(tmp_path: Path, kind: str) -> None:
     mutants = Mutants(kind, tmp_path)
     found = read(mutants, Found(kind), range(3, 5), pages_every=3)
-    assert found.pages and not found.faults, faults(found)
+    assert found.pages and sum(found.faults.values()) == 0, faults(found)

@@ -13,7 +13,10 @@ from frozenlab.benchmark.task import Task
 from frozenlab.benchmark.task import task_for as evaluation_of
 from frozenlab.diagnosis.store import create_diagnosis
 from frozenlab.diagnosis.task import task_for as diagnosis_of
+from frozenlab.engineer.ask import ask
 from frozenlab.engineer.engineers import engineer_of
+from frozenlab.engineer.evidence import describe
+from frozenlab.engineer.faithfulness import check
 from frozenlab.files import write_text
 from frozenlab.headroom.report import report_of as headroom_report
 from frozenlab.headroom.report import save_report as save_headroom
@@ -29,8 +32,8 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.store import create_replay
-from frozenlab.replays.task import ReplayTask, task_for
+from frozenlab.replays.store import Answer, Replay, create_replay, write_answers
+from frozenlab.replays.task import ReplayTask, spec_of, task_for
 from frozenlab.studies.grid import Arm
 from frozenlab.studies.presets import engineers_study
 from frozenlab.studies.report import report_of, save_report
@@ -84,7 +87,8 @@ def built(root: Path, kind: str) -> None:
                 build_session(study.store.root, study.spec.spec_of(cell.arm, cell.seed, cell.student), cell.id)
             save_report(study.dir / "report", report_of(study), study.boards())
         case "replay":
-            work(create_replay(replay_task(session), store, NAME))
+            replay = create_replay(replay_task(session), store, NAME)
+            write_answers(replay.dir, answers_to(replay))
         case "result":
             config = EnvironmentConfig.uniform((3, 4), agents=2)
             folder = build_result(root, NAME, generate(config, 12, 1, sum_of_costs=True), 0.5).dir
@@ -101,6 +105,19 @@ def built(root: Path, kind: str) -> None:
             measurement = built_headroom(root, np.random.default_rng(0).normal(0, 0.05, (1, 3, 3)))
             save_headroom(measurement, headroom_report(measurement))
             measurement.dir.rename(measurement.dir.with_name(NAME))
+
+
+def answers_to(replay: Replay) -> list[Answer]:
+    """The answers of engineers that need no model, as the replay's worker would have asked for them."""
+    measured, spec = replay.session.measurements(replay.task.stage), replay.session.spec
+    context = describe(measured, spec.sections, spec.layouts)
+    found = []
+    for sample in range(replay.task.samples):
+        for arm in replay.task.arms:
+            engineer = spec_of(arm, replay.session).engineer.build(spec.models(None))
+            record = ask(engineer, context, measured.config, spec.guard, seed=sample)
+            found.append(Answer(arm.name, sample, record, check(record, context)))
+    return found
 
 
 def trained(root: Path, kind: str) -> None:
