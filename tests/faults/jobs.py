@@ -14,7 +14,7 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -61,14 +61,14 @@ class Case(NamedTuple):
 class JobBench:
     """The undisturbed jobs, and what disturbs others like them."""
 
-    def __init__(self, folder: Path) -> None:
-        self.root, self.zygote, self.copies = folder, Zygote(), 0
+    def __init__(self, folder: Path, zygote: Zygote | None = None, kinds: Sequence[str] = KINDS) -> None:
+        self.root, self.zygote, self.copies = folder, zygote or Zygote(), 0
         self.store = SessionStore(folder / "sessions")
         self.session = self.store.create(short_spec(), "whole")
         assert self.zygote.run(self.session) == 0, self.session.state().error
         self.seconds: dict[str, float] = {}
         self.whole: dict[str, Any] = {}
-        for kind in KINDS:
+        for kind in kinds:
             self.make_reference(kind)
 
     def make_reference(self, kind: str) -> None:

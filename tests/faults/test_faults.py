@@ -15,6 +15,7 @@ import pytest
 from frozenlab.loop.health.alerts import of_machine, of_worker
 from frozenlab.loop.session import Session, SessionError
 from tests.faults.harness import Bench, small_disk
+from tests.faults.jobs import JobBench
 from tests.running import wait_for
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("faults")]
@@ -84,6 +85,25 @@ def test_a_full_disk_is_reported_and_the_session_continues_once_there_is_room(be
             assert outcome.result().end == "equal"
     except OSError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture(scope="module")
+def jobs(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> JobBench:
+    return JobBench(tmp_path_factory.mktemp("jobs"), bench.zygote, ("replay", "fork"))
+
+
+@pytest.mark.parametrize("call", ["answers.parquet", "state.json"])
+def test_a_replay_killed_before_it_keeps_its_answers_has_the_same_in_the_end(jobs: JobBench, call: str) -> None:
+    assert jobs.killed_at_call("replay", call, 1).end == "equal"
+
+
+def test_a_replay_killed_at_a_random_moment_has_the_same_answers_in_the_end(jobs: JobBench) -> None:
+    assert jobs.killed_at_random("replay", 1).end == "equal"
+
+
+@pytest.mark.parametrize("call", ["link", "rename"])
+def test_a_fork_killed_while_it_is_made_ends_with_the_same_bits(jobs: JobBench, call: str) -> None:
+    assert jobs.killed_at_call("fork", call, 0).end == "equal"
 
 
 def running_alarms(sessions: Path) -> set[str]:

@@ -28,6 +28,24 @@ def reachable_board(rng: random.Random, height: int, width: int, agents: int, ho
             return board
 
 
+def connected_board(rng: random.Random, height: int, width: int, agents: int, holes: int) -> Board:
+    """Holes anywhere, and all agents and goals on the largest piece of free ice. With many agents :func:`reachable_board` draws long."""
+    ice = random_board(rng, height, width, 1, holes).rows
+    free = {(r, c) for r in range(height) for c in range(width) if ice[r][c] == FROZEN}
+    pieces = []
+    while free:
+        piece, edge = set(), [min(free)]
+        while edge:
+            r, c = edge.pop()
+            if (r, c) in free:
+                free.remove((r, c))
+                piece.add((r, c))
+                edge += [(r + 1, c), (r - 1, c), (r, c + 1), (r, c - 1)]
+        pieces.append(piece)
+    places = rng.sample(sorted(max(pieces, key=len)), 2 * agents)
+    return Board(ice, tuple(Agent(places[2 * i], places[2 * i + 1]) for i in range(agents)))
+
+
 @st.composite
 def boards(draw: st.DrawFn, most_side: int = 6, most_agents: int = 5, furnished: bool = False) -> Board:
     """Rectangular boards with at least one agent; they may have no solution. ``furnished``: some with one-way ice and doors."""

@@ -8,7 +8,7 @@ from frozenlab.lake.board import Agent, Board
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge
 from frozenlab.lake.solvers.solver import Solution, solve, solve_all
-from tests.lake.boards import random_board, reachable_board
+from tests.lake.boards import connected_board, random_board, reachable_board
 
 
 def test_a_head_on_meeting_needs_a_wait() -> None:
@@ -50,7 +50,7 @@ def test_large_boards_are_decided_and_their_values_consistent(size: int, agents:
 def test_boards_beyond_the_exact_search_get_a_plan_and_what_is_known_of_it(agents: int, hole_ratio: float) -> None:
     rng = random.Random(agents)
     for _ in range(5):
-        board = reachable_board(rng, 32, 32, agents, round(hole_ratio * 1024))
+        board = connected_board(rng, 32, 32, agents, round(hole_ratio * 1024))
         solution = solve(board, sum_of_costs=True)
         assert solution.plan is not None
         verdict = judge(board, solution.plan)
