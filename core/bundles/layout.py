@@ -31,22 +31,22 @@ SESSION = (
     r"stages/\d\d/completions\.parquet",
     rf"stages/\d\d/{CHECKPOINT}",
 )
-RESULT = (r"(task|state|report)\.json", r"cells\.csv", r"boards\.parquet")
+RESULT = (r"(task|state|report|origin)\.json", r"cells\.csv", r"boards\.parquet")
 FILES: dict[str, tuple[str, ...]] = {
     "session": SESSION,
     "evaluation": RESULT,
     "study": (
-        r"(study|state)\.json",
+        r"(study|state|origin)\.json",
         r"registered\.sha256",
         rf"cells/{ID}/({'|'.join(SESSION)})",
         rf"final/{ID}/({'|'.join(RESULT)})",
         r"report/(report\.json|boards\.parquet|[a-z]{1,20}\.csv)",
     ),
-    "replay": (r"(task|state)\.json", r"answers\.parquet"),
-    "diagnosis": (r"(task|state|report)\.json", r"(answers|evidence/[a-z0-9][a-z0-9-]{0,80})\.parquet", r"rates\.csv"),
-    "student": (r"(recipe|state|certificate)\.json", r"(before|after)\.parquet", CHECKPOINT),
-    "contest": (r"(task|state)\.json", r"entries/\d{3}\.json", rf"sides/{ID}/({'|'.join(SESSION)})"),
-    "headroom": (r"(task|state|report/report)\.json", r"influence-\d{1,4}\.npz", r"outcomes\.parquet"),
+    "replay": (r"(task|state|origin)\.json", r"answers\.parquet"),
+    "diagnosis": (r"(task|state|report|origin)\.json", r"(answers|evidence/[a-z0-9][a-z0-9-]{0,80})\.parquet", r"rates\.csv"),
+    "student": (r"(recipe|state|certificate|origin)\.json", r"(before|after)\.parquet", CHECKPOINT),
+    "contest": (r"(task|state|origin)\.json", r"entries/\d{3}\.json", rf"sides/{ID}/({'|'.join(SESSION)})"),
+    "headroom": (r"(task|state|origin|report/report)\.json", r"influence-\d{1,4}\.npz", r"outcomes\.parquet"),
 }
 """Kind of job -> regular expressions of the paths in its folder."""
 PLACES = {kind.place or "sessions": kind for kind in KINDS}

@@ -111,7 +111,7 @@ class Headroom(TaskJob[HeadroomSpec]):
 
 def check_influence(influence: Influence, spec: HeadroomSpec) -> None:
     """Raises ValueError if the arrays are none of this measurement."""
-    cells, batches = len(spec.probes.configs), spec.probes.batches
+    cells, batches = (len(spec.probes.configs), spec.probes.batches) if spec.probes else (0, 0)
     shapes = [(influence.products, (cells, batches) * 2), *((figures, (cells, batches)) for figures in influence.figures.values())]
     if any(array.shape != shape or array.dtype != np.float64 for array, shape in shapes):
         raise ValueError(f"it does not hold {cells} cells with {batches} batches each")
