@@ -24,7 +24,7 @@ from frozenlab.diagnosis.store import diagnoses
 from frozenlab.engineer.evidence import describe
 from frozenlab.headroom.report import report_of as headroom_report
 from frozenlab.headroom.store import measurements
-from frozenlab.jobs.launcher import running
+from frozenlab.jobs.queue.taking_up import queued_here
 from frozenlab.loop.forks import forked_spec
 from frozenlab.loop.housekeeping import RULES, disk_use, removals
 from frozenlab.loop.ledger import predictions
@@ -58,7 +58,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 def store(root: Path, name: str) -> None:
     found = SessionStore(root)
     known = found.listed()
-    runs(known), found.sessions(known=known), found.running(known), found.forked(), trashed(found), running(root)
+    runs(known), found.sessions(known=known), found.running(known), found.forked(), trashed(found), list(queued_here(root))
 
 
 def commands(*lines: str) -> Reader:

@@ -83,8 +83,6 @@ def work(order: Order) -> int:
     if order.job == "fork":
         return fork_it(order)
     into_log(folder)
-    if order.job == "study":
-        with_forked_cells()
     watch_all(order) if order.at else watch(order)
     try:
         return int(worker_of(order.job)(folder))
@@ -118,34 +116,8 @@ def fork_it(order: Order) -> int:
     return 0
 
 
-def with_forked_cells() -> None:
-    """The workers of a study's cells are forked too, each in a process group of its own, and outlive the runner."""
-    from frozenlab.jobs import launcher
-    from frozenlab.jobs.job import Job
-
-    def forked(job: Job, **variables: str) -> Forked:
-        if child := os.fork():
-            return Forked(child)
-        os.setsid()
-        for name, call in untouched.items():
-            setattr(os, name, call)
-        into_log(job.dir)
-        os._exit(worker_of(job.kind)(job.dir))
-
-    launcher.launch = forked  # type: ignore[assignment]
-
-
-class Forked:
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-
-    def wait(self) -> int:
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-
-
 FORKED = "forked"
 """The id of the fork."""
-untouched: dict[str, Callable[..., Any]] = {}
 
 
 def watch_all(order: Order) -> None:
@@ -167,8 +139,7 @@ def watch_all(order: Order) -> None:
         return wrapper
 
     for name in ALL_LIFE:
-        untouched[name] = getattr(os, name)
-        setattr(os, name, hooked(name, untouched[name]))
+        setattr(os, name, hooked(name, getattr(os, name)))
 
 
 def disk_of(folder: Path) -> Path:
