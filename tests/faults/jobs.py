@@ -1,8 +1,8 @@
 """Disturbs studies, replays and forks as :mod:`tests.faults.harness` disturbs sessions, and checks that they end as the undisturbed one.
 
-A study is two arms of a short session, whose workers the queue of the machine starts, a replay three engineers asked three times about it, a fork the same session with another engineer
-after its first stage. All are made once; then they are killed at random moments, alone or with all their workers, and before calls of the
-operating system, run on a full disk and damaged, and resumed until they end.
+A study is two arms of a short session, whose workers the queue of the machine starts; a replay asks three engineers three times about it; a
+fork is the same session with another engineer after its first stage. All are made once; then others are killed at random moments, alone or
+with all their workers, and before calls of the operating system, run on a full disk and damaged, and resumed until they end.
 """
 
 from __future__ import annotations
