@@ -3,8 +3,11 @@
 The server imports this file once for ``app``, and runs it as a script each time that a page is drawn.
 """
 
+import sys
+
 import streamlit as st
 
+from frozenlab.errors import LabError
 from frozenlab.tasks import background
 from frozenlab.ui import nav, server, theme
 from frozenlab.ui.live.route import routes
@@ -14,5 +17,9 @@ if __name__ == "__main__":
     nav.show(nav.build())
 else:
     server.look_nothing_up()
+    try:
+        chain = server.middleware()
+    except LabError as error:
+        sys.exit(f"frozenlab: {error}")
     background.start()
-    app = st.App(__file__, routes=routes(), middleware=server.middleware())
+    app = st.App(__file__, routes=routes(), middleware=chain)

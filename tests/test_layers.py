@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FLOORS = (
-    ("errors", "docstrings", "seeds", "places", "files", "intervals", "json_in_text", "cells"),
+    ("errors", "docstrings", "seeds", "places", "files", "intervals", "json_in_text", "cells", "roles", "limits"),
     ("jobs",),
     ("lake",),
     ("tasks",),

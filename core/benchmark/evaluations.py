@@ -16,6 +16,7 @@ from frozenlab.jobs.launcher import launching, submit
 from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
 from frozenlab.jobs.task import TaskJob
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import only_operators
 
 
 class Evaluation(TaskJob[Task]):
@@ -71,6 +72,7 @@ def evaluations(store: SessionStore) -> list[Evaluation]:
 
 def throw_away(result_id: str, store: SessionStore) -> None:
     """Delete one of the user's results, or an evaluation that ended without one. Raises EvaluationError if it is running or missing."""
+    only_operators("delete a result")
     folder = results_folder(store) / result_id
     if not JOB_ID.fullmatch(result_id) or not folder.is_dir():
         shipped = JOB_ID.fullmatch(result_id) and (SHIPPED / result_id).is_dir()

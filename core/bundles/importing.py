@@ -18,6 +18,7 @@ from frozenlab.jobs.launcher import launch_lock
 from frozenlab.loop.labels import LABELS_FILE, MOST_TAGS, Labels, read_labels
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import STUDENT
+from frozenlab.roles import only_operators
 from frozenlab.studies.registration import REGISTERED
 
 TAG = "imported"
@@ -32,6 +33,7 @@ def take_in(bundle: Bundle, store: SessionStore, only: Collection[JobReport] | N
     Each is complete on the disk before it gets its name. Where ids are taken, jobs get others, and what the bundle's jobs say of each other
     is changed with them.
     """
+    only_operators("import anything")
     taken = []
     with launch_lock(store.root):
         place(bundle.jobs, store)  # anew: somebody else may have taken an id

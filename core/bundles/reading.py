@@ -31,6 +31,7 @@ from frozenlab.jobs.disk import check_room
 from frozenlab.jobs.job import KINDS
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SCRATCH, SessionStore
+from frozenlab.roles import only_operators
 from frozenlab.training.checkpoints import checksum
 
 CODE = {".pkl", ".pickle", ".pt", ".pth", ".bin", ".joblib", ".npy", ".py", ".so", ".sh"}
@@ -54,6 +55,7 @@ def opened(path: Path, store: SessionStore, name: str | None = None) -> Iterator
         BundleError: it is no bundle, or not sound as a whole.
         DiskFullError: there is too little space.
     """
+    only_operators("look into a file to import it")
     store.root.mkdir(parents=True, exist_ok=True)
     with _plain_file(path) as file, tempfile.TemporaryDirectory(dir=store.root, prefix=f"{SCRATCH}import-") as scratch:
         known = entries(file)

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
 def add_app(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=8501, help="port of the server (default: %(default)s)")
+    parser.add_argument(
+        "--host", help="let other machines reach the lab at this address, such as 0.0.0.0; needs a password (frozenlab door) or accounts"
+    )
+    parser.add_argument(
+        "--allowed-host", metavar="NAME", action="append", default=[],
+        help="a name that the lab is reached by, such as lab.example, besides this machine's own; a proxy's too",
+    )  # fmt: skip
     parser.add_argument("--no-browser", action="store_true", help="start the server without opening a browser")
     parser.add_argument("--sessions", type=Path, help="folder of the sessions (default: FROZENLAB_SESSIONS, else sessions/)")
 
@@ -27,23 +34,69 @@ def run_app(options: argparse.Namespace) -> int:
     from frozenlab import places
     from frozenlab.tasks import background
 
-    background.start()
     environment = os.environ | ({"FROZENLAB_SESSIONS": str(options.sessions.resolve())} if options.sessions else {})
-    url = f"http://127.0.0.1:{options.port}"
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)],
-        cwd=places.workplace(),
-        env=environment,
-    )
+    command = [sys.executable, "-m", "streamlit", "run", str(places.ROOT / "streamlit_app.py"), "--server.port", str(options.port)]
+    guarded = options.host or options.allowed_host
+    if guarded:
+        command += for_others(options)
+    background.start()
+    server = subprocess.Popen(command, cwd=places.workplace(), env=environment)
+    url = f"http://{here(options.host)}:{options.port}"
     try:
         if wait_until_up(server, url):
             print(f"FrozenLab is open at {url}  (Ctrl+C closes it; running sessions go on)", flush=True)
+            if guarded:
+                tell_links(f"http://{(options.allowed_host or reached_by(options.host))[0]}:{options.port}")
             if not options.no_browser:
                 webbrowser.open(url)
         return server.wait()
     except KeyboardInterrupt:
         server.terminate()
         return 0
+
+
+def for_others(options: argparse.Namespace) -> list[str]:
+    """The options of a server that others can reach. Raises DoorError if there is no way in."""
+    from frozenlab.ui.server import check_ways_in
+
+    check_ways_in()
+    names = dict.fromkeys(["localhost", "127.0.0.1", *reached_by(options.host), *options.allowed_host])
+    address = ["--server.address", options.host] if options.host else []
+    return [*address, *(part for name in names for part in ("--server.allowedHosts", name))]
+
+
+def here(host: str | None) -> str:
+    """Where this machine itself reaches a server that listens at ``host``."""
+    return "127.0.0.1" if host in (None, "0.0.0.0", "::") else str(host)
+
+
+def reached_by(host: str | None) -> list[str]:
+    """The names by which others reach a server that listens at ``host``: its own, or every address and the name of this machine."""
+    import socket
+
+    import psutil
+
+    if host is None:
+        return []
+    if host not in ("0.0.0.0", "::"):
+        return [host]
+    addresses = [one.address for all_of in psutil.net_if_addrs().values() for one in all_of if one.family == socket.AF_INET]
+    name = socket.gethostname()
+    return [*(address for address in addresses if not address.startswith("127.")), name, f"{name}.local"]
+
+
+def tell_links(address: str) -> None:
+    """A link for each role, in a terminal; they are as good as passwords, so they are never written to a log."""
+    from frozenlab.cli.door import links_of
+    from frozenlab.ui.door.ways import ways
+
+    if not ways().passwords:
+        print("People come in with their accounts.", flush=True)
+    elif sys.stdout.isatty():
+        for role, link in links_of(address).items():
+            print(f"{role:>8}: {link}", flush=True)
+    else:
+        print(f"Links for viewers and operators: frozenlab door links --address {address}", flush=True)
 
 
 def wait_until_up(server: subprocess.Popen[bytes], url: str) -> bool:

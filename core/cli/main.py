@@ -17,13 +17,14 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from frozenlab import places
-from frozenlab.cli import app, bundle, diagnose, fork, headroom, housekeeping, model, present, queue, replay, session, students, study
+from frozenlab.cli import app, bundle, diagnose, door, fork, headroom, housekeeping, model, present, queue, replay, session, students, study
 from frozenlab.cli.common import BAD_INPUT, OUR_FAULT, allow_hosts
 from frozenlab.errors import LabError, one_line
 from frozenlab.tasks.lake.cli import boards, convert
 
 COMMANDS = (
     *app.COMMANDS,
+    *door.COMMANDS,
     *session.COMMANDS,
     *queue.COMMANDS,
     *fork.COMMANDS,

@@ -7,6 +7,7 @@ from frozenlab.contests.task import ContestTask
 from frozenlab.jobs.launcher import launching, submit
 from frozenlab.jobs.needs import Level
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import for_everybody, only_operators
 
 
 def start(task: ContestTask, store: SessionStore) -> Contest:
@@ -18,8 +19,15 @@ def start(task: ContestTask, store: SessionStore) -> Contest:
 
 
 def wake(contest: Contest, store: SessionStore) -> None:
-    """Queue it if there is work and nobody does it. Raises LaunchError if the disk is full."""
-    if contest.state().live or not contest.unfinished:
+    """Queue it if there is work and nobody does it. Raises LaunchError if the disk is full.
+
+    Viewers may wake the worker that ended because nobody waited. One that was stopped or failed is woken by operators only, who may have
+    had a reason.
+    """
+    state = contest.state()
+    if state.live or not contest.unfinished:
         return
-    with launching(store.root):
+    if state.status != "done":
+        only_operators("let a contest go on that was stopped")
+    with for_everybody(), launching(store.root):
         submit(contest, Level.HIGH)  # people wait for it

@@ -23,12 +23,14 @@ from frozenlab.jobs.task import TaskJob, newest_first
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.folders import STUDENT
+from frozenlab.roles import for_everybody, person
 from frozenlab.students.recipe import StudentError
 from frozenlab.students.store import Student, open_student
 from frozenlab.studies.on_students import best_for
 
 BASE = "base"
-MOST_ENTRIES = 300
+MOST_ENTRIES, MOST_OF_ONE = 300, 12
+"""Entries of a contest, and those among them of one viewer."""
 Standing = Literal["waits", "trains", "done", "failed"]
 """Of an entry: it waits for its turn, it trains or is measured, it has a score, or it could not be trained."""
 
@@ -126,13 +128,17 @@ class Contest(TaskJob[ContestTask]):
         begun = self.task.session.initial_config
         if entry.config is not None and (entry.config.family != begun.family or set(entry.config.cells) != set(begun.cells)):
             raise ContestError("this config is about other tasks than those of the contest")
+        entry = entry.model_copy(update={"by": person().id})
         folder = self.dir / "entries"
-        folder.mkdir(exist_ok=True)
-        with open_to_append(self.dir / ".entries.lock") as lock:  # two people may press the button at once
+        # Whoever began the contest opened it for everybody. Two people may press the button at once.
+        with for_everybody(), open_to_append(self.dir / ".entries.lock") as lock:
+            folder.mkdir(exist_ok=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
             known = self.entries
             if len(known) >= MOST_ENTRIES:
                 raise ContestError(f"this contest has {MOST_ENTRIES} entries, which is as many as it takes; begin another one")
+            if entry.by and sum(numbered.entry.by == entry.by for numbered in known) >= MOST_OF_ONE:
+                raise ContestError(f"you have {MOST_OF_ONE} entries in this contest, which is as many as one person gets")
             number = 1 + max((numbered.number for numbered in known), default=0)
             added = [entry]
             if entry.kind == "person" and not any(numbered.entry.kind == "engineer" for numbered in known):

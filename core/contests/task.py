@@ -54,6 +54,8 @@ class Entry(BaseModel):
     config: AnyConfig | None = None
     """None: the engineer writes it when its turn comes."""
     why: Annotated[str, Field(max_length=300)] = ""
+    by: Annotated[str, Field(max_length=64)] = ""
+    """The browser or account of a viewer who made it; empty: an operator did."""
 
 
 def opponents() -> dict[str, Recipe]:

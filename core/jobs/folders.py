@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from frozenlab.errors import LabError, one_line
 from frozenlab.files import regular, write_text
 from frozenlab.jobs.state import WorkerState
+from frozenlab.roles import only_operators
 
 JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
@@ -37,6 +38,7 @@ def make_folder(
     Raises:
         error: the id is invalid or taken.
     """
+    only_operators(f"begin a {kind}")
     root.mkdir(parents=True, exist_ok=True)
     job_id = job_id or fresh_name(root, title, otherwise=kind)
     check_id(job_id, kind, error)

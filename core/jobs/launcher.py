@@ -30,7 +30,10 @@ from frozenlab.jobs.queue.schedule import in_order
 from frozenlab.jobs.queue.taking_up import entry_for, open_job
 from frozenlab.jobs.queue.watch import wake
 from frozenlab.jobs.state import WorkerState, own_process, read_state, store_state, stored_state, worker_alive
+from frozenlab.roles import only_operators
 
+START, STOP, STEER = "start anything", "stop anything", "steer the queue"
+"""What only operators may do here."""
 GRACE = 0.25
 """The part of its patience that a worker has to stop before it is killed: 30 s for a lab model."""
 ENDED = ("done", "failed", "waiting", "stopped")
@@ -50,6 +53,7 @@ class LaunchError(LabError, RuntimeError):
 def launching(root: Path) -> Iterator[None]:
     """Make a job and submit it within this block: one launch at a time over all pages and shells of the sessions folder ``root``. Raises
     LaunchError if the disk is full."""
+    only_operators(START)
     root.mkdir(parents=True, exist_ok=True)
     try:
         check_room(root, NOTHING, "anything new")
@@ -75,6 +79,7 @@ def submit(job: Job, level: Level = Level.NORMAL, parent: Job | None = None) -> 
 
     Raises LaunchError if it waits or runs already, or if there is a link in its folder.
     """
+    only_operators(START)
     check_folder(job)
     if job.state().live:
         raise LaunchError(f"{job.id} is {job.state().status} already")
@@ -96,6 +101,7 @@ def claim(job: Job, root: Path) -> None:
     Args:
         root: the sessions folder whose queue that is; the job may lie elsewhere.
     """
+    only_operators(START)
     check_folder(job)
     me, book = own_process(), Book(root)
     entry = replace(entry_for(job), in_terminal=True, running=True, pid=me["pid"], create_time=me["create_time"], began=time.time())
@@ -153,6 +159,7 @@ def check_folder(job: Job) -> None:
 
 def queue(job: Job) -> None:
     """Mark the job as queued, and remove an old request to stop."""
+    only_operators(START)
     (job.dir / STOP_FILE).unlink(missing_ok=True)
     write_text(job.dir / "state.json", job.state().queued().model_dump_json(indent=2))
 
@@ -160,6 +167,7 @@ def queue(job: Job) -> None:
 def launch(job: Job, **variables: str) -> subprocess.Popen[bytes]:
     """Start the worker's process at once, past the queue, with these additional environment ``variables``: for clusters, whose own queue
     decides."""
+    only_operators(START)
     return start_worker(job.command(), job.dir, worker_environment(job.online) | variables)
 
 
@@ -172,6 +180,7 @@ def stop(job: Job) -> None:
 
     Raises LaunchError if the job neither waits nor runs.
     """
+    only_operators(STOP)
     state, book = job.state(), Book(job.root)
     entry = book.entry(job.dir)
     about_to_go = entry is not None and entry.running and entry.wish != "aside" and state.status in ENDED
@@ -193,6 +202,7 @@ def cancel(root: Path, folder: str) -> None:
 
 def stop_entry(book: Book, folder: Path) -> bool:
     """Take a waiting job and those it has run out of the book, and ask running ones to stop. Returns whether it stands in the book."""
+    only_operators(STOP)
     with book.hold():
         entry = book.entry(folder)
         if entry is None:
@@ -227,6 +237,7 @@ def end_after_grace(state: WorkerState) -> None:
 
 def set_level(root: Path, folder: str, level: Level) -> None:
     """Give a job, and those it has run, another priority. An urgent one begins at once. Raises LaunchError if it is not in the queue."""
+    only_operators(STEER)
     book = Book(root)
     with book.hold():
         entry = entered(book, folder)
@@ -237,6 +248,7 @@ def set_level(root: Path, folder: str, level: Level) -> None:
 
 def move_first(root: Path, folder: str) -> None:
     """Let a waiting job begin before all others of its level. Raises LaunchError."""
+    only_operators(STEER)
     book = Book(root)
     with book.hold():
         entry = waiting(book, folder)
@@ -246,6 +258,7 @@ def move_first(root: Path, folder: str) -> None:
 
 def move(root: Path, folder: str, by: int) -> None:
     """Let a waiting job change places with the next one of its level, before it (``by`` -1) or after it (1). Raises LaunchError."""
+    only_operators(STEER)
     book = Book(root)
     with book.hold():
         entry = waiting(book, folder)
@@ -263,6 +276,7 @@ def move(root: Path, folder: str, by: int) -> None:
 
 def pause(root: Path, folder: str) -> None:
     """Keep a waiting job in the queue without beginning it; of a job that has others run, those that wait. Raises LaunchError."""
+    only_operators(STEER)
     book = Book(root)
     with book.hold():
         entry = entered(book, folder)
@@ -275,6 +289,7 @@ def pause(root: Path, folder: str) -> None:
 
 def go_on(root: Path, folder: str) -> None:
     """Let a paused job take its turn again. Raises LaunchError if it is not in the queue."""
+    only_operators(STEER)
     book = Book(root)
     with book.hold():
         entry = entered(book, folder)
@@ -285,10 +300,12 @@ def go_on(root: Path, folder: str) -> None:
 
 def pause_queue(root: Path) -> None:
     """Begin no job until the queue goes on, but urgent ones. What runs goes on."""
+    only_operators(STEER)
     Book(root).note(PAUSED, "yes")
 
 
 def let_queue_go_on(root: Path) -> None:
+    only_operators(STEER)
     Book(root).note(PAUSED, "")
     wake(root)
 

@@ -21,6 +21,7 @@ from frozenlab.jobs.worker import JobHeldError, sole_worker
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.shelf import TRASH, needed_by
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import only_operators
 from frozenlab.training.checkpoints import for_resume
 
 DAY = 86_400.0
@@ -137,6 +138,7 @@ def size_of(path: Path) -> int:
 
 def remove(removal: Removal) -> bool:
     """Removes the files, unless a worker has the session by now; whether it did."""
+    only_operators("make room")
     session = Session(removal.folder)
     with suppress(JobHeldError), sole_worker(session, wait=0):
         for path in removal.paths:

@@ -20,6 +20,7 @@ from frozenlab.files import read_text, replacing
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.kept import Signature, signature
 from frozenlab.loop.glance import FILES, Glance, glance
+from frozenlab.roles import for_everybody
 
 INDEX = ".index.json"
 FEWEST = 200
@@ -99,7 +100,7 @@ class Index:
         latest = 1e9 * (time.time() - SETTLED)
         settled = {name: entry for name, entry in entries.items() if all(seen is None or seen[0] < latest for seen in entry.seen)}
         try:
-            with replacing(self.root / INDEX) as file:
+            with for_everybody(), replacing(self.root / INDEX) as file:
                 file.write_bytes(_STORED.dump_json(_Stored(1, settled)))
         except OSError:  # read-only, or full
             pass

@@ -25,6 +25,7 @@ from frozenlab.jobs.worker import LOCK_FILE, JobHeldError, sole_worker
 from frozenlab.loop.labels import LABELS_FILE, Labels
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import only_operators
 
 TRASH = ".trash"
 """The folder of deleted sessions. No session can have this name, so no list finds it."""
@@ -43,6 +44,7 @@ class Needed(NamedTuple):
 
 def label(session: Session, labels: Labels) -> None:
     """Keep these labels with the session. Raises ShelfError if it cannot be changed, or would be archived while it runs."""
+    only_operators("name a session, tag it or archive it")
     if session.why_read_only:
         raise ShelfError(f"{session.id} {session.why_read_only}, so it keeps its name and has no tags or notes")
     if labels.archived and session.state().live:
@@ -52,6 +54,7 @@ def label(session: Session, labels: Labels) -> None:
 
 def delete(session: Session, store: SessionStore) -> None:
     """Move the session into the trash. Raises ShelfError if it has to stay, with the reason."""
+    only_operators("delete a session")
     with launch_lock(store.root), ExitStack() as held:
         if why := why_kept(session, store):
             raise ShelfError(why)
@@ -132,6 +135,7 @@ def trashed(store: SessionStore) -> list[Session]:
 
 def restore(session_id: str, store: SessionStore) -> Session:
     """Move a session from the trash back among the others. Raises ShelfError if it is not there, or another has its id by now."""
+    only_operators("restore a session")
     source, target = store.root / TRASH / session_id, store.root / session_id
     if not JOB_ID.fullmatch(session_id) or not source.is_dir():
         raise ShelfError(f"there is no session {session_id!r} in the trash")
@@ -144,4 +148,5 @@ def restore(session_id: str, store: SessionStore) -> Session:
 
 def empty_trash(store: SessionStore) -> None:
     """Delete for good what is in the trash."""
+    only_operators("empty the trash")
     shutil.rmtree(store.root / TRASH, ignore_errors=True)

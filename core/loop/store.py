@@ -16,6 +16,7 @@ from frozenlab.loop.listing import RECORDED, Listed, listed
 from frozenlab.loop.session import Session, SessionError
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
+from frozenlab.roles import only_operators
 
 OFFERED = 60
 """Sessions that a page offers to choose from; older ones open by their id."""
@@ -87,6 +88,7 @@ class SessionStore:
 
         Raises SessionError if the id is taken.
         """
+        only_operators("begin a session")
         session_id = session_id or fresh_name(self.root, spec.title, otherwise=spec.engineer.kind)
         check_id(session_id, "session", SessionError)
         folder = self.root / session_id

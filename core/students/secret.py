@@ -8,6 +8,7 @@ import shutil
 from frozenlab.errors import LabError
 from frozenlab.files import write_text
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import only_operators
 from frozenlab.students.store import Student, students, students_folder
 
 SECRET = "secret-"
@@ -32,6 +33,7 @@ def candidates(store: SessionStore) -> list[Student]:
 
 def hide(store: SessionStore) -> Student:
     """Copy one of the students as planned, chosen by chance, under a new id. Raises NoSecretError if there are fewer than two."""
+    only_operators("hide a student")
     found = candidates(store)
     if len(found) < 2:
         raise NoSecretError(f"a secret needs at least two students that came out as planned; there are {len(found)}")

@@ -6,15 +6,20 @@ from collections.abc import Iterator
 
 import pytest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 from streamlit import net_util
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.web.server import app_discovery, server_util
 
 from frozenlab.places import ROOT
 from frozenlab.ui import server
+from frozenlab.ui.door.accounts import Accounts
+from frozenlab.ui.door.ways import DoorError
 
 
 async def page(request: object) -> PlainTextResponse:
@@ -38,9 +43,9 @@ def client() -> Iterator[TestClient]:
 def test_every_response_says_what_a_page_may_load(client: TestClient, host: str) -> None:
     headers = client.get("/", headers={"host": host}).headers
     rules = dict(rule.split(" ", 1) for rule in headers["content-security-policy"].split("; "))
-    assert rules["default-src"] == "'self'" and rules["img-src"] == "'self' data: blob:" and rules["frame-ancestors"] == "'self'"
+    assert rules["default-src"] == "'self'" and rules["img-src"] == "'self' data: blob:" and rules["frame-ancestors"] == "'none'"
     assert "unsafe" not in rules["script-src"]
-    assert headers["x-frame-options"] == "SAMEORIGIN"
+    assert headers["x-frame-options"] == "DENY"
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example:8501", ""])
@@ -64,6 +69,55 @@ def test_no_other_page_may(client: TestClient, origin: str | None) -> None:
     assert refused.value.status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("address", "hosts", "door"),
+    [
+        ("127.0.0.1", ["localhost", "127.0.0.1"], False),
+        ("::1", ["localhost", "[::1]"], False),
+        ("0.0.0.0", ["localhost"], True),
+        (None, ["localhost"], True),
+        ("192.168.1.5", ["localhost"], True),
+        ("127.0.0.1", ["localhost", "lab.example"], True),
+        ("127.0.0.1", ["*"], True),
+    ],
+)
+def test_a_server_has_a_door_if_others_can_reach_it(address: str | None, hosts: list[str], door: bool) -> None:
+    assert server.has_door(address, hosts) is door
+
+
+def test_without_a_way_in_there_is_no_server_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "accounts", lambda: Accounts({}, {}))
+    usual = server.config.get_option
+    monkeypatch.setattr(server.config, "get_option", lambda name: {"server.address": "0.0.0.0"}.get(name) or usual(name))
+    with pytest.raises(DoorError, match="there is no way in"):
+        server.middleware()
+
+
+@pytest.mark.parametrize(
+    ("here", "client", "status"),
+    [("127.0.0.1", "127.0.0.1", 200), ("192.168.1.5", "192.168.1.9", 403), ("127.0.0.1", "192.168.1.9", 403), ("::1", "::1", 200)],
+)
+def test_without_a_door_other_machines_get_no_answer_however_it_was_started(here: str, client: str, status: int) -> None:
+    app = Starlette(routes=[Route("/", page)], middleware=[Middleware(server.ThisMachineOnly)])
+    asked = TestClient(as_if(app, here), client=(client, 5000))
+    assert asked.get("/").status_code == status
+
+
+def as_if(app: Starlette, here: str) -> ASGIApp:
+    """The app as it is reached at the address ``here`` of its machine."""
+
+    async def reached(scope: Scope, receive: Receive, send: Send) -> None:
+        await app(scope | ({"server": (here, 8501)} if scope["type"] == "http" else {}), receive, send)
+
+    return reached
+
+
+def test_a_viewer_cannot_clear_what_the_server_keeps_for_all() -> None:
+    assert not server.allowed(BackMsg(clear_cache=True).SerializeToString())
+    assert server.allowed(BackMsg(app_heartbeat=True).SerializeToString())
+    assert server.allowed(b"\xff")
+
+
 def test_the_servers_address_is_never_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
     reached: list[object] = []
     monkeypatch.setattr(socket.socket, "connect", lambda self, address: reached.append(address))
@@ -79,4 +133,4 @@ def test_the_entry_point_is_served_with_all_that() -> None:
     found = app_discovery.discover_asgi_app(ROOT / "streamlit_app.py")
     assert found.import_string == "streamlit_app:app", "streamlit run serves it without its middleware"
     names = [part.cls.__name__ for part in runpy.run_path(str(ROOT / "streamlit_app.py"))["app"]._user_middleware]
-    assert names == ["TrustedHostMiddleware", "OwnPagesOnly", "WithHeaders"]
+    assert names == ["TrustedHostMiddleware", "WithHeaders", "ThisMachineOnly", "OwnPagesOnly"]

@@ -17,6 +17,7 @@ from frozenlab import places
 from frozenlab.files import open_to_append
 from frozenlab.jobs.environment import dispatcher_environment
 from frozenlab.jobs.queue.book import Book, machine_name
+from frozenlab.roles import for_everybody
 
 STARTS_WITHIN = 10.0
 """Seconds that a dispatcher has to take its lock, before another one is started."""
@@ -70,7 +71,8 @@ def wake(root: Path) -> None:
     if dispatcher_of(root) is not None or time.monotonic() - _started.get(root, -STARTS_WITHIN) < STARTS_WITHIN:
         return
     _started[root] = time.monotonic()
-    with open_to_append(root / f".queue-{machine_name()}.log") as log:
+    # Whoever looks at the queue wakes it: it starts nothing but what operators have put there.
+    with for_everybody(), open_to_append(root / f".queue-{machine_name()}.log") as log:
         dispatcher = subprocess.Popen(
             [sys.executable, "-m", "frozenlab.jobs.queue", str(root)],
             cwd=places.workplace(),

@@ -11,6 +11,7 @@ from frozenlab.files import read_text, regular, write_text
 from frozenlab.loop.page.present.scenes import PARTS
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import only_operators
 
 LONGEST_NOTE = 4000
 NAMES = tuple(part.name for part in PARTS)
@@ -43,6 +44,7 @@ def prepared(session: Session, store: SessionStore) -> Preparation:
 
 
 def prepare(session: Session, store: SessionStore, preparation: Preparation) -> None:
+    only_operators("prepare a talk")
     path = file_of(session, store)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, preparation.model_dump_json(indent=1))

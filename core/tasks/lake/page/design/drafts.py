@@ -13,6 +13,7 @@ from frozenlab.lake.config_file import ConfigError
 from frozenlab.lake.presets import PRESETS, preset
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import only_operators
 
 Cells = dict[BoardKind, dict[str, float]]
 """Cell -> setting (a knob, or a layout that it has) -> value in 0..1. Unlike a config it may be out of balance: the shares need not
@@ -80,6 +81,7 @@ def save(store: SessionStore, name: str, config: EnvironmentConfig) -> Path:
     """Puts ``config`` on the shelf, over an older one of that name. Raises ConfigError if the name is none."""
     if not CONFIG_NAME.fullmatch(name):
         raise ConfigError(f"{name!r} is no name: lower-case letters, digits and hyphens, at most 63")
+    only_operators("keep a config on this machine")
     path = store.root / SHELF / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, config.to_json() + "\n")

@@ -12,11 +12,12 @@ import pandas as pd
 from frozenlab.errors import LabError
 from frozenlab.files import append_line, read_lines
 from frozenlab.loop.store import SessionStore
+from frozenlab.roles import for_everybody
 
 CLASS_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 LONGEST_NAME = 40
-LARGEST = 4_000_000
-"""Bytes of a class's file, which anybody who reaches the server can write to."""
+MOST_CLASSES, LARGEST = 300, 4_000_000
+"""Classes, and bytes of a class's file, which anybody who reaches the server can write to."""
 
 
 class LessonError(LabError, ValueError):
@@ -37,8 +38,11 @@ def hand_in(class_name: str, learner: str, chapter: str, right: bool, store: Ses
         raise LessonError(f"a learner's name has 1 to {LONGEST_NAME} letters")
     if path.exists() and path.stat().st_size > LARGEST:
         raise LessonError(f"the results of class {class_name} are full: give the class another name")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    append_line(path, {"time": time.time(), "learner": name, "chapter": chapter, "right": right})
+    if not path.exists() and sum(1 for _ in path.parent.glob("*.jsonl")) >= MOST_CLASSES:
+        raise LessonError(f"there are {MOST_CLASSES} classes on this machine already: delete files in {path.parent.name}")
+    with for_everybody():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        append_line(path, {"time": time.time(), "learner": name, "chapter": chapter, "right": right})
 
 
 def results(class_name: str, store: SessionStore) -> pd.DataFrame:
