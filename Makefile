@@ -1,6 +1,6 @@
 # make app   sets up all it needs in .venv and opens the lab
 # make test  sets up all it needs in .venv, a browser included, and runs every check
-# make test-faults  kills, fills the disk of and damages sessions, studies, replays and forks in 400 ways, then reads 44,000 damaged folders
+# make test-faults  kills, fills the disk of and damages sessions, studies, replays and forks in 400 ways, storms the queue, then reads 44,000 damaged folders
 # make audit  known vulnerabilities of what is installed, and the bill of materials against its schema, in .venv-audit (80 MB)
 # make test-vllm  the tests with vLLM itself, on the processor, in .venv-vllm (3 GB)
 PYTHON ?= python3
@@ -22,6 +22,8 @@ test-faults: .venv/installed
 	$(BIN)/python -m frozenlab.lake.kernels.warm_up
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.folders
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.queue_storm
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.faults.queue_storm --reboot --share 3
 
 lint: .venv/installed
 	$(BIN)/ruff check .

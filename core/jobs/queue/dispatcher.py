@@ -28,6 +28,7 @@ from frozenlab.jobs.queue.machine import machine_has, visible_cards
 from frozenlab.jobs.queue.notify import tell_user
 from frozenlab.jobs.queue.schedule import decide
 from frozenlab.jobs.queue.taking_up import queued_here
+from frozenlab.jobs.queue.watch import holds_lock
 from frozenlab.jobs.state import Status, WorkerState, as_observed, process_alive, store_state, stored_state, worker_alive
 
 TICK = 0.2
@@ -57,9 +58,9 @@ class Dispatcher:
         self.busy = time.monotonic()
 
     def run(self) -> None:
-        """Until the queue has been empty for a while, or the folder is gone."""
+        """Until the queue has been empty for a while, or the folder or its lock is gone."""
         self.take_up()
-        while self.root.is_dir() and time.monotonic() - self.busy < PATIENCE:
+        while holds_lock(self.root) and time.monotonic() - self.busy < PATIENCE:
             try:
                 self.look()
             except BookError as error:  # of a book that was damaged, a new one has been begun
@@ -70,9 +71,8 @@ class Dispatcher:
     def take_up(self) -> None:
         """Enter what is queued or runs on this machine but does not stand in the book."""
         known = {entry.folder for entry in self.book.entries()}
-        for entry in queued_here(self.root):
-            if entry.folder not in known:
-                self.book.add_missing(entry)
+        for entry in queued_here(self.root, known):
+            self.book.add_missing(entry)
         self.inode = (self.book.revision() or (0,))[0]
 
     def look(self) -> None:

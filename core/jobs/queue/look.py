@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.needs import Level, Needs, Work
-from frozenlab.jobs.queue.book import Book, Entry
+from frozenlab.jobs.queue.book import Book, Entry, Revision
 from frozenlab.jobs.queue.forecast import Expected, Pace, forecast
 from frozenlab.jobs.queue.machine import machine_has
 from frozenlab.jobs.queue.schedule import in_order
@@ -18,6 +19,8 @@ from frozenlab.jobs.state import WorkerState, process_alive, stored_state
 
 FORESEEN = 300
 """Jobs for which times are computed; those far behind have none."""
+FRESH = 1.5
+"""Seconds for which all viewers see the same."""
 BEGUN = 0.05
 """Progress from which the time that is left is read."""
 
@@ -71,8 +74,21 @@ class Look:
 
 
 def look(root: Path) -> Look:
-    """The queue of this machine. Starts a dispatcher if there is none and there should be one."""
-    wake_if_needed(root)
+    """The queue of this machine, the same for all viewers of a process within FRESH seconds unless it changes. Starts a dispatcher if
+    there is none and there should be one."""
+    with _one_looks:
+        known = _seen.get(root)
+        if known is None or time.time() - known[1].now > FRESH or known[0] != Book(root).revision():
+            wake_if_needed(root)
+            known = _seen[root] = Book(root).revision(), look_anew(root)
+        return known[1]
+
+
+_one_looks = Lock()
+_seen: dict[Path, tuple[Revision, Look]] = {}
+
+
+def look_anew(root: Path) -> Look:
     book, now = Book(root), time.time()
     entries = [entry for entry in book.entries() if not entry.in_terminal or process_alive(entry.pid, entry.create_time)]
     pace, paused = Pace(book.ended()), book.fact("paused") == "yes"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -41,14 +41,19 @@ def open_job(kind: Kind, folder: Path) -> Job:
     return getattr(import_module(module), name)(folder)
 
 
-def queued_here(root: Path) -> Iterator[Entry]:
-    """The jobs of a sessions folder that were queued on this machine or run on it, those that waited longest first."""
+def is_job(folder: Path, kind: Kind) -> bool:
+    return JOB_ID.fullmatch(folder.name) is not None and (folder / kind.task).is_file() and not folder.is_symlink()
+
+
+def queued_here(root: Path, known: Collection[str] = ()) -> Iterator[Entry]:
+    """The jobs of a sessions folder that were queued on this machine or run on it, those that waited longest first, without the
+    ``known`` folders."""
     found = []
     for kind in KINDS:
         for place in (kind.place, *kind.within):
             for path in root.glob(f"{place}/*/state.json" if place else "*/state.json"):
                 folder = path.parent
-                if not (JOB_ID.fullmatch(folder.name) and (folder / kind.task).is_file() and not folder.is_symlink() and says_live(path)):
+                if str(folder) in known or not is_job(folder, kind) or not says_live(path):
                     continue
                 state = read_state(folder)
                 here = state.host is not None and not state.elsewhere

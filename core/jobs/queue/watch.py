@@ -53,6 +53,14 @@ def lock(root: Path, patience: float = 1.0) -> Iterator[BinaryIO | None]:
         yield file
 
 
+def holds_lock(root: Path) -> bool:
+    """Whether this process is the one that the lock file names: somebody may have deleted the file, and another one taken its place."""
+    try:
+        return lock_file(root).read_bytes() == str(os.getpid()).encode()
+    except OSError:
+        return False
+
+
 def dispatcher_of(root: Path) -> int | None:
     """The pid of the dispatcher; None if there is none."""
     try:

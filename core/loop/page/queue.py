@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -17,8 +18,10 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.ui import markup, nav, queue_words, refusals
 from frozenlab.ui.components.notice import DoneJob, notice
 
-TICK = 4.0
+LOOK = 4.0
 """Seconds between looks at a queue that is not empty."""
+FEWEST = 2
+"""Jobs from which a line about the queue says more than one about the session that runs."""
 LISTED = 12
 """Jobs shown before the reader asks for all."""
 ERROR = "queue_error"
@@ -34,15 +37,12 @@ PAGES = {
 
 
 def queue_line(store: SessionStore) -> None:
-    """One line about the queue, where there is one, and the way to it."""
+    """One line about the queue, if there is more than one job, and the way to it."""
     found = look(store.root)
-    if not found.places and not found.paused:
+    if len(found.places) < FEWEST and not found.waiting and not found.paused:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="queue-line"):
-        words = queue_words.summary(found) or "The queue is paused"
-        begun = found.running[0] if found.running else None
-        what = f": {markup.plain(begun.entry.title)}, {begun.progress:.0%}" if begun else ""
-        st.markdown(f"**{words}**{what}")
+        st.markdown(f"The queue of this machine: **{queue_words.summary(found) or 'paused'}**")
         st.page_link(nav.path("runs"), label="See the queue", query_params={"queue": "1"})
 
 
@@ -52,7 +52,7 @@ def queue_section(store: SessionStore) -> None:
     if not found.places and not found.paused:
         return
     st.subheader("The queue of this machine", anchor=False, help="Jobs begin in this order, as many at a time as the machine has room for.")
-    st.fragment(rows, run_every=TICK)(store, tuple(place.entry.folder for place in found.places))
+    st.fragment(rows, run_every=LOOK)(store, tuple(place.entry.folder for place in found.places))
 
 
 def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:
@@ -76,15 +76,17 @@ def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:
 
 
 def row(place: Place, found: Look, store: SessionStore) -> None:
-    entry = place.entry
-    with st.container(border=True, horizontal=True, vertical_alignment="center", key=f"queue-{abs(hash(entry.folder))}"):
-        with st.container(width="stretch", gap=None):
+    entry, number = place.entry, abs(hash(place.entry.folder))
+    with st.container(border=True, key=f"queue-{number}"):
+        words, buttons = st.columns([3, 1.4], vertical_alignment="center")
+        with words.container(gap=None):
             st.markdown(f"**{markup.plain(entry.title)}**{'' if place.level == Level.NORMAL else f' · {place.level.word}'}")
             st.caption(markup.plain(about(place, found)))
-        if page := PAGES.get(entry.kind if not entry.parent else ""):
-            st.page_link(nav.path(page[0]), label="Open", query_params={page[1]: entry.id})
-        for label, icon, act, hint in actions(place, store):
-            button("", f"{label}-{abs(hash(entry.folder))}", icon, act, store, hint)
+        with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+            if page := PAGES.get(entry.kind if not entry.parent else ""):
+                st.page_link(nav.path(page[0]), label="Open", query_params={page[1]: entry.id})
+            for action in actions(place):
+                button("", f"{action.name}-{number}", action.icon, action.act, store, action.hint)
 
 
 def about(place: Place, found: Look) -> str:
@@ -101,24 +103,35 @@ def about(place: Place, found: Look) -> str:
     return " · ".join(parts)
 
 
-def actions(place: Place, store: SessionStore) -> list[tuple[str, str, Callable[..., None], str]]:
-    """What can be done to a job: a name, an icon, the function, and what it does."""
+class Action(NamedTuple):
+    """What can be done to a job."""
+
+    name: str
+    icon: str
+    act: Callable[[Path], None]
+    """Gets the sessions folder."""
+    hint: str
+
+
+def actions(place: Place) -> list[Action]:
     folder = place.entry.folder
-    cancel = ("cancel", ":material/close:", lambda root: launcher.cancel(root, folder), "Take it out of the queue")
+    cancel = Action("cancel", ":material/close:", lambda root: launcher.cancel(root, folder), "Take it out of the queue")
     if place.entry.running:
-        stop = ("stop", ":material/stop:", lambda root: launcher.cancel(root, folder), "Stop it at its next step; it can go on later")
+        hint = "Stop it at its next step; it can go on later"
+        stop = Action("stop", ":material/stop:", lambda root: launcher.cancel(root, folder), hint)
         return [] if place.standing == "stops" or place.entry.in_terminal else [stop]
     if place.standing == "paused":
-        return [("go", ":material/play_arrow:", lambda root: launcher.go_on(root, folder), "Let it take its turn again"), cancel]
+        return [Action("go", ":material/play_arrow:", lambda root: launcher.go_on(root, folder), "Let it take its turn again"), cancel]
+    at_once = "Begin at once: what runs makes room, and goes on afterwards"
     return [
-        ("now", ":material/bolt:", lambda root: launcher.set_level(root, folder, Level.URGENT), "Begin at once; what runs makes room"),
-        ("first", ":material/vertical_align_top:", lambda root: launcher.move_first(root, folder), "Begin before the others"),
-        ("pause", ":material/pause:", lambda root: launcher.pause(root, folder), "Keep it waiting"),
+        Action("now", ":material/bolt:", lambda root: launcher.set_level(root, folder, Level.URGENT), at_once),
+        Action("first", ":material/vertical_align_top:", lambda root: launcher.move_first(root, folder), "Begin before the others"),
+        Action("pause", ":material/pause:", lambda root: launcher.pause(root, folder), "Keep it waiting"),
         cancel,
     ]
 
 
-def button(label: str, key: str, icon: str, act: Callable[..., None], store: SessionStore, hint: str | None = None) -> None:
+def button(label: str, key: str, icon: str, act: Callable[[Path], None], store: SessionStore, hint: str | None = None) -> None:
     def go() -> None:
         with refusals.keeping_reason(ERROR):
             act(store.root)
@@ -141,8 +154,10 @@ def begin_at_once(session: Session, root: Path) -> None:
     launcher.set_level(root, str(session.dir), Level.URGENT)
 
 
-def turn_of(session: Session, store: SessionStore) -> None:
-    """When a session that is queued will begin, and the button that lets it begin at once."""
+def waiting_view(session: Session, store: SessionStore) -> None:
+    """When a session that is queued will begin, and the button that lets it begin at once. Draws the page again when its turn has come."""
+    if session.state().status != "queued":
+        st.rerun()
     found = look(store.root)
     place = found.place_of(session.dir)
     if place is None or place.entry.running:

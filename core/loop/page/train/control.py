@@ -7,7 +7,6 @@ import streamlit as st
 from frozenlab.bundles.page.imported import imported_note
 from frozenlab.jobs import launcher
 from frozenlab.loop import launch
-from frozenlab.loop.page.queue import turn_of
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.ui import api_form, markup, nav, refusals, sessions
@@ -29,8 +28,6 @@ def controls(session: Session, state: State) -> bool:
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
     refusals.show_reason("train_error")
     imported_note("session", session.dir)
-    if state.status == "queued":
-        turn_of(session, sessions.store())
     return live
 
 

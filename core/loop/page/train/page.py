@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.loop.page.origin import origin_details
+from frozenlab.loop.page.queue import LOOK, waiting_view
 from frozenlab.loop.page.train.control import controls
 from frozenlab.loop.page.train.first_config import FROM_DESIGN
 from frozenlab.loop.page.train.form import new_session_form
@@ -54,5 +55,9 @@ def show_session(session: Session) -> None:
     state = session.state()
     live = controls(session, state)
     about_student(session)
+    if state.status == "queued":
+        st.fragment(waiting_view, run_every=LOOK)(session, sessions.store())
+        if not state.rates:  # nothing has been measured yet
+            return
     st.fragment(session_view)(session.id, sessions.status_words(session, state), live)
     origin_details(session)

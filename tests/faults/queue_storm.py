@@ -1,0 +1,262 @@
+"""Twenty jobs of five kinds, two servers, the command line and killed workers on one folder, and a live demo in the middle.
+
+``python -m tests.faults.queue_storm`` prints what came of it: every job ends exactly once, the demo begins within five seconds, and what
+made room for it ends with the same bits as a session that nobody disturbed. With ``--reboot`` everything is killed in the middle, too, and
+one look at the queue lets it go on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+
+from frozenlab.benchmark import evaluations
+from frozenlab.benchmark.task import task_for as evaluation_task
+from frozenlab.jobs.needs import Level
+from frozenlab.jobs.queue.book import Book, Entry
+from frozenlab.jobs.queue.look import look
+from frozenlab.jobs.queue.watch import dispatcher_of, lock_file
+from frozenlab.jobs.state import process_alive, read_state
+from frozenlab.lake.config import EnvironmentConfig
+from frozenlab.lake.instance import write_instances
+from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop import launch
+from frozenlab.loop.session import Session
+from frozenlab.loop.spec import SessionSpec
+from frozenlab.loop.store import SessionStore
+from frozenlab.replays import launch as replays
+from frozenlab.replays.arms import Arm
+from frozenlab.replays.task import task_for as replay_task
+from frozenlab.students import launch as students
+from frozenlab.students.menu import practised
+from frozenlab.students.recipe import Recipe
+from frozenlab.studies.grid import Arm as StudyArm
+from frozenlab.studies.presets import engineers_study
+from frozenlab.training.settings import TrainingSettings
+from tests.running import end_queue
+
+CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
+KILLED = 3
+PATIENCE = 3600.0
+
+
+def session_spec(steps: int = 6, seed: int = 3) -> SessionSpec:
+    return SessionSpec(
+        title=f"storm {seed}",
+        stages=2,
+        initial_config=CONFIG,
+        training=TrainingSettings(steps=steps, boards_per_step=4, completions_per_board=4),
+        suite=SuiteSpec(agents=(2,), sizes=(3, 4), boards_per_cell=5, seed=1),
+        seed=seed,
+    )
+
+
+def serve(root: Path, share: int, most: int) -> None:
+    """A server's part: it submits up to ten jobs like a page does, and looks at the queue every second as pages do."""
+    store = SessionStore(root)
+    boards = root / f"boards-{share}.jsonl"
+    write_instances(boards, build_suite(SuiteSpec(agents=(2,), sizes=(3,), boards_per_cell=10, seed=share), sum_of_costs=False))
+    recorded = SessionStore().open("example-quick")
+    weak = next(iter(CONFIG.cells))
+    recipe = Recipe(title=f"weak {share}", config=practised(CONFIG, (weak,)), weak=(weak,), boards=64, presentations=64, boards_per_cell=8)
+    todo: list[Callable[[], object]] = [lambda n=n: launch.start(session_spec(seed=10 * share + n), store) for n in range(5)]
+    todo += [lambda: evaluations.start(evaluation_task("lab-model", str(boards), store), store)] * 2
+    todo += [lambda: replays.start(replay_task(recorded, 1, [Arm(name="all")], f"storm {share}", samples=3), store)] * 2
+    todo += [lambda: students.start(recipe, store)]
+    random.Random(share).shuffle(todo)
+    for submit in todo[:most]:
+        submit()
+        look(root)
+        time.sleep(0.3)
+    print("ready", flush=True)
+    while True:
+        look(root)
+        time.sleep(1.0)
+
+
+class Storm:
+    def __init__(self, root: Path, share: int) -> None:
+        """``share``: jobs that each server submits."""
+        self.share = share
+        self.root, self.store, self.book = root, SessionStore(root), Book(root)
+        self.environment = os.environ | {"FROZENLAB_SESSIONS": str(root), "OMP_NUM_THREADS": "1"}
+        self.draw, self.began = random.Random(7), time.monotonic()
+        self.running: list[subprocess.Popen[bytes]] = []
+        self.moved: set[str] = set()
+        self.most = 0
+        """Most jobs that needed cores and ran at once."""
+
+    def say(self, words: str) -> None:
+        print(f"{time.monotonic() - self.began:6.0f} s  {words}", flush=True)
+
+    def servers(self) -> None:
+        command = [sys.executable, "-m", "tests.faults.queue_storm", "--serve", str(self.root)]
+        self.running = [subprocess.Popen([*command, str(n), str(self.share)], env=self.environment, stdout=subprocess.PIPE) for n in (1, 2)]
+
+    def command_line(self, *words: str) -> dict:
+        done = subprocess.run(
+            [sys.executable, "-m", "frozenlab.cli", *words, "--json"], env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def studies(self) -> None:
+        """The command line's part: two studies, whose cells are jobs too."""
+        for n in range(2):
+            spec = engineers_study(session=session_spec(steps=3, seed=50 + n)).model_copy(
+                update={"arms": tuple(StudyArm(name=name, engineer=name) for name in ("uniform", "fixed")), "seeds": (n,)}
+            )
+            file = self.root / f"study-{n}.json"
+            file.write_text(spec.model_dump_json())
+            self.command_line("study", str(file), "--background", "--id", f"storm-{n}")
+
+    def entries(self) -> list[Entry]:
+        entries = self.book.entries()
+        self.moved |= {entry.folder for entry in entries if entry.wish == "aside"}
+        self.most = max(self.most, sum(entry.cores for entry in entries if entry.running))
+        return entries
+
+    def until(self, condition: Callable[[], object], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < deadline, f"waited for {what}"
+            self.entries()
+            time.sleep(0.1)
+
+    def kill_a_worker(self) -> None:
+        def victims() -> list[Entry]:
+            at_work = [
+                entry for entry in self.entries() if entry.running and entry.cores and entry.pid and not entry.parent and not entry.tries
+            ]
+            return [entry for entry in at_work if read_state(entry.path).status == "running" and entry.wish == ""]
+
+        self.until(victims, "a worker to kill")
+        victim = self.draw.choice(victims())
+        os.killpg(victim.pid, signal.SIGKILL)
+        self.say(f"killed the worker of {victim.id} ({victim.kind})")
+
+    def demo(self) -> float:
+        """A live demo begins; returns the seconds until its worker runs."""
+        long = [launch.start(session_spec(steps=40, seed=100 + n), self.store) for n in range(2)]
+        for session in long:
+            self.command_line("queue", "first", session.id)
+        self.until(lambda: all(session.metrics(0).shape[0] >= 3 for session in long), "two sessions to train")
+        asked = time.monotonic()
+        demo = launch.start(session_spec(steps=3, seed=200), self.store, Level.URGENT)
+        self.until(lambda: demo.state().status not in ("queued", "crashed"), "the demo")
+        took = time.monotonic() - asked
+        self.say(f"the demo runs {took:.1f} s after it was asked for, beside load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        return took
+
+    def reboot(self) -> None:
+        """Everything is killed, as by a power cut, and what a machine forgets is gone."""
+        for server in self.running:
+            server.kill()
+            server.wait()
+        if (pid := dispatcher_of(self.root)) is not None:
+            os.kill(pid, signal.SIGKILL)
+        killed = [entry for entry in self.entries() if entry.running]
+        for entry in killed:
+            if process_alive(entry.pid, entry.create_time):
+                os.killpg(entry.pid, signal.SIGKILL)
+        time.sleep(1.0)
+        for path in (lock_file(self.root), *self.root.rglob(".worker.lock"), self.root / ".launch.lock"):
+            path.unlink(missing_ok=True)
+        self.say(f"reboot: killed both servers, the dispatcher and {len(killed)} workers; {len(self.entries())} jobs left")
+        found = self.command_line("queue")
+        self.say(f"one look at the queue: {found['running']} running, {found['queued']} queued")
+
+    def report(self) -> int:
+        ended = self.book.ended()
+        own = [job for job in ended if not job.parent]
+        times = Counter(job.folder for job in ended if job.status == "done")
+        kinds = Counter(job.kind for job in own if job.status == "done")
+        wrong = [f"{Path(job.folder).name}: {job.status}" for job in own if job.status != "done"]
+        wrong += [f"{folder} ended {n} times" for folder, n in times.items() if n > 1]
+        for job in ended:
+            if job.kind == "session":
+                events = [event["kind"] for event in Session(Path(job.folder)).events()[0]]
+                wrong += [f"{job.folder}: {events.count('done')} events done"] * (events.count("done") != 1)
+        print(
+            f"\n{len(own)} jobs ended: {dict(kinds)}, and {len(ended) - len(own)} parts of studies; most cores taken at once: {self.most}"
+        )
+        for folder in sorted(self.moved):
+            session = Session(Path(folder))
+            differences = self.differences(session)
+            print(f"made room and came back: {session.id}: {differences or 'equal to the last bit'}")
+            wrong += differences
+        print("\n".join(wrong) or "every job ended exactly once")
+        return int(bool(wrong) or not self.moved)
+
+    def differences(self, session: Session) -> list[str]:
+        """In what a session differs from one that nobody disturbed."""
+        alone = SessionStore(self.root / "alone").create(session.spec, session.id)
+        subprocess.run([sys.executable, "-m", "frozenlab.jobs", "session", str(alone.dir)], env=self.environment, check=True)
+        alone, found = Session(alone.dir), []
+        for stage in range(session.spec.stages):
+            weights = [(each.stage_dir(stage) / "policy" / "model.safetensors").read_bytes() for each in (session, alone)]
+            tables: list[tuple[pd.DataFrame | None, pd.DataFrame | None]] = [
+                (session.completions(stage), alone.completions(stage)),
+                (session.validation(stage), alone.validation(stage)),
+                (session.metrics(stage).drop(columns="seconds"), alone.metrics(stage).drop(columns="seconds")),
+            ]
+            if weights[0] != weights[1] or not all(
+                mine is not None and theirs is not None and mine.equals(theirs) for mine, theirs in tables
+            ):
+                found.append(f"{session.id}: stage {stage} differs")
+        return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--serve", nargs=3, metavar=("ROOT", "SHARE", "MOST"), help=argparse.SUPPRESS)
+    parser.add_argument("--reboot", action="store_true", help="kill everything in the middle")
+    parser.add_argument("--share", type=int, default=10, help="jobs of each server (default: %(default)s)")
+    options = parser.parse_args()
+    if options.serve:
+        serve(Path(options.serve[0]), *map(int, options.serve[1:]))
+    with tempfile.TemporaryDirectory(prefix="storm-", ignore_cleanup_errors=True) as scratch:
+        storm = Storm(Path(scratch), options.share)
+        try:
+            return happens(storm, options.reboot)
+        finally:
+            for server in storm.running:
+                server.kill()
+            end_queue(storm.root)
+
+
+def happens(storm: Storm, reboot: bool) -> int:
+    """The whole storm; returns the exit status."""
+    storm.servers()
+    storm.studies()
+    for server in storm.running:
+        assert server.stdout is not None and server.stdout.readline() == b"ready\n"
+    storm.say(f"{len(storm.entries())} jobs are in the queue, from two servers and the command line")
+    storm.kill_a_worker()
+    took = storm.demo()
+    for _ in range(KILLED - 1):
+        storm.kill_a_worker()
+    if reboot:
+        storm.reboot()
+    elif (pid := dispatcher_of(storm.root)) is not None:
+        os.kill(pid, signal.SIGKILL)
+        storm.say("killed the dispatcher")
+    storm.until(lambda: not storm.entries(), "all to end")
+    storm.say("the queue is empty")
+    return storm.report() or int(took > 5.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""A job that ended is told by the person's own command and webhook, and by nothing that a sessions folder says."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from frozenlab.jobs.queue import notify
+from frozenlab.jobs.queue.book import Ended
+from frozenlab.jobs.queue.notify import NotifyError, settings_file, tell, ways
+
+JOB = Ended("/somewhere/first", "session", 'First; rm -rf "$HOME"', "done", 12.0, 3.44)
+
+
+def test_the_command_gets_the_job_on_its_standard_input_and_no_shell_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "told.json"
+    script = f"import sys, pathlib; pathlib.Path({str(out)!r}).write_text(sys.stdin.read())"
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text(json.dumps({"command": [sys.executable, "-c", script]}))
+    tell(JOB, ways())
+    settings_file().unlink()
+    told = json.loads(out.read_text())
+    assert (told["id"], told["title"], told["status"], told["seconds"]) == ("first", JOB.title, "done", 3.4)
+
+
+def test_the_webhook_gets_a_post(monkeypatch: pytest.MonkeyPatch) -> None:
+    got: list[dict] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Hook)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv(notify.URL, f"http://127.0.0.1:{server.server_port}/hook")
+    tell(JOB, ways())
+    server.shutdown()
+    assert got[0]["kind"] == "session" and got[0]["status"] == "done"
+
+
+def test_what_goes_wrong_is_only_logged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv(notify.COMMAND, f"{sys.executable} -c 'raise SystemExit(3)'")
+    monkeypatch.setenv(notify.URL, "http://127.0.0.1:1/")
+    tell(JOB, ways())
+    said = capsys.readouterr().err
+    assert "notify command: status 3" in said and "notify webhook" in said
+    monkeypatch.setattr(notify, "WITHIN", 0.2)
+    monkeypatch.setenv(notify.COMMAND, f"{sys.executable} -c 'import time; time.sleep(60)'")
+    tell(JOB, ways())
+    assert "timed out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ['{"shell": "rm"}', '{"url": "file:///etc/passwd"}', "[1]", '{"command": "words"}'])
+def test_bad_settings_are_refused_with_the_name_of_the_file(given: str) -> None:
+    settings_file().parent.mkdir(parents=True, exist_ok=True)
+    settings_file().write_text(given)
+    with pytest.raises(NotifyError, match=r"notify\.json"):
+        ways()
+    settings_file().unlink()

@@ -1,0 +1,62 @@
+"""The queue on pages: a section of Runs that steers it, a line on Home, and the turn of a session on Train."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from frozenlab.jobs import launcher
+from frozenlab.jobs.queue import look
+from frozenlab.jobs.queue.book import Book
+from frozenlab.loop.store import SessionStore
+from tests.builders import small_spec
+from tests.pages.apptest import open_page, words
+
+
+@pytest.fixture
+def queued(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
+    """Two sessions that wait; no dispatcher starts them."""
+    monkeypatch.setattr(launcher, "wake", lambda root: None)
+    monkeypatch.setattr(look, "wake_if_needed", lambda root: None)
+    store = SessionStore(sessions_folder)
+    for name in ("first", "second"):
+        launcher.submit(store.create(small_spec().changed(title=f"The {name}"), name))
+    return store
+
+
+def press(app, action: str, folder: Path) -> None:
+    app.button(key=f"q-{action}-{abs(hash(str(folder)))}").click().run()
+    assert not app.exception
+
+
+def order(store: SessionStore) -> list[str]:
+    return [place.entry.id for place in look.look(store.root).places]
+
+
+def test_runs_shows_the_queue_and_steers_it(queued: SessionStore) -> None:
+    app = open_page("runs")
+    assert not app.exception
+    assert "2 queued" in words(app)
+    second = queued.root / "second"
+    press(app, "first", second)
+    assert order(queued) == ["second", "first"]
+    press(app, "pause", second)
+    assert "paused" in words(app)
+    press(app, "go", second)
+    press(app, "now", queued.root / "first")
+    assert order(queued) == ["first", "second"] and "urgent" in words(app)
+    press(app, "cancel", second)
+    assert order(queued) == ["first"] and queued.open("second").state().status == "stopped"
+    app.button(key="q-queue-pause").click().run()
+    assert Book(queued.root).fact("paused") == "yes" and "the queue is paused" in words(app)
+    app.button(key="q-queue-go").click().run()
+    assert not app.exception and Book(queued.root).fact("paused") == ""
+
+
+def test_home_and_train_say_that_jobs_wait(queued: SessionStore) -> None:
+    assert "The queue of this machine: **2 queued**" in words(open_page("home"))
+    app = open_page("train", session="second")
+    assert "**Queued**, 1 before it" in words(app)
+    app.button(key="q-turn-now-second").click().run()
+    assert not app.exception and order(queued) == ["second", "first"]
