@@ -93,6 +93,6 @@ def test_no_button_changes_anything_for_a_viewer(name: str, sessions_folder: Pat
     for key in keys:
         page = open_page(name)
         for button in page.button:
-            if button.key == key:
+            if button.key == key and not button.proto.disabled:
                 button.click().run()
     assert contents(sessions_folder) == before
