@@ -201,7 +201,7 @@ def story(page: Page, url: str, table: Table) -> None:
 
 
 def runs(page: Page, url: str, table: Table) -> None:
-    addresses = [f"{url}/runs?compare={EXAMPLE}.example-quick-kept", f"{url}/runs?compare={EXAMPLE}.example-quick-kept.example-long"]
+    addresses = [f"{url}/runs?compare={EXAMPLE},example-quick-kept", f"{url}/runs?compare={EXAMPLE},example-quick-kept,example-long"]
     opened(page, addresses[0])
 
     def reopened(turn: int) -> float:

@@ -30,8 +30,8 @@ class BoardColors(NamedTuple):
     text: str = "#10233F"
     ice: str = "#DCEBF7"
     edge: str = "#6F869F"
-    hole: str = "#5F7A96"
-    hatch: str = "#3D5672"
+    hole: str = "#3D5672"
+    hatch: str = "#5F7A96"
     outline: str = "#10233F"
 
 

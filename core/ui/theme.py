@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -28,7 +28,6 @@ ABOUT = (
 )
 """An entry of the menu, because Streamlit hides an empty menu, and the choice of light and dark with it."""
 
-Image = Literal["png", "svg"]
 IMAGE_WIDTH = 1400
 """Size in pixels of a saved figure, before scaling."""
 
@@ -74,8 +73,8 @@ LIGHT = Palette(
     blue="#0072B2",
     ice="#DCEBF7",
     edge="#6F869F",
-    hole="#5F7A96",
-    hatch="#3D5672",
+    hole="#3D5672",
+    hatch="#5F7A96",
     outline="#10233F",
 )
 DARK = Palette(
@@ -129,7 +128,14 @@ def frame() -> None:
 def question(text: str, lead: str = "") -> None:
     """The heading of a page: the question it answers, and one sentence below it, which presenter mode hides."""
     st.title(text, anchor=False)
-    if lead and not st.session_state.get("presenter"):
+    if lead:
+        under_question(lead)
+
+
+def under_question(lead: str) -> None:
+    """The sentence below the heading, for somebody who knows nothing of the field. Where controls stand beside the heading, it goes below
+    both."""
+    if not st.session_state.get("presenter"):
         st.html(f'<p class="lead">{explained(lead)}</p>')
 
 
@@ -151,16 +157,10 @@ def facts(entries: Sequence[tuple[str, str, str]]) -> None:
     st.html(f'<div class="facts">{cells}</div>')
 
 
-def chart(drawn: Chart, key: str, image: Image | None = None, **options: Any) -> None:
-    """A figure with a text alternative. The only tools of its toolbar are Plotly's camera, which saves the figure as shown, and the button
-    that saves its data (:mod:`frozenlab.ui.components.figure_data`).
-
-    Args:
-        image: what the camera saves, on a page that lets the reader choose; else SVG.
-    """
-    size = {"width": IMAGE_WIDTH, "height": drawn.figure.layout.height, "scale": 2 if image == "png" else 1}
+def chart(drawn: Chart, key: str, **options: Any) -> None:
+    """A figure with a text alternative. The only tools of its toolbar are Plotly's camera, which saves the figure as shown as SVG, and the
+    buttons that save it as PNG and its data as CSV (:mod:`frozenlab.ui.components.figure_data`)."""
+    size = {"width": IMAGE_WIDTH, "height": drawn.figure.layout.height, "scale": 1}
     config: dict[str, Any] = {"displayModeBar": True, "displaylogo": False, "modeBarButtons": [["toImage"]]}
-    config |= {"toImageButtonOptions": {"format": image or "svg", "filename": f"frozenlab-{key}"} | size}
-    if image is not None:
-        key = f"{key}-{image}"  # with the same key, a chart with another config would keep its old button next to the new one
+    config |= {"toImageButtonOptions": {"format": "svg", "filename": f"frozenlab-{key}"} | size}
     st.plotly_chart(drawn.settled, key=key, alt=drawn.alt, config=config, **options)

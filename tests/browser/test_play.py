@@ -308,6 +308,31 @@ def test_a_board_of_the_gallery_is_played_and_follows_the_theme(shared_app: App,
     expect_soon(page, lambda: gallery.first.locator("canvas").evaluate("canvas => canvas.toDataURL()") != light[1])
 
 
+def test_a_config_is_designed_sampled_and_a_board_of_it_played(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/design")
+    gallery = page.locator(".gallery button")
+    expect(gallery).to_have_count(12)
+
+    def drawn() -> list[str]:
+        return gallery.locator("canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")
+
+    first = drawn()
+    holes = page.locator(".st-key-design-knobs").get_by_role("slider", name="Hole ratio of").first
+    holes.focus()
+    for _ in range(15):
+        holes.press("ArrowRight")
+    expect_soon(page, lambda: drawn() != first)
+    page.locator("h1").click()
+    second = drawn()
+    page.keyboard.press("n")
+    expect_soon(page, lambda: drawn() != second)
+    gallery.nth(4).click()
+    expect(gallery.nth(4)).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("link", name="Play this board").click()
+    page.wait_for_url("**/play?board=*")
+    expect(page.locator(".player figcaption").first).to_contain_text("No plan is faster.")
+
+
 def test_a_config_goes_from_design_to_train(shared_app: App, page: Page) -> None:
     page.goto(f"{shared_app.url}/design")
     expect(page.locator(".gallery button")).to_have_count(12)

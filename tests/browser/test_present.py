@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from frozenlab import places
 from frozenlab.loop.page.present.deck import html_file, talk
-from frozenlab.loop.page.present.scenes import scenes_of
-from frozenlab.loop.page.present.talks import Preparation, prepare
+from frozenlab.loop.page.present.scenes import PARTS, scenes_of
+from frozenlab.loop.page.present.talks import Preparation, prepare, prepared
 from frozenlab.loop.store import SessionStore
 from tests.browser.axe import violations
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from tests.browser.conftest import App
 
 NAME = "example-quick"
+ROW = 35
+"""Height of a row of a table in pixels."""
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -52,6 +54,49 @@ def test_the_file_plays_every_scene_with_networking_off(
     expect(page.locator(".count")).to_have_text(f"1 / {len(scenes)}")
     assert not errors and asked == [file.as_uri()]
     context.close()
+
+
+def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
+    app = new_app()
+    shutil.copytree(places.ROOT / "sessions" / NAME, app.sessions / "mine")
+    store = SessionStore(app.sessions)
+    page.goto(f"{app.url}/present?session=mine")
+    table = page.locator('[data-testid="stDataFrame"] .dvn-scroller')
+    expect(table).to_be_visible()
+
+    def press(x: float, row: int, times: int) -> None:
+        table.click(position={"x": x, "y": ROW * (row + 1) + ROW // 2}, click_count=times)
+
+    def expect_kept(scenes: list[str], notes: dict[str, str]) -> None:
+        for _ in range(100):
+            kept = prepared(store.open("mine"), store)
+            if (list(kept.scenes), kept.notes) == (scenes, notes):
+                return
+            page.wait_for_timeout(100)
+        raise AssertionError(f"kept are {kept}")
+
+    box = table.bounding_box()
+    assert box is not None
+    names = [part.name for part in PARTS]
+
+    def write(row: int, note: str) -> None:
+        press(0.8 * box["width"], row, 2)
+        page.wait_for_function("row => document.activeElement?.id === `glide-cell-3-${row}`", arg=row)
+        page.keyboard.type(note, delay=40)
+        page.keyboard.press("Enter")
+
+    write(0, "Wait for silence.")
+    expect_kept(names, {"opening": "Wait for silence."})
+    for row in (4, 1):
+        press(0.32 * box["width"], row, 1)
+        names.remove(PARTS[row].name)
+        expect_kept(names, {"opening": "Wait for silence."})
+    page.get_by_role("button", name="Present", exact=True).click()
+    expect(page.locator(".count")).to_have_text(f"1 / {len(names)}")
+    page.keyboard.press("Escape")
+    expect(table).to_be_visible()
+    write(6, "The end.")  # what is not shown stands last now
+    expect_kept(names, {"opening": "Wait for silence.", "came": "The end."})
 
 
 def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Callable[[], App], page: Page) -> None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from frozenlab import places
 from frozenlab.loop.session import Session
 from tests.builders import build_session
 
@@ -86,20 +83,3 @@ def test_on_a_phone_a_claim_is_a_card_and_a_changed_value_is_on_the_screen(app: 
     panels = page.locator(".st-key-config-map .stPlotlyChart").bounding_box()
     assert panels is not None and panels["width"] > 700, "small multiples keep their size"
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-
-
-def test_five_checkpoints_and_the_optimum_play_one_board_in_lockstep(new_app: Callable[[], App], page: Page) -> None:
-    app = new_app()
-    shutil.copytree(places.ROOT / "sessions" / "example-long", app.sessions / "long")
-    page.goto(f"{app.url}/story?session=long&part=failed")
-    page.locator(".st-key-story-board-plans").get_by_text("every stage").click()
-    figures = page.locator(".player figure")
-    expect(figures).to_have_count(6)
-    expect(page.locator(".player .label")).to_have_text(["Before training", "Stage 1", "Stage 2", "Stage 3", "Stage 4", "optimal plan"])
-    page.locator(".player").press("Home")
-    expect(page.locator(".player .clock")).to_contain_text("step 0 /")
-    start = page.locator(".player canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")
-    for _ in range(2):
-        page.keyboard.press("ArrowRight")
-    moved = page.locator(".player canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")
-    assert sum(a != b for a, b in zip(start, moved, strict=True)) >= 5, "all plans that there are go on under one timeline"

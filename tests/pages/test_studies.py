@@ -54,18 +54,14 @@ def recorded(folder: Path) -> StudyReport:
 def test_a_recorded_study_opens_by_its_address(folder: Path, measure: str, view: str) -> None:
     report = recorded(folder)
     rates = getattr(report, measure)
-    app = open_page("studies", study=f"recorded-{folder.name}", measure=measure, view=view, image="svg")
+    app = open_page("studies", study=f"recorded-{folder.name}", measure=measure, view=view)
     assert not app.exception and not app.warning
     said = words(app)
     assert f"{report.cells} of {report.cells} sessions" in said and escape(rates.verdict) in said
     charts = app.get("plotly_chart")
     assert len(charts) == CHARTS[view]
     assert all(json.loads(chart.proto.config)["toImageButtonOptions"]["format"] == "svg" for chart in charts)
-    assert {name: str(app.query_params[name]) for name in ("measure", "view", "image")} == {
-        "measure": measure,
-        "view": view,
-        "image": "svg",
-    }
+    assert {name: str(app.query_params[name]) for name in ("measure", "view")} == {"measure": measure, "view": view}
     tables = [frame.value for frame in app.dataframe]
     if view == "effects":
         assert tables[0]["comparison"].tolist() == [row.name for row in rates.effects]
@@ -91,9 +87,9 @@ def test_a_choice_changes_the_address_and_the_figure() -> None:
 
 
 def test_an_impossible_choice_in_the_address_is_replaced() -> None:
-    app = open_page("studies", study="recorded-sections", view="<b>", measure="best", image="exe")
+    app = open_page("studies", study="recorded-sections", view="<b>", measure="best")
     assert not app.exception
-    assert [str(app.query_params[name]) for name in ("view", "measure", "image")] == ["effects", "valid", "png"]
+    assert [str(app.query_params[name]) for name in ("view", "measure")] == ["effects", "valid"]
 
 
 def test_an_older_report_has_fewer_views(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

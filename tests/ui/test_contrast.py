@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import asdict
 
@@ -10,12 +11,16 @@ import pytest
 from frozenlab.lake.picture import AGENT_COLORS, BoardColors, ink_on
 from frozenlab.places import ROOT
 from frozenlab.tasks.lake.benchmark.page.lines import OUR_COLORS, PAPER_COLOR
+from frozenlab.tasks.lake.view import player
 from frozenlab.tasks.lake.words import OUTCOMES
+from frozenlab.ui.components import text_of
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, CHECK_COLOR, REWARD_COLOR
 from frozenlab.ui.theme import DARK, LIGHT, Palette
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 LETTERS, SHAPES = 4.5, 3.0
+TRAIL = float(re.findall(r"const TRAIL = ([\d.]+);", text_of(player.__file__, "player.js"))[0])
+"""How much of a trail's colour is seen."""
 both = pytest.mark.parametrize(("mode", "colors"), [("light", LIGHT), ("dark", DARK)])
 
 
@@ -74,11 +79,11 @@ def test_a_board_can_be_seen(mode: str, colors: Palette) -> None:
 
 @both
 def test_marks_are_seen_on_a_weak_projector_too(mode: str, colors: Palette) -> None:
-    """One that halves the contrast of the standard. An agent, a goal or a trail of whatever colour is told from the ice by its rim; a hole
-    by its fill or the lines across it."""
-    marks = {"rim": (colors.outline,), "hole": (colors.hole, colors.hatch)}
-    for name, shown in marks.items():
-        assert max(contrast(color, colors.ice) for color in shown) / 2 >= SHAPES, name
+    """One that halves the contrast of the standard. An agent, a goal or a trail of whatever colour is told from the ice by its rim; a trail
+    lets a little of the ice through."""
+    trail = tint(colors.outline, colors.ice, TRAIL)
+    for name, color in {"rim": colors.outline, "trail": trail, "hole": colors.hole}.items():
+        assert contrast(color, colors.ice) / 2 >= SHAPES, name
 
 
 def test_numbers_of_agents_can_be_read() -> None:

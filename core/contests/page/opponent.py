@@ -13,6 +13,12 @@ from frozenlab.ui import markup, refusals, sessions
 
 ERROR, PICKED = "contest-error", "contest-opponent"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+COURSE = (
+    "**1. Look.** You see how often it succeeds at each kind of task, and tasks that it failed. The engineer sees the same.",
+    "**2. Choose.** You share out what it practises next, and the engineer does so too, without knowing your choice.",
+    "**3. Compare.** Two copies train side by side for about a minute, and are scored on the same tasks, which neither has practised.",
+)
+"""What happens in a contest."""
 SHOWN = 6
 """Contests to go back to."""
 
@@ -36,6 +42,8 @@ def choose_opponent() -> None:
         else:
             st.caption("It is made first, in the background: one to three minutes on two cores, once.")
         st.button("Meet it", type="primary", key="contest-begin", on_click=begin, args=(chosen, known, titles))
+    for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
+        place.markdown(words)
     found = contests(sessions.store())[:SHOWN]
     if found:
         st.subheader("Contests on this machine", anchor=False)

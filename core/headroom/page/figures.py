@@ -17,6 +17,8 @@ from frozenlab.ui.figures import AFTER_COLOR, ARM_COLORS, BEFORE_COLOR, GRID_COL
 
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star", "x", "pentagon", "hexagon", "triangle-down")
 """Of students, beside their colours."""
+SEEN_FROM = 0.1
+"""A cosine whose square is large enough to be seen around its number; a smaller one would only cover it."""
 
 
 def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
@@ -31,7 +33,7 @@ def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
         for y, row in enumerate(seen):
             value = matrix.cosine[row][column]
             assert value is not None
-            if x == y:
+            if x == y or abs(value) < SEEN_FROM:
                 continue
             half = 0.46 * min(abs(value), 1)
             look: dict[str, Any] = {"fillcolor": shade(1, 1.6), "line": {"width": 0}}
@@ -54,6 +56,7 @@ def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
     )
     side = max(48 * len(seen), 220)
     common_layout(figure, height=side + 110, top=90)
+    figure.update_layout(margin_r=50)  # the last slanted name reaches beyond its column
     ticks, ends = list(range(len(seen))), len(seen) - 0.5
     figure.update_xaxes(tickvals=ticks, ticktext=labels, side="top", tickangle=-45, range=[-0.5, ends], **named(ink))
     figure.update_yaxes(tickvals=ticks, ticktext=labels, range=[ends, -0.5], **named(ink))

@@ -15,6 +15,8 @@ from frozenlab.headroom.page.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.headroom.report_tables import HeadroomReport
 from frozenlab.ui import markup, refusals, sessions, theme
 
+LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
+
 
 def page() -> None:
     """One measurement: its progress if it runs, and its report."""
@@ -24,6 +26,7 @@ def page() -> None:
     markup.styles()
     if action.button("Measure", type="primary", key="headroom-new", width="stretch"):
         start_form()
+    theme.under_question(LEAD)
     refusals.show_reason(ERROR)
     found = everything()
     if not found:

@@ -118,7 +118,7 @@ def cells_table(matrix: Matrix) -> pd.DataFrame:
             "valid %": [round(100 * rate) for rate in matrix.valid],
             "mixed %": [round(100 * rate) for rate in matrix.mixed],
             "p": [round(p, 3) for p in matrix.p],
-            "gradient": ["seen" if seen else "indistinguishable from noise" for seen in matrix.seen],
+            "gradient": ["seen" if seen else "noise" for seen in matrix.seen],
         }
     )
 

@@ -180,7 +180,7 @@ def valid_by_cell(metrics: pd.DataFrame, steps: int, smooth: int = 5) -> Chart:
         )  # fmt: skip
         if len(rate):
             words.append(f"{cell_label(cell)} {percent(rate.iloc[0])} to {percent(rate.iloc[-1])}")
-    figure.update_xaxes(range=[0, steps + 1], showgrid=False, nticks=3)
+    figure.update_xaxes(range=[0, steps + 1], showgrid=False, tickvals=[0, steps // 2])  # one at the end would run into the next panel's
     percent_axis(figure)
     common_layout(figure, height=200, top=34)
     figure.update_layout(showlegend=False)

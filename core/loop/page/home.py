@@ -71,7 +71,11 @@ def doors(hero: Session | None) -> None:
             and hero is not None
         ):
             st.switch_page(nav.path("present"), query_params={"session": hero.id, "play": "1"})
-    with door(learn, "Learn and play", "Steer a team past holes and each other, and see how a solver does it. No knowledge needed."):
+        if st.button("Prepare a talk", key="door-talk", icon=":material/co_present:"):
+            st.switch_page(nav.path("present"))
+    with door(
+        learn, "Learn and play", "Steer a team past holes and each other, and see how a solver does it. Alone or with a class, from zero."
+    ):
         if st.button("Begin the course", key="door-learn", icon=":material/school:"):
             st.switch_page(nav.path("learn"))
         if st.button("Play a board", key="door-play", icon=":material/sports_esports:"):

@@ -16,6 +16,11 @@ from frozenlab.replays.store import Replay
 from frozenlab.replays.task import askable, servers, task_for, validated_stages
 from frozenlab.ui import api_form, markup, refusals, sessions, theme
 
+LEAD = (
+    "After a stage an engineer reads how the model did, and decides what it practises next. Here others read the same and "
+    "decide too; nothing is trained."
+)
+
 
 def page() -> None:
     """A replay, or the form for a new one."""
@@ -34,6 +39,7 @@ def page() -> None:
         "New replay", type="secondary" if composing else "primary", key="replay-new", width="stretch", disabled=composing,
         on_click=compose, args=(found[current] if current else None,),
     )  # fmt: skip
+    theme.under_question(LEAD)
     if composing:
         new_replay(picker)
     elif current is None:

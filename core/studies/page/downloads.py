@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -13,14 +13,12 @@ from frozenlab.studies.page.views import VIEW_WORDS, of_measure
 from frozenlab.studies.report_page import html_page
 from frozenlab.studies.rows import Difference
 from frozenlab.studies.tables import MEASURES, StudyReport
-from frozenlab.ui.theme import Image
 
 Choice = TypeVar("Choice", bound=str)
-IMAGES: tuple[Image, ...] = get_args(Image)
 
 
-def downloads(report: StudyReport, view: str) -> Image:
-    """The report in whole, the figures of this view, and what its pictures are saved as, which is returned."""
+def downloads(report: StudyReport, view: str) -> None:
+    """The report in whole, and the figures of this view."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, data, kind in (
             ("HTML report", html_page(report), "html"),
@@ -29,7 +27,6 @@ def downloads(report: StudyReport, view: str) -> Image:
         ):
             name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
             st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")
-        return chosen("image", IMAGES, "The camera saves a picture as", {image: image.upper() for image in IMAGES}, visible=True)
 
 
 def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
@@ -51,14 +48,13 @@ def rows_of(report: StudyReport, view: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def chosen(name: str, options: Sequence[Choice], label: str, words: dict[str, str], visible: bool = False) -> Choice:
+def chosen(name: str, options: Sequence[Choice], label: str, words: dict[str, str]) -> Choice:
     """A choice that stands in the address."""
     key, asked = f"study-{name}", st.query_params.get(name)
     if st.session_state.get(key) not in options:  # another study had other options
         st.session_state[key] = asked if asked in options else options[0]
     choice = st.segmented_control(
-        label, options, required=True, key=key, format_func=lambda option: words.get(option, option),
-        label_visibility="visible" if visible else "collapsed",
+        label, options, required=True, key=key, format_func=lambda option: words.get(option, option), label_visibility="collapsed",
     )  # fmt: skip
     assert choice is not None  # it is required
     st.query_params[name] = choice

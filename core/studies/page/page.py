@@ -26,6 +26,10 @@ from frozenlab.ui import markup, refusals, sessions, theme
 
 FINDINGS = ASSETS / "findings.md"
 """README holds the same text."""
+LEAD = (
+    "An engineer decides what a model practises next. A study lets several of them decide for the same model, and compares "
+    "what it has learned."
+)
 
 
 def page() -> None:
@@ -36,6 +40,7 @@ def page() -> None:
     markup.styles()
     if action.button("New study", type="primary", key="study-new", width="stretch"):
         start_form()
+    theme.under_question(LEAD)
     refusals.show_reason(ERROR)
     findings()
     diagnosis_section()
@@ -83,11 +88,11 @@ def show_report(report: StudyReport) -> None:
         view = chosen("view", views(report), "What to look at", VIEW_WORDS)
         measure = chosen("measure", MEASURES, "Rate", {})
     with foot:
-        image = downloads(report, view)
+        downloads(report, view)
     with answer:
         show_verdict(report, measure)
     with body:
-        VIEWS[view](report, measure, image)
+        VIEWS[view](report, measure)
 
 
 def confirmed(rows: Sequence[PrimaryRow]) -> str:
@@ -102,7 +107,8 @@ def show_verdict(report: StudyReport, measure: Measure) -> None:
     took = "" if report.seconds is None else f" · {sessions.duration(report.seconds)}"
     facts = f"{report.finished} of {report.cells} sessions · {sessions.set_up(report.spec.session)} in each, but for its arm{took}"
     rates = of_measure(report, measure)
-    first = " ".join([report.beforehand, detectable(rates)]).strip()
+    before = f"Before it ran, the lab said: {report.beforehand} " if report.beforehand else ""
+    first = f"{before}{detectable(rates)}".strip()
     answer, also = rates.verdict, ""
     if report.confirmatory:
         answer = confirmed(report.confirmatory)

@@ -28,7 +28,6 @@ from frozenlab.studies.report_page import (
 from frozenlab.studies.rows import ArmRates, EffectRow
 from frozenlab.studies.tables import MeasureReport, StudyReport
 from frozenlab.ui import markup, sessions, theme
-from frozenlab.ui.theme import Image
 
 VIEW_WORDS = {"main": "Main table", "effects": "Effects", "arms": "Learning", "sizes": "By cell", "predictions": "Predictions"}
 
@@ -43,7 +42,7 @@ def ink() -> Ink:
     return Ink(theme.palette().text, 19 if st.session_state.get("presenter") else 14)
 
 
-def show_main(report: StudyReport, measure: Measure, image: Image) -> None:
+def show_main(report: StudyReport, measure: Measure) -> None:
     """The last checkpoints on the study's final suite, as a table and a figure in the paper's shape."""
     assert report.main is not None  # else the view is not offered
     st.subheader(f"The last checkpoints, measured on the suite {report.main.suite}", anchor=False)
@@ -51,7 +50,7 @@ def show_main(report: StudyReport, measure: Measure, image: Image) -> None:
         pd.DataFrame(rows_by_arm(report.main), columns=main_heads(report.main)), hide_index=True, width="stretch", key="study-main"
     )
     st.caption(main_note(report.main))
-    theme.chart(main_figure(report.main, measure, ink()), "study-main-figure", image)
+    theme.chart(main_figure(report.main, measure, ink()), "study-main-figure")
     with st.container(horizontal=True):
         for label, data, name in (
             ("LaTeX", as_latex(report.main), "main.tex"),
@@ -60,14 +59,14 @@ def show_main(report: StudyReport, measure: Measure, image: Image) -> None:
             st.download_button(label, data, f"{report.id}-{name}", on_click="ignore", key=f"study-main-{label}", icon=":material/download:")
 
 
-def show_effects(report: StudyReport, measure: Measure, image: Image) -> None:
+def show_effects(report: StudyReport, measure: Measure) -> None:
     rows = of_measure(report, measure)
     left, right = st.columns([1.25, 1], gap="large")
     with left:
         help_text = "Mean change with its 95 % interval over seeds, or over students. Filled: clear after Holm's correction."
         st.subheader("Effects", anchor=False, help=help_text)
         if compared := tuple(row for row in rows.effects if not row.alike):
-            theme.chart(effects_figure(compared, measure, ink()), "study-effects", image)
+            theme.chart(effects_figure(compared, measure, ink()), "study-effects")
     with right:
         sentences = rows.sentences or (report.sentences if measure == "valid" else ())
         if sentences:
@@ -116,11 +115,11 @@ def of_measured(measured: Finding, effects: tuple[EffectRow, ...]) -> str:
     return f"{about}; of it the effects are {listed}.".replace("-", "\N{MINUS SIGN}")
 
 
-def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
+def show_arms(report: StudyReport, measure: Measure) -> None:
     rows = of_measure(report, measure)
     if rows.curves:
         st.subheader(f"How each arm learnt, {measure} plans", anchor=False)
-        theme.chart(curves_figure(rows.curves, measure, ink()), "study-curves", image)
+        theme.chart(curves_figure(rows.curves, measure, ink()), "study-curves")
         st.caption(curves_note(report, rows))
     else:
         st.caption("This report is from before learning curves were kept.")
@@ -131,7 +130,7 @@ def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
             anchor=False,
             help=f"Final {measure} rate: circles are seeds or students, joined from arm to arm, diamonds means.",
         )
-        theme.chart(arms_figure(rows.arms, measure, ink()), "study-arms", image)
+        theme.chart(arms_figure(rows.arms, measure, ink()), "study-arms")
     with right:
         title = "Student by student" if report.spec.students else "Seed by seed"
         st.subheader(title, anchor=False, help=f"Final {measure} rate in per cent, mean over the suite's cells.")
@@ -140,14 +139,14 @@ def show_arms(report: StudyReport, measure: Measure, image: Image) -> None:
         st.dataframe(rates, hide_index=True, width="stretch", key="study-rates", column_config=tenths)
 
 
-def show_sizes(report: StudyReport, measure: Measure, image: Image) -> None:
+def show_sizes(report: StudyReport, measure: Measure) -> None:
     rows = of_measure(report, measure)
     st.subheader(f"Where it makes a difference, {measure} plans", anchor=False)
-    theme.chart(sizes_figure(rows.sizes, measure, ink()), "study-sizes", image)
+    theme.chart(sizes_figure(rows.sizes, measure, ink()), "study-sizes")
     st.caption(f"{sizes_note(report, measure)} Blue is more, orange less; a number on hover has its interval.")
 
 
-def show_predictions(report: StudyReport, measure: Measure, image: Image) -> None:
+def show_predictions(report: StudyReport, measure: Measure) -> None:
     """The engineers' predicted changes of valid rates, compared with the guess that nothing changes."""
     left, right = st.columns([1.25, 1], gap="large")
     with left:
@@ -162,7 +161,7 @@ def show_predictions(report: StudyReport, measure: Measure, image: Image) -> Non
         st.caption(" ".join(dict.fromkeys(source(spec.spec_of(arm, spec.seeds[0])) for arm in spec.arms if arm.name in predicting)))
     with right:
         st.subheader("Changes", anchor=False, help="Predicted against measured; on the slanted line the engineers were right.")
-        theme.chart(changes_figure(report.changes), "study-changes", image)
+        theme.chart(changes_figure(report.changes), "study-changes")
 
 
 def of_measure(report: StudyReport, measure: Measure) -> MeasureReport:

@@ -90,21 +90,12 @@ def kept_scenes(session: Session) -> list[Scene]:
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:
     """Which scenes, in which order, and what to say."""
     st.subheader("Your scenes and notes", anchor=False)
-    there = {str(scene["name"]): str(scene["heading"]) for scene in scenes}
-    titles = {part.name: part.title for part in PARTS if part.name in there}
-    order = [*(name for name in preparation.scenes if name in titles), *(name for name in titles if name not in preparation.scenes)]
-    rows = [
-        {
-            "name": name,
-            "scene": titles[name],
-            "show": name in preparation.scenes,
-            "place": place,
-            "notes": preparation.notes.get(name, ""),
-        }
-        for place, name in enumerate(order, start=1)
-    ]
+    st.caption("Tick what you want to show, number it in your order, and press a cell twice to write a note. All of it is kept at once.")
+    key, begun = f"present-scenes-{session.id}", f"present-begun-{session.id}"
+    if key not in st.session_state:  # the reader has just come: what is written from now on counts from these rows
+        st.session_state[begun] = rows_of(scenes, preparation)
     edited = st.data_editor(
-        rows, key=f"present-scenes-{session.id}", hide_index=True, width="stretch", column_order=("scene", "show", "place", "notes"),
+        st.session_state[begun], key=key, hide_index=True, width="stretch", column_order=("scene", "show", "place", "notes"),
         column_config={
             "scene": st.column_config.TextColumn("Scene", disabled=True, width="medium"),
             "show": st.column_config.CheckboxColumn("Show", width="small"),
@@ -118,6 +109,23 @@ def form(session: Session, scenes: list[Scene], preparation: Preparation) -> Non
     elif wanted != preparation:
         prepare(session, sessions.store(), wanted)
         st.rerun()
+
+
+def rows_of(scenes: list[Scene], preparation: Preparation) -> list[dict]:
+    """A row for each scene that there is: those that are shown in their order, then the others."""
+    there = {scene["name"] for scene in scenes}
+    titles = {part.name: part.title for part in PARTS if part.name in there}
+    order = [*(name for name in preparation.scenes if name in titles), *(name for name in titles if name not in preparation.scenes)]
+    return [
+        {
+            "name": name,
+            "scene": titles[name],
+            "show": name in preparation.scenes,
+            "place": place,
+            "notes": preparation.notes.get(name, ""),
+        }
+        for place, name in enumerate(order, start=1)
+    ]
 
 
 def preparation_of(rows: list[dict]) -> Preparation:

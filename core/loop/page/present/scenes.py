@@ -25,8 +25,8 @@ from frozenlab.ui.figures import overall, percent
 
 Scene = dict[str, Any]
 """What the deck shows on one screen: its ``kind``, ``name``, ``heading`` and ``note``, and what the kind needs."""
-FAILED_SHOWN = 3
-"""Boards of the scene that shows what failed."""
+BOARDS_SHOWN = 3
+"""Boards of the scenes that show what it trains on and what failed."""
 EVIDENCE_SHOWN, CLAIMS_SHOWN, KNOBS_SHOWN = 5, 3, 9
 """What can be read from the last row of a room."""
 
@@ -97,7 +97,7 @@ def trained_on(moment: Moment, view: View) -> Scene:
     drawn = moment.session.environment(moment.stage)
     config = moment.record.config_before if drawn is None else drawn.config  # type: ignore[union-attr]
     sampled = moment.session.completions(moment.stage) if moment.stage is not None else None
-    rows = [] if sampled is None else [row for _, row in sampled.drop_duplicates("board_id").head(FAILED_SHOWN).iterrows()]
+    rows = [] if sampled is None else [row for _, row in several_kinds(sampled.drop_duplicates("board_id")).iterrows()]
     return {
         "kind": "boards",
         "heading": "It trains on boards like these",
@@ -105,6 +105,12 @@ def trained_on(moment: Moment, view: View) -> Scene:
         "small": True,
         "note": f"{config_in_words(config)} Several plans are sampled for each board, and the better ones become likelier.",
     }
+
+
+def several_kinds(sampled: pd.DataFrame) -> pd.DataFrame:
+    """A few of these rows, of different cells where there are some."""
+    first = ~sampled.duplicated("config_cell")
+    return pd.concat([sampled[first], sampled[~first]]).head(BOARDS_SHOWN)
 
 
 def curve(moment: Moment, view: View) -> Scene:
@@ -137,7 +143,7 @@ def curve(moment: Moment, view: View) -> Scene:
 def what_failed(moment: Moment, view: View) -> Scene | None:
     """Boards that it still fails on after the stage, of different kinds of faults."""
     failed = moment.validation[~moment.validation["valid"]]
-    rows = view.in_order(failed).drop_duplicates("outcome").head(FAILED_SHOWN)
+    rows = view.in_order(failed).drop_duplicates("outcome").head(BOARDS_SHOWN)
     if rows.empty:
         return None
     n, total = len(failed), len(moment.validation)
@@ -188,7 +194,7 @@ def what_it_wrote(moment: Moment, view: View) -> Scene:
             }
             for row in rows
         ][:KNOBS_SHOWN],
-        "note": f"Its own words; {who_is(record.engineer)} {what_changed(record)}.",
+        "note": f"Its own words, the lines that it cites in brackets; {who_is(record.engineer)} {what_changed(record)}.",
     }  # fmt: skip
 
 

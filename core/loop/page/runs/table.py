@@ -135,7 +135,7 @@ def table(shown: Sequence[Run], columns: Sequence[str]) -> list[Run]:
         column_config=config,
         column_order=["run", *columns],
         hide_index=True,
-        height=min(36 * (len(shown) + 1) + 2, 420),
+        height=min(35 * (len(shown) + 1) + 3, 420),
         on_select="rerun",
         selection_mode="multi-row",
         placeholder="–",

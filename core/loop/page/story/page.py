@@ -19,15 +19,18 @@ from frozenlab.loop.page.story.what_if import what_if, your_turn
 from frozenlab.loop.page.story.whole_session import show_branches, show_map, show_stages
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
+from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.components.contents import contents
 from frozenlab.ui.components.keys import shortcuts
 from frozenlab.ui.components.timeline import Mark, marks, stage_name, timeline
 
+LEAD = "After each stage of practice its engineer, mostly the model itself, chose what it practises next."
+
 
 def page() -> None:
     """A session, one of its stages, and everything about both."""
-    head, picker, action = st.columns([2.4, 1, 0.35], vertical_alignment="bottom")
+    head, picker, action = st.columns([2.1, 1.15, 0.38], vertical_alignment="bottom")
     with head:
         theme.question("What did the model change, and was it right?")
     markup.styles()
@@ -42,6 +45,7 @@ def page() -> None:
         "Present", key="story-present", icon=":material/play_circle:", width="stretch", help="This story, scene by scene. Key: P"
     ):
         st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
+    theme.under_question(f"{view_of(session.spec.tasks).idea} {LEAD}")
     shortcuts({"p": "story-present"}, key="story-keys")
     show_session(session)
     sessions.unreadable(store)

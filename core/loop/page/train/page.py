@@ -14,7 +14,11 @@ from frozenlab.loop.page.train.student import about_student
 from frozenlab.loop.page.train.watch import session_view
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
+from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import markup, sessions, theme
+
+LEAD = "It practises in stages, and after each it is tested on tasks that it has never seen."
+NEW_LEAD = "A small language model practises in stages. Choose what it practises first, and who decides what comes next."
 
 
 def page() -> None:
@@ -31,6 +35,7 @@ def page() -> None:
         if found and action.button("Back", key="form_back", width="stretch"):
             st.session_state.pop(NEW, None)
             st.rerun()
+        theme.under_question(NEW_LEAD)
         new_session_form(found)
     else:
         with picker:
@@ -38,6 +43,7 @@ def page() -> None:
         if action.button("New session", type="primary", key="new", width="stretch"):
             st.session_state[NEW] = True
             st.rerun()
+        theme.under_question(f"{view_of(session.spec.tasks).idea} {LEAD}")
         show_session(session)
     sessions.unreadable(store)
 

@@ -25,6 +25,13 @@ from frozenlab.ui.figures import Series, size_label
 ALONE, BEFORE, EVERY = "this stage", "also before", "every stage"
 
 
+def cheaper_than_last(tracks: Sequence[Track]) -> bool:
+    """Whether some valid plan has a smaller sum of costs than the last one, which is optimal in its steps."""
+    *others, optimal = [track.verdict.sum_of_costs for track in tracks if track.verdict is not None and track.verdict.valid]
+    assert optimal is not None
+    return any(costs is not None and costs < optimal for costs in others)
+
+
 class LakeView(View):
     """Boards drawn, plans played."""
 
@@ -90,5 +97,7 @@ class LakeView(View):
         if best is not None:
             tracks.append(Track("optimal plan", best, judge_paths(board, best, int(row["optimal_makespan"]))))
         board_player(board, tracks, key=key, ghost=best, height=height, autoplay=autoplay)
+        if best is not None and cheaper_than_last(tracks):
+            st.caption("The optimal plan takes the fewest steps. Its sum of costs need not be the smallest: here another plan is cheaper.")
         with st.expander("The model's answer, word by word"):
             st.code(row["completion"] or " ", language=None, wrap_lines=True)

@@ -1,4 +1,4 @@
-"""A button beside the camera of every figure, which saves the figure's data as CSV. All of it happens in the browser, on a click."""
+"""Buttons beside the camera of every figure, which save it as PNG, and its data as CSV. All of it happens in the browser, on a click."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ _figure_data = st.components.v2.component("frozenlab_figure_data", html="<span><
 
 
 def figure_data() -> None:
-    """Give every figure of the page its button. Called once per page, by its frame."""
+    """Give every figure of the page its buttons. Called once per page, by its frame."""
     with st.container(key="figure-data"):
         _figure_data(key="figure-data-buttons", data={})

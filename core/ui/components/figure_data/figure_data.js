@@ -1,10 +1,11 @@
-// A button in the toolbar of every Plotly figure, beside the camera: saves what the figure shows as CSV.
-// A line for each point: the panel, the series, x, y, the bounds of its interval, z of a heat map, and what its hover text says.
+// Two buttons in the toolbar of every Plotly figure, beside the camera, which saves SVG: one saves the figure as PNG, one what it shows as CSV.
+// In the CSV a line for each point: the panel, the series, x, y, the bounds of its interval, z of a heat map, and what its hover text says.
 
 const HEAD = ["panel", "series", "x", "y", "low", "high", "z", "details"];
 const SHEET = "M3 3h18v18H3V3Zm2 4v3h6V7H5Zm8 0v3h6V7h-6Zm-8 5v3h6v-3H5Zm8 0v3h6v-3h-6Zm-8 5v2h6v-2H5Zm8 0v2h6v-2h-6Z";
+const PICTURE = "M3 4h18v16H3V4Zm2 2v9l4-4 4 4 3-3 3 3V6H5Zm10.5 1.5a1.6 1.6 0 1 1 0 3.2 1.6 1.6 0 0 1 0-3.2Z";
 const SVG = "http://www.w3.org/2000/svg";
-const WORDS = "Download data as CSV";
+const SHARP = 2; // pixels of a PNG for one of the figure
 
 function cell(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "";
@@ -55,25 +56,39 @@ function save(figure) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
+// Plotly's own camera takes the picture, with other settings for this once.
+function photograph(figure, camera) {
+  const options = figure._context.toImageButtonOptions, usual = { ...options };
+  Object.assign(options, { format: "png", scale: SHARP });
+  camera.click();
+  Object.assign(options, usual);
+}
+
+function add(group, name, words, path, act) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = `modebar-btn ${name}`;
+  button.dataset.title = words;
+  button.setAttribute("rel", "tooltip");
+  button.setAttribute("aria-label", words);
+  const icon = document.createElementNS(SVG, "svg");
+  icon.setAttribute("viewBox", "0 0 24 24");
+  icon.setAttribute("class", "icon");
+  icon.setAttribute("height", "1em");
+  icon.setAttribute("width", "1em");
+  icon.append(document.createElementNS(SVG, "path"));
+  icon.firstChild.setAttribute("d", path);
+  button.append(icon);
+  button.onclick = () => act(button.closest(".js-plotly-plot"));
+  group.append(button);
+}
+
 function equip() {
   for (const group of document.querySelectorAll(".js-plotly-plot .modebar-group:first-child")) {
     if (group.querySelector(".fl-csv")) continue;
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "modebar-btn fl-csv";
-    button.dataset.title = WORDS;
-    button.setAttribute("rel", "tooltip");
-    button.setAttribute("aria-label", WORDS);
-    const icon = document.createElementNS(SVG, "svg");
-    icon.setAttribute("viewBox", "0 0 24 24");
-    icon.setAttribute("class", "icon");
-    icon.setAttribute("height", "1em");
-    icon.setAttribute("width", "1em");
-    icon.append(document.createElementNS(SVG, "path"));
-    icon.firstChild.setAttribute("d", SHEET);
-    button.append(icon);
-    button.onclick = () => save(button.closest(".js-plotly-plot"));
-    group.append(button);
+    const camera = group.querySelector(".modebar-btn");
+    add(group, "fl-png", "Download picture as PNG", PICTURE, (figure) => photograph(figure, camera));
+    add(group, "fl-csv", "Download data as CSV", SHEET, save);
   }
 }
 

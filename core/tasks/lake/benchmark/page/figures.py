@@ -69,7 +69,7 @@ def rates_figure(lines: Sequence[Line], metric: Metric) -> Chart:
             showgrid=False, zeroline=False, row=1, col=column,
         )  # fmt: skip
     percent_axis(figure)
-    common_layout(figure, height=330)
+    common_layout(figure, height=290)
     means = "; ".join(f"{line.name}: " + ", ".join(_mean(line, agents, metric) for agents in panels) for line in lines)
     return Chart(figure, f"{metric} rate by map size, a panel a team size. Means: {means}.")
 
@@ -108,7 +108,11 @@ def outcomes_figure(lines: Sequence[Line], agents: int, metric: Metric) -> Chart
     figure.update_xaxes(range=[0, 1], tickformat=".0%", gridcolor=GRID_COLOR, zeroline=False)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     common_layout(figure, height=134 + 38 * len(shown), top=104)
-    figure.update_layout(legend=dict(xref="container", yref="container", y=1, yanchor="top", maxheight=1))
+    figure.update_layout(
+        legend=dict(
+            xref="container", yref="container", y=1, yanchor="top", maxheight=1, entrywidth=0.5, entrywidthmode="fraction", font_size=10
+        )
+    )
     shares = "; ".join(
         f"{line.name}: " + ", ".join(f"{OUTCOMES[name].label} {boards}" for name, boards in counts[line.id].items()) for line in shown
     )

@@ -19,6 +19,8 @@ from frozenlab.tasks.lake.benchmark.paper_results import PaperResults, paper_res
 from frozenlab.tasks.lake.benchmark.report import LakeReport
 from frozenlab.ui import markup, theme
 
+LEAD = "Models lead a team over the same frozen lakes, which none of them has practised on. How many of their plans work?"
+
 
 def compare(opened: Sequence[Result], store: SessionStore) -> None:
     """Figures of the chosen results, or the boards behind one figure."""
@@ -59,6 +61,7 @@ def show_figures(
     markup.styles()
     with action:
         measure.button(store, reports)
+    theme.under_question(LEAD)
     measure.under_way(store, add)
     if view is None:
         nothing_yet(store)

@@ -163,4 +163,4 @@ def downloads(lines: Sequence[Line], view: View, paper: PaperResults) -> None:
             "JSON", as_json, f"benchmark-{view.suite}.json", "application/json", on_click="ignore", key="bench-json",
             icon=":material/download:", help="The reports of all results that are shown",
         )  # fmt: skip
-        st.caption("The camera at the upper right of a figure saves it as SVG.")
+        st.caption("The camera at the upper right of a figure saves it as SVG; beside it are PNG and its data.")

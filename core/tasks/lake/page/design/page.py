@@ -24,7 +24,7 @@ def page() -> None:
     store = SessionStore()
     theme.question(
         "What should the model train on?",
-        "Turn the knobs of each map size and team, and see boards drawn from them. A session starts here; its engineer goes on.",
+        "A model practises on frozen lakes that a team has to cross. Choose their sizes, holes and crowds, and see some drawn.",
     )
     desk, view = theme.bench(1.25, 1)
     with desk:

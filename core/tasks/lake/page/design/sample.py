@@ -16,7 +16,9 @@ from frozenlab.tasks.lake.page.design.layouts import DRAWING
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.gallery import board_gallery
 from frozenlab.tasks.lake.view.player import board_player
+from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import Track
+from frozenlab.ui import nav
 
 SHOWN = 12
 """Boards of a sample that are drawn; the statistics count all of it."""
@@ -67,6 +69,7 @@ def show_boards(shown: list[Instance]) -> None:
     track = Track("Its optimal plan", walk(chosen.board, plan), verdict)
     with hero:
         board_player(chosen.board, [track], key="design_player", height=300, autoplay=True)
+        st.page_link(nav.path("play"), label="Play this board", query_params={"board": encode(chosen.board)})
 
 
 def caption(instance: Instance) -> str:

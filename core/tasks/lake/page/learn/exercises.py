@@ -16,7 +16,7 @@ from frozenlab.tasks.lake.page.play.optimum import solution_of
 from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.search import COSTS, Solved, search_player
 from frozenlab.tasks.lake.view.share import encode
-from frozenlab.tasks.lake.view.steer import steer
+from frozenlab.tasks.lake.view.steer import BY_HAND, steer
 from frozenlab.tasks.lake.view.tracks import Track, fault_sentence, names
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import markup
@@ -61,6 +61,7 @@ class Steering(OnBoard):
         solution = solution_of(encode(self.board), True)
         optimum = solution.makespan if self.objective == "makespan" else None
         plan = steer(self.board, key=f"{key}-board", optimum=optimum, height=HEIGHT)
+        st.caption(BY_HAND)
         return self.mark(plan) if st.button("Check my plan", type="primary", key=f"{key}-check") else None
 
     def mark(self, plan: Plan) -> Mark:
@@ -68,14 +69,16 @@ class Steering(OnBoard):
         verdict = judge(self.board, plan, solution.makespan)
         if verdict.fault is not None:
             return Mark(False, f"{fault_sentence(verdict)} The rule: {OUTCOMES[verdict.fault].rule}")
-        reached, best = (
-            (verdict.makespan, solution.makespan) if self.objective == "makespan" else (verdict.sum_of_costs, solution.sum_of_costs)
-        )
-        figures = f"All agents are on their goals; your {COSTS[self.objective]} is {reached}"
+        if self.objective == "makespan":
+            reached, best = verdict.makespan, solution.makespan
+            figures = f"All agents are on their goals after {reached} steps"
+        else:
+            reached, best = verdict.sum_of_costs, solution.sum_of_costs
+            figures = f"All agents are on their goals, and your sum of costs is {reached}"
         if best is None:
             return Mark(True, f"{figures}. The best one is not known for this board.")
-        proven = "it is the best" if reached == best else f"{best} is possible"
-        return Mark(reached == best, f"{figures}, and the exact solver proves that {proven}.")
+        proven = "nothing less is possible" if reached == best else f"{best} is possible"
+        return Mark(reached == best, f"{figures}; the exact solver proves that {proven}.")
 
 
 @dataclass(frozen=True)

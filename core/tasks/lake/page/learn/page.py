@@ -13,7 +13,7 @@ from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS, Chapter
 from frozenlab.tasks.lake.page.learn.exercises import Exercise, Mark, Steering, show_mark
 from frozenlab.tasks.lake.page.learn.teacher import for_teachers
 from frozenlab.tasks.lake.view import preparing
-from frozenlab.ui import markup, theme
+from frozenlab.ui import markup, nav, theme
 from frozenlab.ui.components import text_of
 from frozenlab.ui.plain import plain
 
@@ -93,8 +93,10 @@ def onwards(chapter: Chapter) -> None:
         for label, other in (("← {}", at - 1), ("{} →", at + 1)):
             if 0 <= other < len(CHAPTERS):
                 st.button(label.format(CHAPTERS[other].title), key=f"learn-to-{other}", on_click=go_to, args=(CHAPTERS[other].name,))
-            else:
+            elif other < 0:
                 st.space("small")
+            else:
+                st.page_link(nav.path("contest"), label="Now beat the engineer →")
 
 
 def go_to(name: str) -> None:

@@ -21,17 +21,17 @@ def for_teachers(lesson: Lesson) -> None:
     with st.expander("For teachers: a link for your class, its results, and a sheet to print", icon=":material/school:"):
         made, results = st.columns(2, gap="large")
         with made:
-            class_link(lesson)
+            name = class_link(lesson)
         with results:
-            class_results(lesson)
+            class_results(name)
         st.download_button(
             "Sheet to print (HTML)", sheet.page, "frozenlab-course.html", "text/html", on_click="ignore", icon=":material/print:",
             help="The chapters with their boards as pictures, and room to draw and write. Print it from the browser.",
         )  # fmt: skip
 
 
-def class_link(lesson: Lesson) -> None:
-    """A link that opens the course for a class."""
+def class_link(lesson: Lesson) -> str:
+    """A link that opens the course for a class, whose name is returned; empty while that is none."""
     st.markdown("**A link for a class**")
     name = st.text_input("Name of the class", lesson.class_name, max_chars=40, key="learn-class", placeholder="mapf-2026")
     text = st.text_area(
@@ -43,7 +43,7 @@ def class_link(lesson: Lesson) -> None:
         codes = address.codes_in(text)
     except LabError as error:
         st.error(plain(f"{error}."))
-        return
+        return ""
     if name or codes:
         link = address.link(name, codes)
         st.code(link, language=None, wrap_lines=True)
@@ -52,16 +52,18 @@ def class_link(lesson: Lesson) -> None:
             "**This link opens on this machine only**: open the lab to your class first (docs/files.md). " if on_this_machine(link) else ""
         )
         st.caption(f"{here}Your class must reach this server. Results are kept in one file on it; there are no accounts.")
+    return name
 
 
-def class_results(lesson: Lesson) -> None:
+def class_results(class_name: str) -> None:
     """Who has solved what."""
     st.markdown("**Results of the class**")
-    if not lesson.class_name:
-        st.caption("Open the course with the link of your class: its results stand here.")
+    if not class_name:
+        st.caption("Name your class: what it hands in stands here.")
         return
+    st.button("Look again", key="learn-look", icon=":material/refresh:")
     try:
-        table = records.results(lesson.class_name, SessionStore())
+        table = records.results(class_name, SessionStore())
     except LabError as error:
         st.error(plain(f"{error}."))
         return
@@ -72,4 +74,4 @@ def class_results(lesson: Lesson) -> None:
     titles |= {f"{OWN}-{number}": f"Board {number}" for number in range(1, MOST_BOARDS + 1)}
     table = table[[name for name in titles if name in table]].rename(columns=titles)
     st.dataframe(table, width="stretch", key="learn-results", alt="Learners and the exercises that they have solved", placeholder="–")
-    st.download_button("CSV", lambda: table.to_csv(), f"{lesson.class_name}.csv", "text/csv", on_click="ignore")
+    st.download_button("CSV", lambda: table.to_csv(), f"{class_name}.csv", "text/csv", on_click="ignore")

@@ -22,7 +22,7 @@ def page() -> None:
     problem = take_address()
     theme.question(
         "How does the model plan on this board?",
-        "Choose or draw a board, plan it yourself, or let a model plan it, and compare with the optimal plan.",
+        "A team crosses a frozen lake, and no two may meet. Plan it yourself or let a model do it, and compare with the optimal plan.",
     )
     if problem:
         st.warning(plain(problem))

@@ -20,14 +20,10 @@ from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
 from frozenlab.tasks.lake.page.play.state import DESK, Places, state, turn_to
 from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.tasks.lake.view.share import encode
-from frozenlab.tasks.lake.view.steer import steered
+from frozenlab.tasks.lake.view.steer import BY_HAND, steered
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.ui.plain import plain
 
-BY_HAND = (
-    "Press an agent on the board and draw its path, or press the cell where it shall go. Arrow keys move it too, **W** waits, a digit "
-    "chooses an agent, **Ctrl+Z** undoes."
-)
 Wanted = tuple[str, tuple[str, ...], int, float, int]
 """A request for plans: the board's code, the checkpoints' folders, the number of answers of each, their temperature and seed."""
 SINGLE_MODEL, EVERY_STAGE, RECORDED = "Model", "Every stage", "Recorded"

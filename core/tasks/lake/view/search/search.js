@@ -29,6 +29,7 @@ class Search {
         entry.append(words);
         return entry;
       }));
+      this.find(".legend").append(`In a node: its ${data.measure}; beside it: its number. Cells: (row, column), from 0.`);
       this.begin(data.choosing);
     } else {
       this.player.show(this.player.data);
@@ -126,7 +127,8 @@ class Search {
       add("title", mark);
       add("circle", mark);
       add("path", mark);
-      add("text", mark).textContent = node.paths ? node.cost : "";
+      add("text", mark, { class: "cost" }).textContent = node.paths ? node.cost : "";
+      add("text", mark, { class: "number", "aria-hidden": true }).textContent = id;
       mark.onclick = () => this.press(node);
       mark.onkeydown = (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;
@@ -155,7 +157,9 @@ class Search {
       mark.setAttribute("transform", `translate(${x} ${y})`);
       mark.querySelector("circle").setAttribute("r", size);
       mark.querySelector("path").setAttribute("d", `M${-size * 0.5} ${-size * 0.5}L${size * 0.5} ${size * 0.5}M${size * 0.5} ${-size * 0.5}L${-size * 0.5} ${size * 0.5}`);
-      mark.querySelector("text").style.display = size < 10 ? "none" : "";
+      for (const text of mark.querySelectorAll("text")) text.style.display = size < 10 ? "none" : "";
+      mark.querySelector(".number").setAttribute("x", size + 7);
+      mark.querySelector(".number").setAttribute("y", -size * 0.8);
       if (!node.parent) return;
       const [px, py] = this.at[node.parent.id];
       for (const [name, value] of Object.entries({ x1: px, y1: py, x2: x, y2: y })) this.edges[id].setAttribute(name, value);

@@ -14,6 +14,11 @@ from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import SENTENCES
 from frozenlab.ui.components import text_of
 
+BY_HAND = (
+    "Press an agent on the board and draw its path, or press the cell where it shall go. Arrow keys move it too, **W** waits, a digit "
+    "chooses an agent, **Ctrl+Z** undoes."
+)
+"""What the reader has to know, in Markdown."""
 BUTTONS = text_of(__file__, "hand.html")
 STYLE = text_of(__file__, "steer.css")
 CODE = text_of(__file__, "steer.js")

@@ -1,0 +1,75 @@
+"""One board on five checkpoints under one timeline: from Story, Play and Benchmark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from frozenlab import places
+from frozenlab.lake.board import read_board
+from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.tasks.lake.view.share import encode
+from tests.builders import build_result
+
+if TYPE_CHECKING:
+    from tests.browser.conftest import App
+
+BOARD = read_board("S F F F\nF H F F\nF F F g\ns F F G")
+STAGES = ["Stage 1", "Stage 2", "Stage 3", "Stage 4"]
+
+
+def expect_lockstep(page: Page, labels: list[str]) -> None:
+    """A board for each of ``labels``, all of which a key takes on together."""
+    expect(page.locator(".player .label")).to_have_text(labels)
+    expect(page.locator(".player .badge:visible")).to_have_count(len(labels))  # all have planned
+    page.locator(".player").press("Home")
+    expect(page.locator(".player .clock")).to_contain_text("step 0 /")
+    start = pixels(page)
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    expect(page.locator(".player .clock")).to_contain_text("step 2 /")
+    assert sum(a != b for a, b in zip(start, pixels(page), strict=True)) >= 5, "all plans that there are go on under one timeline"
+
+
+def pixels(page: Page) -> list[str]:
+    return page.locator(".player canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL())")
+
+
+def test_from_the_story_of_a_session(new_app: Callable[[], App], page: Page) -> None:
+    app = new_app()
+    shutil.copytree(places.ROOT / "sessions" / "example-long", app.sessions / "long")
+    page.goto(f"{app.url}/story?session=long&part=failed")
+    page.locator(".st-key-story-board-plans").get_by_text("every stage").click()
+    expect(page.locator(".player figure")).to_have_count(6)
+    expect_lockstep(page, ["Before training", *STAGES, "optimal plan"])
+
+
+@pytest.mark.training
+def test_from_any_board_on_play(new_app: Callable[[], App], page: Page) -> None:
+    app = new_app()
+    session = app.sessions / "long"
+    shutil.copytree(places.ROOT / "sessions" / "example-long", session)
+    for stage in ("00", "01", "02"):  # only the last stage ships with its weights
+        shutil.copytree(session / "stages" / "03" / "policy", session / "stages" / stage / "policy")
+    page.goto(f"{app.url}/play?board={encode(BOARD)}")
+    page.get_by_role("radio", name="Every stage").click()
+    page.get_by_role("combobox", name="Session").click()
+    page.get_by_role("option", name="(long)").click()
+    page.get_by_role("button", name="Let them plan").click()
+    expect(page.locator(".player figure")).to_have_count(6)
+    expect_lockstep(page, ["base", *(stage.lower() for stage in STAGES), "Exact solver"])
+
+
+def test_from_a_board_behind_a_figure_of_the_benchmark(app: App, page: Page) -> None:
+    boards = build_suite(SuiteSpec(agents=(3,), sizes=(5,), boards_per_cell=8, seed=5))
+    names = ["base", "one", "two", "three", "four"]
+    for place, name in enumerate(names):
+        build_result(app.sessions, name, boards, 0.2 * place, title=name)
+    chosen = "&".join(f"result={name}" for name in names)
+    page.goto(f"{app.url}/benchmark?suite=paper&{chosen}&boards=four~3~5~all~~base.one.two.three~")
+    expect(page.locator(".player figure")).to_have_count(6)
+    expect_lockstep(page, ["four", "base", "one", "two", "three", "optimal plan"])
