@@ -3,8 +3,8 @@
 Part ``flows`` of ``python -m benchmarks.ui_speed``.
 
 *Server*: from the input until the page shows the answer and its script has ended. *Browser*: from the input until the next frame is
-painted; nothing is asked of the server first. Targets are for an idle core; run it on a quiet machine. Chromium has no GPU here and
-draws in software.
+painted; nothing is asked of the server first. Targets are for an idle core; run it on a quiet machine. *Work* is what hardly depends on
+what else runs: CPU time of the server and of the browser's main thread for one turn. Chromium has no GPU here and draws in software.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from statistics import median
 from playwright.sync_api import Browser, Locator, Page
 
 from benchmarks.animation import open_board
+from benchmarks.server_cpu import cpu_of
 from frozenlab.loop.page.present.deck import html_file, talk
 from frozenlab.loop.page.present.scenes import scenes_of
 from frozenlab.loop.store import SessionStore
@@ -44,6 +45,24 @@ ANSWERED = """async (element, {selector, text, atRest}) => {
 }"""
 """Clicks an element; milliseconds until an element with the text is seen (for no selector: until the address is another one) and the script
 of the page has ended, as often looked for as frames are painted."""
+RAN = """async (element) => {
+  const app = document.querySelector('[data-testid="stApp"]'), began = performance.now();
+  const over = new Promise((done) => {
+    let ran = false;
+    const watch = new MutationObserver(() => {
+      if (app.dataset.testScriptState === "running") ran = true;
+      else if (ran && app.dataset.testScriptState === "notRunning") {
+        watch.disconnect();
+        requestAnimationFrame(() => setTimeout(done));
+      }
+    });
+    watch.observe(app, { attributes: true, attributeFilter: ["data-test-script-state"] });
+  });
+  element.click();
+  await over;
+  return performance.now() - began;
+}"""
+"""Clicks an element; milliseconds until the script of the page has run, and the next frame is painted."""
 PAINTED = """async (element, {type, x, y, key}) => {
   const began = performance.now();
   const at = {bubbles: true, composed: true, cancelable: true, button: 0, pointerId: 1, clientX: x, clientY: y, key};
@@ -60,23 +79,40 @@ PAINTED = """async (element, {type, x, y, key}) => {
 
 
 class Table:
-    """Prints a line an interaction: the median and the worst of its turns, and its target."""
+    """Prints a line an interaction: the median and the worst of its turns, the work of a turn, and its target."""
 
-    def __init__(self, turns: int) -> None:
-        self.turns = turns
+    def __init__(self, turns: int, app: App, page: Page) -> None:
+        self.turns, self.app = turns, app
         self.missed: list[str] = []
+        self.browser = page.context.new_cdp_session(page)
+        self.browser.send("Performance.enable")
+
+    def work(self) -> float:
+        """Milliseconds so far."""
+        metrics = {metric["name"]: metric["value"] for metric in self.browser.send("Performance.getMetrics")["metrics"]}
+        return 1000 * (cpu_of(self.app) + float(metrics["TaskDuration"]))
 
     def row(self, what: str, target: int, once: Callable[[int], float]) -> None:
+        before = self.work()
         took = [once(turn) for turn in range(self.turns)]
+        work = (self.work() - before) / self.turns
         late = median(took) > target
         if late:
             self.missed.append(what)
-        print(f"  {what:48} {median(took):6.0f} ms, worst {max(took):6.0f}, target {target}{'  missed' if late else ''}", flush=True)
+        figures = f"{median(took):6.0f} ms, worst {max(took):6.0f}, work {work:6.0f}, target {target}"
+        print(f"  {what:48} {figures}{'  missed' if late else ''}", flush=True)
 
 
 def answered(element: Locator, selector: str = "", text: str = "") -> float:
     """Milliseconds until what a click asks for is seen and the script has ended."""
     took: float = element.evaluate(ANSWERED, {"selector": selector, "text": text, "atRest": AT_REST})
+    element.page.wait_for_timeout(400)
+    return took
+
+
+def run(element: Locator) -> float:
+    """Milliseconds until the page's script has run for a click."""
+    took: float = element.evaluate(RAN)
     element.page.wait_for_timeout(400)
     return took
 
@@ -118,6 +154,13 @@ def doors(page: Page, url: str, table: Table) -> None:
 
         once(0)  # the browser loads the code of the other page
         table.row(f"Home: {name}", SERVER, once)
+
+
+def design(page: Page, url: str, table: Table) -> None:
+    opened(page, f"{url}/design")
+    others = page.get_by_role("button", name="Draw others")
+    run(others)
+    table.row("Design: other boards are drawn", SERVER, lambda turn: run(others))
 
 
 def play(page: Page, url: str, table: Table) -> None:
@@ -167,6 +210,9 @@ def learn(page: Page, url: str, table: Table) -> None:
         return answered(page.get_by_role("radio", name=name).or_(page.get_by_role("button", name=name)).first)
 
     table.row("Learn: another chapter", SERVER, turn_page)
+    check = page.get_by_role("button", name="Check my plan")
+    run(check)
+    table.row("Learn: a plan is checked", SERVER, lambda turn: run(check))
     opened(page, f"{url}/play?board={encode(FIRST_BOARD)}")
     page.get_by_text("How a solver finds it").click()
     page.get_by_role("button", name="Show a board on which they meet often").click()
@@ -231,7 +277,6 @@ def first_paint(page: Page, folder: Path, table: Table) -> None:
 
 def flows(browser: Browser, turns: int) -> None:
     """Measures all of them on a fresh server."""
-    table = Table(turns)
     with tempfile.TemporaryDirectory() as folder:
         sessions = Path(folder) / "sessions"
         sessions.mkdir()
@@ -240,9 +285,10 @@ def flows(browser: Browser, turns: int) -> None:
         try:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.set_default_timeout(PATIENCE)
-            for flow in (doors, play, learn, story, runs):
+            table = Table(turns, app, page)
+            for flow in (doors, design, play, learn, story, runs):
                 flow(page, app.url, table)
             first_paint(page, Path(folder), table)
+            print(f"  missed: {', '.join(table.missed) or 'none'}")
         finally:
             app.stop()
-    print(f"  missed: {', '.join(table.missed) or 'none'}")

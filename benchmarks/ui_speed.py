@@ -27,16 +27,16 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.animation import animation
 from benchmarks.flows import flows
+from benchmarks.server_cpu import cpu_of
 from frozenlab import places
 from frozenlab.files import append_line, write_text
 from frozenlab.jobs.state import own_process
@@ -69,17 +69,6 @@ class Cost:
 
     def __str__(self) -> str:
         return f"{self.cpu:6.2f} CPU s {self.wall:7.2f} s"
-
-
-def cpu_of(app: App) -> float:
-    """CPU seconds of the server so far: its process, and the one in which its model plans."""
-    assert app.process is not None
-    server = psutil.Process(app.process.pid)
-    spent = 0.0
-    for process in (server, *server.children()):
-        with suppress(psutil.NoSuchProcess):
-            spent += sum(process.cpu_times()[:2])
-    return spent
 
 
 def measure(app: App, page: Page, action: Callable[[], object], done: Callable[[], bool] = lambda: True) -> Cost:

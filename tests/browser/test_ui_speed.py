@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser
 
-from benchmarks.ui_speed import cpu_of, measure
+from benchmarks.server_cpu import cpu_of
+from benchmarks.ui_speed import measure
 from tests.browser.conftest import App
 
 

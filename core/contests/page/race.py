@@ -29,7 +29,8 @@ AA_NOISE = (
 
 
 def race(contest: Contest, own: Sequence[int]) -> None:
-    """The newest own entry (of a screen that only watches: the newest of anybody) against the engineer's, then the scores."""
+    """The newest own entry (of a screen that only watches: the newest of anybody) against the engineer's; the scores
+    first, once both have theirs."""
     entries = contest.entries
     person = next((one for one in reversed(entries) if one.number in own), None)
     person = person or next((one for one in reversed(entries) if one.entry.kind == "person"), None)
@@ -39,17 +40,15 @@ def race(contest: Contest, own: Sequence[int]) -> None:
         return
     pair = (person, engineer)
     standing = {one.number: contest.standing(one.number) for one in entries}
-    st.subheader("Side by side", anchor=False)
-    both = all(standing[one.number] == "done" for one in pair)
-    if both:
+    if all(standing[one.number] == "done" for one in pair):
         verdict(contest, person, engineer)
+        scoreboard(contest, hide_oracle=any(standing[one.number] in ("waits", "trains") for one in entries if one.entry.kind == "oracle"))
+    st.subheader("Side by side", anchor=False)
     theme.chart(curves(contest, pair), "contest-curves")
     st.caption("Each side trains on tasks of its own choice, so these curves are no score: whoever chooses what is hard begins low.")
     for one, place in zip(pair, st.columns(2, gap="large"), strict=True):
         with place:
             side_view(contest, one)
-    if both:
-        scoreboard(contest, hide_oracle=any(standing[one.number] in ("waits", "trains") for one in entries if one.entry.kind == "oracle"))
     queue(contest)
 
 
@@ -86,10 +85,9 @@ def side_view(contest: Contest, one: Numbered) -> None:
     if state.status == "failed":
         st.error(markup.plain(f"It could not be trained: {state.error or 'no reason given'}."))
         return
-    words = "done" if state.status == "done" else PHASE_WORDS[state.phase]
-    if state.phase == "training":
-        words += f", step {state.step} of {state.steps}"
-    st.progress(min(max(state.progress, 0.0), 1.0), text=words)
+    if state.status != "done":
+        words = PHASE_WORDS[state.phase] + (f", step {state.step} of {state.steps}" if state.phase == "training" else "")
+        st.progress(min(max(state.progress, 0.0), 1.0), text=words)
     record = side.proposal(None)
     if record is not None:
         used = record.config_after.cells
@@ -150,7 +148,7 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
     ]
     head[3:3] = [(cell_label(name), "Points gained on these boards alone") for name in cells]
     rows = [score_row(score, entries[score.number].why, by_cell(contest, score.number), before) for score in found]
-    st.html(markup.table("Scoreboard", head, rows, numbers=("gain", *map(cell_label, cells))))
+    st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *map(cell_label, cells))))
     oracle = next((score for score in found if score.kind == "oracle"), None)
     if oracle is not None:
         st.caption(
