@@ -81,9 +81,10 @@ def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
 
     def write(row: int, note: str) -> None:
         press(0.8 * box["width"], row, 2)
-        page.wait_for_function("row => document.activeElement?.id === `glide-cell-3-${row}`", arg=row)
-        page.keyboard.type(note, delay=40)
-        page.keyboard.press("Enter")
+        writing = page.locator("textarea.gdg-input")
+        expect(writing).to_be_focused()
+        writing.fill(note)
+        writing.press("Enter")
 
     write(0, "Wait for silence.")
     expect_kept(names, {"opening": "Wait for silence."})

@@ -34,7 +34,7 @@ def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> Non
     plan = solve(boards.CROSSING).plan
     assert plan is not None
     steered(app, "meeting", plan, boards.CROSSING)
-    assert "your makespan is 3, and the exact solver proves that it is the best" in shown(app.success[0].value)
+    assert "after 3 steps; the exact solver proves that nothing less is possible" in shown(app.success[0].value)
     assert app.query_params["done"] == "one.meeting"
 
 
