@@ -3,8 +3,8 @@
 Part ``flows`` of ``python -m benchmarks.ui_speed``.
 
 *Server*: from the input until the page shows the answer and its script has ended. *Browser*: from the input until the next frame is
-painted; nothing is asked of the server first. Targets are for an idle core; run it on a quiet machine. *Work* is what hardly depends on
-what else runs: CPU time of the server and of the browser's main thread for one turn. Chromium has no GPU here and draws in software.
+painted; nothing is asked of the server first. Targets are for an idle core; run it on a quiet machine. *CPU* is the server's in a turn,
+which hardly depends on what else runs. Chromium has no GPU here and draws in software.
 """
 
 from __future__ import annotations
@@ -79,27 +79,20 @@ PAINTED = """async (element, {type, x, y, key}) => {
 
 
 class Table:
-    """Prints a line an interaction: the median and the worst of its turns, the work of a turn, and its target."""
+    """Prints a line an interaction: the median and the worst of its turns, the server's CPU time in a turn, and its target."""
 
-    def __init__(self, turns: int, app: App, page: Page) -> None:
+    def __init__(self, turns: int, app: App) -> None:
         self.turns, self.app = turns, app
         self.missed: list[str] = []
-        self.browser = page.context.new_cdp_session(page)
-        self.browser.send("Performance.enable")
-
-    def work(self) -> float:
-        """Milliseconds so far."""
-        metrics = {metric["name"]: metric["value"] for metric in self.browser.send("Performance.getMetrics")["metrics"]}
-        return 1000 * (cpu_of(self.app) + float(metrics["TaskDuration"]))
 
     def row(self, what: str, target: int, once: Callable[[int], float]) -> None:
-        before = self.work()
+        before = cpu_of(self.app)
         took = [once(turn) for turn in range(self.turns)]
-        work = (self.work() - before) / self.turns
+        cpu = 1000 * (cpu_of(self.app) - before) / self.turns
         late = median(took) > target
         if late:
             self.missed.append(what)
-        figures = f"{median(took):6.0f} ms, worst {max(took):6.0f}, work {work:6.0f}, target {target}"
+        figures = f"{median(took):6.0f} ms, worst {max(took):6.0f}, CPU {cpu:5.0f}, target {target}"
         print(f"  {what:48} {figures}{'  missed' if late else ''}", flush=True)
 
 
@@ -285,7 +278,7 @@ def flows(browser: Browser, turns: int) -> None:
         try:
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.set_default_timeout(PATIENCE)
-            table = Table(turns, app, page)
+            table = Table(turns, app)
             for flow in (doors, design, play, learn, story, runs):
                 flow(page, app.url, table)
             first_paint(page, Path(folder), table)

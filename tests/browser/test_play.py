@@ -328,7 +328,7 @@ def test_a_config_is_designed_sampled_and_a_board_of_it_played(shared_app: App, 
     expect_soon(page, lambda: drawn() != second)
     gallery.nth(4).click()
     expect(gallery.nth(4)).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("link", name="Play this board").click()
+    page.get_by_role("button", name="Play this board").click()
     page.wait_for_url("**/play?board=*")
     expect(page.locator(".player figcaption").first).to_contain_text("No plan is faster.")
 

@@ -89,7 +89,7 @@ def test_a_talk_is_prepared(new_app: Callable[[], App], page: Page) -> None:
     write(0, "Wait for silence.")
     expect_kept(names, {"opening": "Wait for silence."})
     for row in (4, 1):
-        press(0.32 * box["width"], row, 1)
+        press(0.342 * box["width"], row, 1)
         names.remove(PARTS[row].name)
         expect_kept(names, {"opening": "Wait for silence."})
     page.get_by_role("button", name="Present", exact=True).click()

@@ -69,7 +69,8 @@ def show_boards(shown: list[Instance]) -> None:
     track = Track("Its optimal plan", walk(chosen.board, plan), verdict)
     with hero:
         board_player(chosen.board, [track], key="design_player", height=300, autoplay=True)
-        st.page_link(nav.path("play"), label="Play this board", query_params={"board": encode(chosen.board)})
+        if st.button("Play this board", key="design-play", type="tertiary", icon=":material/sports_esports:"):
+            st.switch_page(nav.path("play"), query_params={"board": encode(chosen.board)})
 
 
 def caption(instance: Instance) -> str:
