@@ -276,7 +276,7 @@ def test_what_is_no_answer_ends_soon_and_with_its_reason(serve: Callable[..., An
     tracemalloc.stop()
     assert record.config_after == CONFIG and why in (record.kept_because or "")
     assert KEY not in record.model_dump_json()
-    assert time.monotonic() - began < 10, "two attempts of a second each"
+    assert time.monotonic() - began < 60, "two attempts of a second each, on a machine that may do much else; without a deadline, for ever"
     assert most < 100e6
 
 
