@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from frozenlab.lake.kernels import warm_up
 from frozenlab.places import ROOT
@@ -45,7 +45,8 @@ def search(page: Page) -> None:
 def every_stage(page: Page) -> None:
     page.get_by_role("radio", name="Every stage").click()
     page.get_by_role("button", name="Let them plan").click()
-    page.locator(".player figure").nth(3).wait_for()
+    expect(page.locator(".player .badge:visible")).to_have_count(4, timeout=120_000)  # all have planned
+    page.mouse.move(5, 5)
     page.wait_for_timeout(2600)
 
 
