@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,15 +123,22 @@ def _strings(value: Any) -> Iterator[str]:
 _named = Kept(_read_named, 100_000)
 
 
-def trashed(store: SessionStore) -> list[Session]:
-    """The sessions in the trash, those deleted last first."""
+def trash_ids(store: SessionStore) -> list[str]:
+    """The ids of the sessions in the trash, those deleted last first, without opening them."""
     found = []
     for path in (store.root / TRASH).glob("*/session.json"):
-        try:
-            found.append((path.parent.stat().st_ctime, Session(path.parent)))
-        except (OSError, SessionError):
-            continue
-    return [session for _, session in sorted(found, key=lambda one: -one[0])]
+        with suppress(OSError):
+            found.append((path.parent.stat().st_ctime, path.parent.name))
+    return [name for _, name in sorted(found, key=lambda one: -one[0])]
+
+
+def trashed(store: SessionStore, most: int | None = None) -> list[Session]:
+    """The sessions in the trash, those deleted last first, ``most`` at most."""
+    found = []
+    for name in islice(trash_ids(store), most):
+        with suppress(SessionError):
+            found.append(Session(store.root / TRASH / name))
+    return found
 
 
 def restore(session_id: str, store: SessionStore) -> Session:

@@ -5,29 +5,30 @@ from __future__ import annotations
 import streamlit as st
 
 from frozenlab.loop import shelf
-from frozenlab.loop.session import Session
-from frozenlab.loop.store import SessionStore
+from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.ui import sessions
 
 
 def trash(store: SessionStore) -> None:
     """A button with the number of deleted runs; nothing where there is none."""
-    gone = {session.id: session for session in shelf.trashed(store)}
+    count = len(shelf.trash_ids(store))
+    gone = {session.id: session for session in shelf.trashed(store, OFFERED)}
     if not gone:
         return
-    with st.popover(f"Trash ({len(gone)})", icon=":material/delete:"):
-        chosen = st.selectbox("Deleted run", list(gone), key="trashed", format_func=lambda name: sessions.describe(gone[name]))
+    with st.popover(f"Trash ({count:,})", icon=":material/delete:"):
+        last = f"Deleted run, the last {OFFERED}" if count > OFFERED else "Deleted run"
+        chosen = st.selectbox(last, list(gone), key="trashed", format_func=lambda name: sessions.describe(gone[name]))
         with st.container(horizontal=True):
             if st.button("Restore", key="restore", icon=":material/undo:"):
                 shelf.restore(chosen, store)
                 st.rerun()
             if st.button("Empty the trash", key="empty-trash", icon=":material/delete_forever:"):
-                ask(list(gone.values()), store)
+                ask(count, store)
 
 
 @st.dialog("Delete for good?")
-def ask(gone: list[Session], store: SessionStore) -> None:
-    st.write(f"{'The run' if len(gone) == 1 else f'All {len(gone)} runs'} in the trash will be gone, with checkpoints and tables.")
+def ask(count: int, store: SessionStore) -> None:
+    st.write(f"{'The run' if count == 1 else f'All {count:,} runs'} in the trash will be gone, with checkpoints and tables.")
     with st.container(horizontal=True):
         if st.button("Delete for good", key="empty-now", type="primary"):
             shelf.empty_trash(store)
