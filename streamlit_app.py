@@ -22,4 +22,4 @@ else:
     except LabError as error:
         sys.exit(f"frozenlab: {error}")
     background.start()
-    app = st.App(__file__, routes=routes(), middleware=chain)
+    app = st.App(__file__, routes=routes(), middleware=chain, on_script_error=nav.refused)

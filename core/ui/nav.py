@@ -64,6 +64,18 @@ def show(page: StreamlitPage) -> None:
         raise
 
 
+def refused(error: Exception) -> bool:
+    """Show why a callback or a fragment was refused, which :func:`show` does not see. Returns whether ``error`` is a refusal.
+
+    After a callback that was refused the page does not run, so there is a way back to it.
+    """
+    if not isinstance(error, LabError):
+        return False
+    st.error(plain(str(error)))
+    st.button("Back to the page", key="_back", icon=":material/arrow_back:")
+    return True
+
+
 def arrived() -> bool:
     """Whether the reader has just opened this page, so that its address has to be read. True once per visit.
 

@@ -21,6 +21,7 @@ from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.roles import NotAllowedError, Person, Role
+from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.learn import records
 from frozenlab.ui import nav
 from tests.pages.apptest import open_page
@@ -82,6 +83,19 @@ def test_nothing_is_started_stopped_or_deleted_for_a_viewer(session: Session, se
 def test_a_viewer_hands_in_exercises(sessions_folder: Path) -> None:
     records.hand_in("7b", "Ada", "wait", True, SessionStore())
     assert len(records.results("7b", SessionStore())) == 1
+
+
+@pytest.mark.usefixtures("as_viewer")
+@pytest.mark.parametrize(
+    ("name", "allowance", "button"),
+    [("play", allowances.PLANS, "play_plan"), ("play", allowances.DRAWN, "play_another"), ("design", allowances.DRAWN, None)],
+)
+def test_a_viewer_who_has_had_enough_is_told_to_wait(name: str, allowance: limits.Allowance, button: str | None) -> None:
+    page = open_page(name) if button else None
+    limits.spend(allowance, allowance.most)
+    page = page.button(key=button).click().run() if page else open_page(name)
+    said = [message.value for message in [*page.error, *page.warning]]
+    assert any(f"as many {allowance.what} as one viewer gets" in words for words in said), said
 
 
 @pytest.mark.usefixtures("as_viewer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab import limits
 from frozenlab.cells import Config, in_order
 from frozenlab.contests import launch
 from frozenlab.contests.store import Contest
@@ -18,6 +19,7 @@ from frozenlab.ui import markup, refusals, sessions
 from frozenlab.ui.figures import percent
 
 ERROR, NAME, KNOWN_NAME = "contest-entry-error", "contest-name", "contest-known-name"
+ENTRIES = limits.Allowance("contest entries", 5, 0.5)
 ENTRY = "entry"
 """The part of the address with the number of one's own entry, so that a page that is opened again still knows it."""
 VIEW, RACE = "contest-view", "The race"
@@ -88,6 +90,7 @@ def enter(contest: Contest) -> None:
         why=(state.get(f"contest-why-{contest.id}") or "").strip()[:300],
     )
     with refusals.keeping_reason(ERROR, "Not entered"):
+        limits.spend(ENTRIES)
         number = contest.enter(entry)
         state[mine(contest)] = [*state.get(mine(contest), []), number]
         state[KNOWN_NAME], state[VIEW] = entry.name, RACE

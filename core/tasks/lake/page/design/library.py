@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from frozenlab.errors import LabError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_file import ConfigError
 from frozenlab.loop.store import SessionStore
@@ -47,7 +48,7 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
         try:
             drafts.save(store, state.design_name, config)
             state.design_kept = f"Saved as {state.design_name}."
-        except ConfigError as error:
+        except LabError as error:
             state.design_kept = str(error)
 
     row = st.container(horizontal=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from frozenlab import limits
 from frozenlab.errors import GenerationError
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.draw.generator import generate, realised
 from frozenlab.lake.instance import Instance
 from frozenlab.lake.rules import judge, walk
 from frozenlab.tasks.labels import cell_label
+from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.design.controls import state
 from frozenlab.tasks.lake.page.design.layouts import DRAWING
 from frozenlab.tasks.lake.view import preparing
@@ -42,7 +44,7 @@ def drawn_boards(config: EnvironmentConfig | None) -> list[Instance] | None:
     try:
         with st.spinner(DRAWING, show_time=True):
             instances = sample(config.to_json(), n, state.design_seed)
-    except GenerationError as error:
+    except (GenerationError, limits.LimitError) as error:
         st.error(str(error))
         return None
     show_boards(instances[:SHOWN])
@@ -55,6 +57,7 @@ def draw_others() -> None:
 
 @st.cache_data(max_entries=100, show_spinner=False)
 def sample(config: str, n: int, seed: int) -> list[Instance]:
+    limits.spend(allowances.DRAWN, n)
     return generate(EnvironmentConfig.from_json(config), n, seed, sum_of_costs=False)
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from frozenlab import limits
 from frozenlab.errors import LabError
 from frozenlab.files import append_line, read_lines
 from frozenlab.loop.store import SessionStore
 from frozenlab.roles import for_everybody
+from frozenlab.tasks.lake.page import allowances
 
 CLASS_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 LONGEST_NAME = 40
@@ -40,6 +42,7 @@ def hand_in(class_name: str, learner: str, chapter: str, right: bool, store: Ses
         raise LessonError(f"the results of class {class_name} are full: give the class another name")
     if not path.exists() and sum(1 for _ in path.parent.glob("*.jsonl")) >= MOST_CLASSES:
         raise LessonError(f"there are {MOST_CLASSES} classes on this machine already: delete files in {path.parent.name}")
+    limits.spend(allowances.HANDED_IN)
     with for_everybody():
         path.parent.mkdir(parents=True, exist_ok=True)
         append_line(path, {"time": time.time(), "learner": name, "chapter": chapter, "right": right})

@@ -7,12 +7,14 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab import limits
 from frozenlab.errors import GenerationError, LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.config import PAPER_SIZES
 from frozenlab.lake.config_cell import LAYOUTS, MAX_AGENTS
 from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.tasks.lake.drawing_words import LAYOUT_WORDS
+from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.play import choices
 from frozenlab.tasks.lake.page.play.state import DESK, Places, load, show, state
 from frozenlab.tasks.lake.view import preparing
@@ -88,10 +90,13 @@ def draw_at_random(needs_wait: bool | None) -> None:
     preparing.wait_for("solver", "boards")
     try:
         with st.spinner(SOLVING, show_time=True):
+            limits.spend(allowances.DRAWN, allowances.ONE_BY_ONE)
             holes, layout = state.play_holes / 100, state.play_layout
             load(choices.random_board(state.play_size, state.play_agents, holes, needs_wait, state.play_seed, layout).board)
     except GenerationError as error:
         st.warning(plain(f"No such board: {error}"))
+    except limits.LimitError as error:
+        st.warning(plain(f"No other board: {error}"))
 
 
 def session_controls(store: SessionStore) -> None:
@@ -172,6 +177,7 @@ def bring(files: dict[str, bytes], agents: int | None = None) -> None:
     """Puts the first board of some files on the page, or keeps the reason why not."""
     state.play_paste_error, state.play_brought, state.play_entry = "", None, 0
     try:
+        limits.spend(allowances.BROUGHT)
         state.play_brought = name, found = choices.bring(files, agents)
         take(found[0], name)
     except LabError as error:

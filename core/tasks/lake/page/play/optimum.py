@@ -5,9 +5,11 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab import limits
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, walk
 from frozenlab.lake.solvers.solver import Solution, solve
+from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.play.state import state
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.share import decode, encode
@@ -25,13 +27,20 @@ MUST_WAIT = {True: "yes", False: "no", None: "unknown"}
 
 @st.cache_data(max_entries=500, show_spinner=False)
 def solution_of(code: str, sum_of_costs: bool) -> Solution:
-    return solve(decode(code), sum_of_costs=sum_of_costs)
+    board = decode(code)
+    if not is_quick(board):
+        limits.spend(allowances.SOLVED)
+    return solve(board, sum_of_costs=sum_of_costs)
+
+
+def is_quick(board: Board) -> bool:
+    return board.height * board.width <= QUICK_CELLS and board.num_agents <= QUICK_AGENTS
 
 
 def known_solution(board: Board) -> Solution | None:
     """The solution of the board on the page; None where it takes its time, and the page shows the board first."""
     wanted = board, preparing.ready("costs")
-    quick = board.height * board.width <= QUICK_CELLS and board.num_agents <= QUICK_AGENTS and preparing.ready("solver")
+    quick = is_quick(board) and preparing.ready("solver")
     if quick and state.get("play_solution", (None,))[0] != wanted:
         state.play_solution = wanted, solution_of(encode(board), wanted[1])
     known, solution = state.get("play_solution", (None, None))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from frozenlab import limits
 from frozenlab.errors import LabError
 from frozenlab.lake.board import Board
 from frozenlab.lake.rules import judge, judge_paths, walk
@@ -15,6 +16,8 @@ from frozenlab.loop.planner import Planner, refuse_beside_training
 from frozenlab.loop.session import Checkpoint
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.policy import Sampling
+from frozenlab.roles import only_operators
+from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.play import asking, choices
 from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
 from frozenlab.tasks.lake.page.play.state import DESK, Places, state, turn_to
@@ -165,7 +168,9 @@ def ask(request: Request, board: Board, optimum: int | None) -> None:
     sampling = Sampling(temperature, completions, seed)
     try:
         if any(checkpoint.language for checkpoint in request.checkpoints):
+            only_operators("let a large language model plan")
             refuse_beside_training(SessionStore())
+        limits.spend(allowances.PLANS, completions * len(request.checkpoints))
         state.play_answers = [
             answer
             for checkpoint in request.checkpoints
