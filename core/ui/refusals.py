@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import streamlit as st
 
+from frozenlab import roles
 from frozenlab.errors import LabError
 from frozenlab.ui import markup
+
+
+def for_operators(what: str, hint: str | None = None, disabled: bool = False) -> dict[str, Any]:
+    """``disabled`` and ``help`` of a button that only operators may press; ``what``: ``starts sessions``.
+
+    Args:
+        hint: what operators read on it.
+        disabled: whether it is disabled for them too.
+    """
+    if roles.viewing():
+        return {"disabled": True, "help": f"Only an operator {what}."}
+    return {"disabled": disabled, "help": hint}
 
 
 @contextmanager

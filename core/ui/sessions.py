@@ -20,7 +20,7 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED, SessionStore
 from frozenlab.training.methods import title_of
-from frozenlab.ui import markup, nav
+from frozenlab.ui import markup, nav, refusals
 
 CHOSEN = "session_chosen"
 """Session-state entry that carries the choice from page to page."""
@@ -140,7 +140,7 @@ def start_quick_button(width: Literal["stretch", "content"] = "content") -> None
         key="start-quick",
         icon=":material/bolt:",
         width=width,
-        help="Three stages with the lab model, in under three minutes on two cores.",
+        **refusals.for_operators("starts sessions", "Three stages with the lab model, in under three minutes on two cores."),
     ):
         start(preset_spec("quick"))
 

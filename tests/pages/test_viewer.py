@@ -88,14 +88,20 @@ def test_a_viewer_hands_in_exercises(sessions_folder: Path) -> None:
 @pytest.mark.usefixtures("as_viewer")
 @pytest.mark.parametrize(
     ("name", "allowance", "button"),
-    [("play", allowances.PLANS, "play_plan"), ("play", allowances.DRAWN, "play_another"), ("design", allowances.DRAWN, None)],
+    [("play", allowances.PLANS, "play_plan"), ("play", allowances.DRAWN, "play_another"), ("design", allowances.DRAWN, "")],
 )
-def test_a_viewer_who_has_had_enough_is_told_to_wait(name: str, allowance: limits.Allowance, button: str | None) -> None:
+def test_a_viewer_who_has_had_enough_is_told_to_wait(name: str, allowance: limits.Allowance, button: str) -> None:
     page = open_page(name) if button else None
     limits.spend(allowance, allowance.most)
     page = page.button(key=button).click().run() if page else open_page(name)
     said = [message.value for message in [*page.error, *page.warning]]
     assert any(f"as many {allowance.what} as one viewer gets" in words for words in said), said
+
+
+@pytest.mark.usefixtures("as_viewer")
+def test_a_viewer_reads_who_may_press_a_button() -> None:
+    quick = open_page("home").button(key="start-quick")
+    assert quick.disabled and quick.help == "Only an operator starts sessions."
 
 
 @pytest.mark.usefixtures("as_viewer")

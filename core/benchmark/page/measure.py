@@ -61,7 +61,7 @@ def form(store: SessionStore, reports: Sequence[Report]) -> None:
     st.caption(expected)
     asked = st.button(
         "Start", type="primary", key="measure-start", icon=":material/play_arrow:", width="stretch",
-        on_click=start, args=(model, suite, store),
+        on_click=start, args=(model, suite, store), **refusals.for_operators("measures models"),
     )  # fmt: skip
     if asked:
         if ERROR not in st.session_state:

@@ -41,7 +41,14 @@ def choose_opponent() -> None:
             st.caption("It is ready. Measuring it takes half a minute.")
         else:
             st.caption("It is made first, in the background: one to three minutes on two cores, once.")
-        st.button("Meet it", type="primary", key="contest-begin", on_click=begin, args=(chosen, known, titles))
+        st.button(
+            "Meet it",
+            type="primary",
+            key="contest-begin",
+            on_click=begin,
+            args=(chosen, known, titles),
+            **refusals.for_operators("begins contests"),
+        )
     for place, words in zip(st.columns(3, gap="large"), COURSE, strict=True):
         place.markdown(words)
     found = contests(sessions.store())[:SHOWN]

@@ -37,7 +37,8 @@ def start_form() -> None:
     forks = f": {len(spec.forks.menu)} configs × {spec.forks.replicates} replicates a student" if spec.forks else ""
     st.markdown(f"**{spec.units} parts**{forks}. It goes on in the background, and can be stopped and resumed.")
     asked = st.button(
-        "Start", type="primary", key="headroom-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec,)
+        "Start", type="primary", key="headroom-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec,),
+        **refusals.for_operators("starts measurements"),
     )  # fmt: skip
     if asked and ERROR not in st.session_state:
         st.rerun()

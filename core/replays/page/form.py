@@ -19,7 +19,7 @@ from frozenlab.replays.cost import estimate
 from frozenlab.replays.page.running import start
 from frozenlab.replays.task import MOST_SAMPLES, ReplayError, ReplayTask, askable, obstacle, servers, spec_of, task_for, validated_stages
 from frozenlab.studies.grid import Arm
-from frozenlab.ui import api_form, markup, sessions, theme
+from frozenlab.ui import api_form, markup, refusals, sessions, theme
 from frozenlab.ui.components.timeline import marks, timeline
 
 KIND_WORDS = {
@@ -59,7 +59,7 @@ def show_form(session: Session) -> None:
         words.markdown(effort(task, session))
         button.button(
             "Ask", type="primary", key="replay-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(task,),
-            disabled=not may,
+            **refusals.for_operators("starts replays", disabled=not may),
         )  # fmt: skip
         arms_table(task.arms, session)
         if not servers(task, session):

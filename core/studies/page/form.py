@@ -160,7 +160,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     may = api_form.may_ask(spec.servers, "study")
     asked = st.button(
         "Start", type="primary", key="study-start", icon=":material/play_arrow:", width="stretch", on_click=start, args=(spec, jobs),
-        disabled=not may,
+        **refusals.for_operators("starts studies", disabled=not may),
     )  # fmt: skip
     if asked and ERROR not in st.session_state:
         st.rerun()

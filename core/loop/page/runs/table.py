@@ -21,7 +21,7 @@ from frozenlab.loop.runs import ORDERS, Run, Wanted, runs
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.training.methods import title_of
-from frozenlab.ui import markup, sessions
+from frozenlab.ui import markup, refusals, sessions
 
 DONE = "runs_done"
 """Session-state entry: what the last button did, in words, and the ids of the deleted sessions that can be taken back."""
@@ -157,9 +157,11 @@ def actions(ticked: Sequence[Session], store: SessionStore) -> None:
         ):  # fmt: skip
             st.query_params["compare"] = ",".join(session.id for session in ticked)
             st.rerun()
-        if st.button("Take out of the archive" if every_archived else "Archive", key="archive", icon=":material/inventory_2:"):
+        archives = refusals.for_operators("archives runs")
+        if st.button("Take out of the archive" if every_archived else "Archive", key="archive", icon=":material/inventory_2:", **archives):
             set_archived(ticked, not every_archived)
-        if st.button("Delete", key="delete", icon=":material/delete:", help="Moves them to the trash; Undo brings them back."):
+        deletes = refusals.for_operators("deletes runs", "Moves them to the trash; Undo brings them back.")
+        if st.button("Delete", key="delete", icon=":material/delete:", **deletes):
             delete(ticked, store)
         export_button([Found("session", session.dir) for session in ticked], key="export")
     if len(ticked) == 1:

@@ -15,7 +15,7 @@ from frozenlab.loop.page.train.preset import chosen_name, chosen_preset
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.training.methods import title_of
-from frozenlab.ui import api_form, markup, queue_words, sessions
+from frozenlab.ui import api_form, markup, queue_words, refusals, sessions
 
 NEW = "train_new"
 """Session-state entry: the form is open."""
@@ -45,7 +45,8 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         st.error("This cannot run:\n\n" + "\n".join(f"- {markup.plain(reason)}" for reason in wrong))
     level = choose_turn(spec)
     may = api_form.may_ask([spec.engineer.server], "form")
-    if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", disabled=bool(wrong) or not may):
+    allowed = refusals.for_operators("starts sessions", disabled=bool(wrong) or not may)
+    if st.button("Start", type="primary", key="form_start", icon=":material/play_arrow:", width="stretch", **allowed):
         st.session_state.pop(NEW, None)
         sessions.start(spec, level)
         st.session_state[NEW] = True  # it was not started: the form stays
