@@ -12,6 +12,8 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from frozenlab.errors import LabError
+from frozenlab.roles import person
+from frozenlab.ui.door.passes import DOOR
 from frozenlab.ui.plain import plain
 
 PAGES = {
@@ -62,6 +64,14 @@ def show(page: StreamlitPage) -> None:
     except Exception:
         st.error("This is a fault of FrozenLab, not of anything you did. The server's log has the details; please report them.")
         raise
+    who_is_here()
+
+
+def who_is_here() -> None:
+    """At the foot of a page of a server with a door: as what the reader is here, and the way out."""
+    who = person()
+    if who.id:
+        st.html(f'<p class="who-is-here">You are here as <b>{who.role}</b>. <a href="{DOOR}">What that means, and the way out</a></p>')
 
 
 def refused(error: Exception) -> bool:

@@ -24,7 +24,7 @@ from frozenlab.roles import NotAllowedError, Person, Role
 from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.learn import records
 from frozenlab.ui import nav
-from tests.pages.apptest import open_page
+from tests.pages.apptest import open_page, words
 
 HARMLESS = {".index.json"}
 
@@ -116,3 +116,8 @@ def test_no_button_changes_anything_for_a_viewer(name: str, sessions_folder: Pat
             if button.key == key and not button.proto.disabled:
                 button.click().run()
     assert contents(sessions_folder) == before
+
+
+@pytest.mark.usefixtures("as_viewer")
+def test_a_viewer_reads_who_they_are_and_the_way_out() -> None:
+    assert "You are here as <b>viewer</b>." in words(open_page("help"))
