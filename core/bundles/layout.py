@@ -16,12 +16,12 @@ from frozenlab.training.checkpoints import for_resume
 Format = Literal["json", "lines", "table", "arrays", "weights", "text"]
 FORMATS: dict[str, Format] = {
     ".json": "json", ".jsonl": "lines", ".parquet": "table", ".npz": "arrays", ".safetensors": "weights",
-    ".csv": "text", ".txt": "text", ".jinja": "text", ".sha256": "text",
+    ".csv": "text", ".txt": "text", ".md": "text", ".jinja": "text", ".sha256": "text",
 }  # fmt: skip
 """Suffix of a file's name -> how it is read."""
 
 ID = r"[a-z0-9][a-z0-9-]{0,62}"
-CHECKPOINT = r"policy/[A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.(safetensors|json|jinja|txt)"
+CHECKPOINT = r"policy/([A-Za-z0-9][A-Za-z0-9_.-]{0,99}\.(safetensors|json|jinja|txt)|README\.md)"
 SESSION = (
     r"(session|state|labels|origin)\.json",
     r"events\.jsonl",

@@ -177,7 +177,7 @@ def test_a_cleaned_checkpoint_has_a_new_seal(store: SessionStore, elsewhere: Ses
     session = with_demo(store, built)
     policy = session.stage_dir(1) / "policy"
     shutil.copytree(ASSETS / "lab-model", policy)
-    (policy / "README.md").unlink()
+    (policy / "README.md").write_text(f"base_model: {tmp_path}/base")  # as PEFT writes it
     config = json.loads((policy / "config.json").read_text()) | {"_name_or_path": str(tmp_path / "base")}
     write_text(policy / "config.json", json.dumps(config))
     (policy / "optimizer.pt").write_bytes(b"never exported")
@@ -189,6 +189,7 @@ def test_a_cleaned_checkpoint_has_a_new_seal(store: SessionStore, elsewhere: Ses
     copy = elsewhere.open("demo").stage_dir(1) / "policy"
     assert damage(copy) is None and not (copy / "optimizer.pt").exists()
     assert json.loads((copy / "config.json").read_text())["_name_or_path"] == "not/here/base"
+    assert (copy / "README.md").read_text() == "base_model: not/here/base"
     assert (tmp_path / "without.zip").stat().st_size < 1e6 < (tmp_path / "with.zip").stat().st_size
 
 
