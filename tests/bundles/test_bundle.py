@@ -268,7 +268,7 @@ def test_a_running_job_and_a_damaged_one(store: SessionStore, built: Path, tmp_p
     exported = export([find("demo", store)], tmp_path / "out.zip")
     assert [left.path for left in exported.left_out] == ["stages/00/context.json"]
     state = json.loads((session.dir / "state.json").read_text())
-    write_text(session.dir / "state.json", json.dumps(state | {"status": "queued", "pid": None, "heartbeat": 4e9}))
+    write_text(session.dir / "state.json", json.dumps(state | {"status": "queued", "pid": None, "host": "lab-pc"}))
     with pytest.raises(BundleError, match="session demo is running"):
         export([find("demo", store)], tmp_path / "again.zip")
     assert not (tmp_path / "again.zip").exists()

@@ -14,6 +14,7 @@ from frozenlab.bundles.limits import MB
 from frozenlab.bundles.report import in_words
 from frozenlab.bundles.writing import export, size_of
 from frozenlab.jobs.state import read_state
+from frozenlab.ui import refusals
 
 LARGEST = 64 * MB
 """Bytes of jobs, before they are packed, that the server makes a file of; for more there is the command line."""
@@ -21,7 +22,7 @@ LARGEST = 64 * MB
 
 def export_button(jobs: Sequence[Found], key: str) -> None:
     """A popover with the choice of weights and the download; for large jobs with the command that does the same."""
-    with st.popover("Export", icon=":material/archive:"):
+    with st.popover("Export", icon=":material/archive:", **refusals.for_operators("exports jobs")):
         st.caption(
             "One file with everything that pages show, for *Import* on somebody else's Runs page. Your titles, tags and notes go along; "
             "logs, keys and paths of this machine do not."

@@ -9,7 +9,7 @@ import streamlit as st
 from frozenlab.bundles.archive import shown
 from frozenlab.bundles.found import Found, needs
 from frozenlab.jobs.imported import imported, make_own
-from frozenlab.ui import markup
+from frozenlab.ui import markup, refusals
 
 
 def imported_note(kind: str, folder: Path) -> None:
@@ -20,7 +20,8 @@ def imported_note(kind: str, folder: Path) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         words = markup.plain(f"{mark.words[0].upper()}{mark.words[1:]}")
         st.caption(f"{words}, and made yours." if mark.own else f"{words}. It is read-only: nothing runs in it until you make it yours.")
-        if not mark.own and st.button("Make it mine", key=f"own-{kind}", icon=":material/lock_open:"):
+        may = refusals.for_operators("makes an imported job theirs")
+        if not mark.own and st.button("Make it mine", key=f"own-{kind}", icon=":material/lock_open:", **may):
             ask(Found(kind, folder))
 
 

@@ -17,7 +17,7 @@ from frozenlab.bundles.reading import opened
 from frozenlab.bundles.report import Bundle, in_words
 from frozenlab.errors import LabError
 from frozenlab.loop.store import SessionStore
-from frozenlab.ui import markup, nav
+from frozenlab.ui import markup, nav, refusals
 
 LARGEST = 32
 """Megabytes of a file that a page takes; ``server.maxUploadSize`` says the same."""
@@ -29,7 +29,8 @@ PAGES = {"session": ("story", "session"), "study": ("studies", "study"), "replay
 
 
 def import_button(store: SessionStore) -> None:
-    if st.button("Import", key="import", icon=":material/unarchive:", help="A file that Export made, here or elsewhere."):
+    may = refusals.for_operators("imports files", "A file that Export made, here or elsewhere.")
+    if st.button("Import", key="import", icon=":material/unarchive:", **may):
         ask(store)
 
 
