@@ -48,7 +48,7 @@ def test_a_session_that_cannot_run_here_is_refused_before_it_is_made(capsys: pyt
 
 def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json: made.append(session.spec.training))
+    monkeypatch.setattr("frozenlab.cli.session.run_in_foreground", lambda session, as_json, track: made.append(session.spec.training))
     main(["run", "--preset", "demo", "--schedule", "per-stage", "--out", str(tmp_path / "made")])
     plain = preset_spec("demo").training
     assert made == [plain.model_copy(update={"schedule": "per-stage", "warmup_steps": 2})]

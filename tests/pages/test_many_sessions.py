@@ -33,6 +33,11 @@ def tables(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+def in_a_session(path: str, folder: Path) -> bool:
+    """Whether a file of a session was opened. The book of the queue beside them is read whatever their number."""
+    return path.startswith(str(folder)) and not path.startswith(str(folder / ".queue"))
+
+
 def test_pages_open_no_more_files_for_fifty_sessions_than_for_five(sessions_folder: Path, tables: list[str]) -> None:
     built = build_session(sessions_folder, small_spec(stages=2, sizes=(3,), boards_per_size=6), "built-0")
     cost: dict[int, dict[str, tuple[int, int]]] = {}
@@ -45,7 +50,7 @@ def test_pages_open_no_more_files_for_fifty_sessions_than_for_five(sessions_fold
             assert not open_page(page).exception
             opened.clear()
             assert not open_page(page).exception
-            cost[many][page] = len([path for path in opened if path.startswith(str(sessions_folder))]), len(tables)
+            cost[many][page] = len([path for path in opened if in_a_session(path, sessions_folder)]), len(tables)
     assert cost[50] == cost[5]
     assert all(files == 0 for files, _ in cost[50].values())
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 from frozenlab import limits, roles
 from frozenlab.benchmark import evaluations
@@ -43,6 +44,7 @@ def as_viewer(session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
     monkeypatch.setattr(subprocess, "Popen", no_process)
     monkeypatch.setattr(limits, "_purse", limits.Purse())
+    st.cache_data.clear()  # what is there already costs nothing
     roles.ask(lambda: Person(Role.VIEWER, "somebody"))
     yield
     roles.ask(roles.whoever_is_here)
