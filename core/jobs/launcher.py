@@ -119,16 +119,6 @@ def release(job: Job, root: Path) -> None:
         book.remove(entry.folder, ended_now(entry, state.status, entry.spent + time.time() - entry.began))
 
 
-@contextmanager
-def in_terminal(job: Job, root: Path) -> Iterator[None]:
-    """Within this block this process runs the job."""
-    claim(job, root)
-    try:
-        yield
-    finally:
-        release(job, root)
-
-
 def retry(root: Path, folder: Path, kind: str) -> None:
     """Enter a job again that failed, crashed or was stopped; it goes on where it stood. Raises LaunchError, and the error of its kind if it
     cannot be read."""
