@@ -37,6 +37,13 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 180) -> 
         time.sleep(0.05)
 
 
+def worker_pid(job: Job) -> int:
+    """The pid of a job's worker. To kill the pid 0 would be to kill the tests and whatever runs them."""
+    pid = job.state().pid
+    assert pid, f"{job.id} has no worker"
+    return pid
+
+
 def end_queue(root: Path) -> None:
     """Kill the dispatcher of a sessions folder and the workers that it watches, so that a test leaves none behind."""
     if (dispatcher := dispatcher_of(root)) is not None:

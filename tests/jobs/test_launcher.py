@@ -26,7 +26,7 @@ from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
 from tests.loop.test_loop import small_spec
-from tests.running import end_workers, wait_for
+from tests.running import end_workers, wait_for, worker_pid
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("launcher")]
 
@@ -55,7 +55,7 @@ def test_a_crashed_session_is_noticed_and_resumed_then_stopped(store: SessionSto
     with pytest.raises(LaunchError, match="is running; stop it before it can be resumed"):
         resume(session, store)
 
-    os.killpg(session.state().pid, signal.SIGKILL)
+    os.killpg(worker_pid(session), signal.SIGKILL)
     before = steps_done(session)
     wait_for(lambda: steps_done(session) > before, "a step by the next worker")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -17,10 +18,11 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.launcher import LaunchError
 from frozenlab.jobs.needs import Level, Needs
-from frozenlab.jobs.queue import dispatcher, taking_up
+from frozenlab.jobs.queue import dispatcher, taking_up, watch
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.queue.dispatcher import Dispatcher
 from frozenlab.jobs.state import read_state
+from tests.running import worker_pid
 
 CORES = 2
 
@@ -154,7 +156,7 @@ def test_what_dies_is_tried_three_times_and_what_fails_once(machine: Machine) ->
 def test_a_killed_worker_is_followed_by_another(machine: Machine) -> None:
     job = machine.job("job", seconds=1.0)
     until(lambda: status(job) == "running")
-    os.killpg(job.state().pid, signal.SIGKILL)
+    os.killpg(worker_pid(job), signal.SIGKILL)
     until(lambda: is_over(machine, job))
     assert runs(job) == ["begin", "begin", "done"] and status(job) == "done"
 
@@ -210,7 +212,7 @@ def test_nothing_is_lost_with_the_dispatcher_nor_with_the_book(machine: Machine)
     lives, dies, waits = machine.job("lives", seconds=2.0), machine.job("dies", seconds=1.0), machine.job("waits", seconds=0.1)
     until(lambda: status(lives) == status(dies) == "running")
     machine.end()
-    os.killpg(dies.state().pid, signal.SIGKILL)
+    os.killpg(worker_pid(dies), signal.SIGKILL)
     machine.begin()  # one after a reboot
     until(lambda: is_over(machine, dies))
     machine.end()
@@ -235,3 +237,19 @@ def test_jobs_of_a_stranger_or_of_another_machine_are_not_taken_up(machine: Mach
         (machine.root / name / "session.json").write_text("{}")
         (machine.root / name / "state.json").write_text(json.dumps(state))
     assert list(taking_up.queued_here(machine.root)) == []
+
+
+@pytest.mark.parametrize("written", [b"4711", b""])
+def test_the_pid_of_a_dispatcher_that_has_just_begun_is_waited_for_and_is_never_0(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: bytes
+) -> None:
+    """Who kills the process 0 kills itself and its whole group."""
+    monkeypatch.setattr(watch, "WRITES_WITHIN", 0.3)
+    path = watch.lock_file(tmp_path)
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        later = threading.Timer(0.1, path.write_bytes, [written])
+        later.start()
+        assert watch.dispatcher_of(tmp_path) == (4711 if written else None)
+        later.join()
+    assert watch.dispatcher_of(tmp_path) is None

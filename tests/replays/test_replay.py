@@ -31,7 +31,7 @@ from frozenlab.replays.task import ReplayError, ReplayTask, askable, task_for, v
 from frozenlab.studies.arms import section_arms
 from frozenlab.studies.grid import Arm
 from tests.builders import build_session
-from tests.running import end_workers, wait_for
+from tests.running import end_workers, wait_for, worker_pid
 
 ENGINEERS = ("rules", "uniform", "random", "fixed")
 API = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="told", input_price=1.0, output_price=10.0, max_tokens=1000)
@@ -176,7 +176,7 @@ def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
     with pytest.raises(ReplayError, match="is running; stop it first"):
         throw_away(found)
     wait_for(lambda: len(found.answers()) > 2, "answers")
-    os.killpg(found.state().pid or 0, signal.SIGKILL)
+    os.killpg(worker_pid(found), signal.SIGKILL)
     there = found.answers()
     wait_for(lambda: len(found.answers()) > len(there), "an answer after resuming")
     stop(found)

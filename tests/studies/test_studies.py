@@ -31,6 +31,7 @@ from frozenlab.studies.runner import LocalWorkers, Runner
 from frozenlab.studies.spec import PROMPT_TOKENS, StudySpec
 from frozenlab.studies.store import RunSettings, Study, StudyError, create_study, open_study, outcomes, studies
 from tests.loop.test_loop import small_spec
+from tests.running import worker_pid
 
 
 def small_study(*engineers: str, seeds: tuple[int, ...] = (0, 1)) -> StudySpec:
@@ -89,7 +90,7 @@ def test_it_survives_the_death_of_a_worker_and_of_its_runner(tmp_path: Path) -> 
     worker = wait_for_worker(study)
     os.kill(worker, signal.SIGKILL)
     wait(lambda: max(events(study, "resumed").values(), default=0) > 0)
-    os.kill(study.state().pid or 0, signal.SIGKILL)
+    os.kill(worker_pid(study), signal.SIGKILL)
     wait(lambda: study.state().status == "done", 240)
     assert events(study, "done") == {cell.id: 1 for cell in study.cells}
     assert sum(events(study, "resumed").values()) >= 1
@@ -114,7 +115,9 @@ def wait_for_worker(study: Study) -> int:
     """The pid of the first cell's worker, once it trains."""
     cell = study.cells[0]
     wait(lambda: (session := study.session(cell)) is not None and session.state().phase != "starting" and session.state().pid is not None)
-    return study.session(cell).state().pid or 0  # type: ignore[union-attr]
+    session = study.session(cell)
+    assert session is not None
+    return worker_pid(session)
 
 
 def wait(ready: object, seconds: float = 120) -> None:

@@ -21,6 +21,8 @@ from frozenlab.roles import for_everybody
 
 STARTS_WITHIN = 10.0
 """Seconds that a dispatcher has to take its lock, before another one is started."""
+WRITES_WITHIN = 1.0
+"""Seconds between taking the lock and writing the pid into it, at most."""
 _started: dict[Path, float] = {}
 
 
@@ -62,16 +64,21 @@ def holds_lock(root: Path) -> bool:
 
 
 def dispatcher_of(root: Path) -> int | None:
-    """The pid of the dispatcher; None if there is none."""
+    """The pid of the dispatcher; None if there is none. One that has just taken its lock is given a moment to write its pid."""
+    deadline = time.monotonic() + WRITES_WITHIN
     try:
         with lock_file(root).open("rb") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return int(file.read() or b"0")
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    return None
+                except BlockingIOError:
+                    file.seek(0)
+                    if (written := file.read()) or time.monotonic() > deadline:
+                        return int(written)
+                    time.sleep(0.01)
     except (OSError, ValueError):
-        pass
-    return None
+        return None
 
 
 def wake(root: Path) -> None:
