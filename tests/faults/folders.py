@@ -154,6 +154,7 @@ def note(found: Found, fault: str, what: str, error: BaseException | None) -> No
     found.faults[fault] += 1
     if fault not in found.examples:
         found.examples[fault] = what + ("" if error is None else "\n" + "".join(traceback.format_exception(error)[-14:]))
+        print(f"\n--- {fault}\n{found.examples[fault]}", flush=True)  # a run takes an hour: mend meanwhile
 
 
 def where(error: BaseException) -> str:
@@ -220,7 +221,7 @@ def main() -> int:
         rows.append(found)
         print(f"\n{HEAD}\n{found.row()}", flush=True)
         for fault, times in found.faults.most_common():
-            print(f"\n--- {times} x {fault}\n{found.examples[fault]}", flush=True)
+            print(f"{times} x {fault}", flush=True)
     print("\n" + "\n".join([HEAD, *(found.row() for found in rows)]))
     return int(any(found.faults for found in rows))
 
