@@ -25,18 +25,24 @@ class Tally(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    n: int
+    n: Annotated[int, Field(ge=1)]
     """Number of tasks."""
     samples: Annotated[int, Field(ge=1, exclude_if=lambda samples: samples == 1)] = 1
     """Answers to each task."""
     valid: int
     """Valid answers."""
-    optimal: int
+    optimal: Annotated[int, Field(ge=0)]
     """Valid answers as good as the best. If the best is not known, the answer counts as not optimal."""
     tokens: float
     """Mean number of tokens of an answer."""
     faults: dict[str, int]
     """First fault -> number of answers, in the order of the family's outcomes. The counts sum to ``answers - valid``."""
+
+    @model_validator(mode="after")
+    def _counts_agree(self) -> Self:
+        if not self.optimal <= self.valid <= self.answers:
+            raise ValueError(f"{self.optimal} optimal of {self.valid} valid of {self.answers} answers cannot be")
+        return self
 
     @property
     def answers(self) -> int:

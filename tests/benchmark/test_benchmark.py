@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from pydantic import ValidationError
 
-from frozenlab.benchmark.report import Measured
+from frozenlab.benchmark.report import Measured, Tally
 from frozenlab.benchmark.results import Result, results, results_folder, save_result
 from frozenlab.intervals import wilson
 from frozenlab.lake.board import Board
@@ -89,7 +90,7 @@ def test_a_report_without_boards_is_refused() -> None:
 
 def test_results_are_comparable_if_their_boards_are_the_same() -> None:
     one, other = row(3, "optimal"), row(3, "optimal")
-    assert built([one]).boards_sha256 == built([one | {"valid": False, "tokens": 3}]).boards_sha256
+    assert built([one]).boards_sha256 == built([one | {"valid": False, "optimal": False, "tokens": 3}]).boards_sha256
     assert built([one]).boards_sha256 != built([one, other]).boards_sha256
     assert built([one]).boards_sha256 != built([one | {"optimal_makespan": 5}]).boards_sha256
 
@@ -126,3 +127,12 @@ def test_results_are_listed_newest_first_and_damage_is_named(tmp_path: Path) -> 
     new, _, torn = own
     assert torn.report is None and "torn: report.json cannot be read" in torn.problems[0]
     assert new.report is not None and new.rows is None and "new: boards.parquet cannot be read" in new.problems[0]
+
+
+@pytest.mark.parametrize("counts", [{"n": 0}, {"optimal": 3}, {"valid": 9}, {"optimal": -1}])
+def test_counts_that_cannot_be_are_refused(counts: dict[str, int]) -> None:
+    """So that no rate of them is ever worked out: a report may come from anybody."""
+    sound = {"n": 4, "valid": 2, "optimal": 1, "tokens": 5.0, "faults": {}}
+    assert Tally(**sound).valid_rate == 0.5  # type: ignore[arg-type]
+    with pytest.raises(ValidationError):
+        Tally(**(sound | counts))  # type: ignore[arg-type]
