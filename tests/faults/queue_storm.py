@@ -49,6 +49,7 @@ from tests.running import end_queue
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 KILLED = 3
+SHARED_MEMORY = Path("/dev/shm")
 PATIENCE = 3600.0
 
 
@@ -95,6 +96,8 @@ class Storm:
         self.draw, self.began = random.Random(7), time.monotonic()
         self.running: list[subprocess.Popen[bytes]] = []
         self.moved: set[str] = set()
+        self.shared_memory = set(SHARED_MEMORY.iterdir())
+        """What lay in the machine's shared memory before."""
         self.most = 0
         """Most jobs that needed cores and ran at once."""
 
@@ -172,9 +175,12 @@ class Storm:
             if process_alive(entry.pid, entry.create_time):
                 os.killpg(entry.pid, signal.SIGKILL)
         time.sleep(1.0)
-        for path in (lock_file(self.root), *self.root.rglob(".worker.lock"), self.root / ".launch.lock"):
+        locks = (lock_file(self.root), *self.root.rglob(".worker.lock"), self.root / ".launch.lock")
+        left = [path for path in SHARED_MEMORY.iterdir() if path not in self.shared_memory and path.is_file()]
+        for path in (*locks, *left):
             path.unlink(missing_ok=True)
-        self.say(f"reboot: killed both servers, the dispatcher and {len(killed)} workers; {len(self.entries())} jobs left")
+        gone = f"both servers, the dispatcher, {len(killed)} workers and {len(left)} files of shared memory"
+        self.say(f"reboot: {gone} are gone; {len(self.entries())} jobs are left")
         found = self.command_line("queue")
         self.say(f"one look at the queue: {found['running']} running, {found['queued']} queued")
 
