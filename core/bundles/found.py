@@ -12,6 +12,7 @@ from frozenlab.benchmark.results import Result
 from frozenlab.bundles.manifest import BundleError, Need
 from frozenlab.contests.store import Contest
 from frozenlab.diagnosis.store import Diagnosis
+from frozenlab.files import regular
 from frozenlab.headroom.store import Headroom
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job, Kind
@@ -86,7 +87,7 @@ def title_of(job: Found) -> str:
 def described(job: Found) -> dict[str, Any]:
     """The JSON of the file that describes it; empty if there is none."""
     try:
-        found = json.loads(job.task.read_bytes())
+        found = json.loads(regular(job.task).read_bytes())
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

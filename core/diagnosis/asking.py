@@ -18,7 +18,7 @@ from frozenlab.engineer.evidence import describe
 from frozenlab.engineer.measurements import StageMeasurements
 from frozenlab.engineer.protocol import Models
 from frozenlab.errors import GenerationError
-from frozenlab.files import write_parquet
+from frozenlab.files import regular, write_parquet
 from frozenlab.jobs.environment import THREADS
 from frozenlab.policy.evaluation import answer_row, evaluate, frame
 from frozenlab.policy.loading import load_policy
@@ -117,7 +117,7 @@ def kept(path: Path, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_parquet(path, make())
-    return pd.read_parquet(path)
+    return pd.read_parquet(regular(path))
 
 
 def sampled_answers(task: DiagnosisTask, policy: Policy, tasks: list[Task]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from frozenlab.errors import LabError
-from frozenlab.files import write_text
+from frozenlab.files import regular, write_text
 from frozenlab.jobs.kept import Kept
 from frozenlab.jobs.state import Moment
 
@@ -45,7 +45,7 @@ class Imported(BaseModel):
         return f"imported on {time.strftime('%Y-%m-%d', time.localtime(self.time))} from {self.file}"
 
 
-_read = Kept(lambda path: Imported.model_validate_json(path.read_bytes()), 1_000)
+_read = Kept(lambda path: Imported.model_validate_json(regular(path).read_bytes()), 1_000)
 
 
 def imported(folder: Path) -> Imported | None:

@@ -70,7 +70,7 @@ SEAM = 256
 
 def seam_at(path: Path, end: int) -> bytes:
     """The last bytes before ``end``."""
-    with path.open("rb") as file:
+    with regular(path).open("rb") as file:
         file.seek(max(0, end - SEAM))
         return file.read(min(SEAM, end))
 

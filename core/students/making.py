@@ -11,7 +11,7 @@ import torch
 
 from frozenlab import seeds
 from frozenlab.cells import evenly
-from frozenlab.files import write_parquet, write_text
+from frozenlab.files import regular, write_parquet, write_text
 from frozenlab.jobs.environment import THREADS
 from frozenlab.jobs.recorder import JobRecorder
 from frozenlab.policy.evaluation import evaluate
@@ -99,7 +99,7 @@ def measured(policy: LabPolicy, held_out: list[list[Task]], path: Path, on_progr
     """Greedy answers to each list of held-out tasks, one row per task; read from ``path`` if they are there."""
     total = sum(map(len, held_out))
     if path.exists():
-        table = pd.read_parquet(path)
+        table = pd.read_parquet(regular(path))
     else:
         tasks = [task for tasks in held_out for task in tasks]
         table = evaluate(policy, tasks, on_progress=lambda done: on_progress(done / total))

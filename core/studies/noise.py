@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from frozenlab.engineer.sentences import listed
+from frozenlab.files import regular
 from frozenlab.studies.design import design
 from frozenlab.studies.effect_words import margin_words
 from frozenlab.studies.spec import StudySpec
@@ -135,7 +136,7 @@ def recorded_noise() -> Iterator[tuple[str, Noise]]:
 def noise_of(folder: Path) -> Noise:
     """The noise of one recorded study. Cached, because the Studies page needs it at every run and a recording does not change."""
     spec = shipped_spec(folder)
-    boards = pd.read_parquet(folder / "boards.parquet", columns=["arm", "seed", "board_id", "cell", "valid"])
+    boards = pd.read_parquet(regular(folder / "boards.parquet"), columns=["arm", "seed", "board_id", "cell", "valid"])
     rates = (
         outcomes(boards).pivot(index="arm", columns="seed", values="value").drop_duplicates()
     )  # keep one of several arms that trained alike

@@ -28,4 +28,4 @@ def is_registered(study: Study) -> bool:
 
 
 def checksum(study: Study) -> str:
-    return hashlib.sha256((study.dir / "study.json").read_bytes()).hexdigest()
+    return hashlib.sha256(regular(study.dir / "study.json").read_bytes()).hexdigest()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from frozenlab.files import regular
 from frozenlab.studies.store import outcomes, shipped, shipped_spec
 
 
@@ -41,7 +42,7 @@ def recorded_student_noise() -> dict[str, StudentNoise]:
 @cache
 def noise_in(folder: Path) -> StudentNoise:
     """The noise of one recorded study. Cached, because the Studies page needs it at every run and a recording does not change."""
-    return student_noise(outcomes(pd.read_parquet(folder / "boards.parquet")))
+    return student_noise(outcomes(pd.read_parquet(regular(folder / "boards.parquet"))))
 
 
 def student_noise(rates: pd.DataFrame) -> StudentNoise:

@@ -15,6 +15,7 @@ from safetensors.torch import load_model
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
 
 from frozenlab import seeds
+from frozenlab.files import regular
 from frozenlab.policy.folders import WEIGHTS, in_lab_words
 from frozenlab.policy.lab.generation import Grammar, sample, write_under_grammar
 from frozenlab.policy.policy import GREEDY, Completion, PolicyError, Progress, Sampling
@@ -46,7 +47,7 @@ class LabPolicy:
             if not (path / name).is_file():
                 raise PolicyError(f"{path} is no lab model checkpoint: it has no {name}")
         try:
-            architecture = json.loads((path / "config.json").read_text(encoding="utf-8"))["model_type"]
+            architecture = json.loads(regular(path / "config.json").read_text(encoding="utf-8"))["model_type"]
             if architecture != "qwen3":
                 raise PolicyError(f"{path} holds a {architecture!r} model; the lab reads 'qwen3'")
             tokenizer = PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
