@@ -14,7 +14,7 @@ PINS = ROOT / "constraints" / "cpu.txt"
 LIST = ROOT / "constraints" / "licences.txt"
 HEAD = "# Licences of what constraints/cpu.txt installs, as each package states its own. Written by: python -m tests.test_licences\n"
 PERMISSIVE = {
-    "MIT", "MIT License", "MIT-CMU", "ISC License (ISCL)", "PSF-2.0", "CNRI-Python", "BSL-1.0",
+    "MIT", "MIT License", "MIT-0", "MIT-CMU", "ISC License (ISCL)", "PSF-2.0", "CNRI-Python", "BSL-1.0",
     "BSD License", "BSD-2-Clause", "BSD-3-Clause", "3-Clause BSD License",
     "Apache-2.0", "Apache 2.0", "Apache License 2.0", "Apache 2.0 License", "Apache Software License", "Apache-2.0 WITH LLVM-exception",
     "MPL-2.0", "Mozilla Public License 2.0 (MPL 2.0)",  # copyleft for its own files only, which are not changed here

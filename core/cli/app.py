@@ -57,9 +57,14 @@ def run_app(options: argparse.Namespace) -> int:
 
 def for_others(options: argparse.Namespace) -> list[str]:
     """The options of a server that others can reach. Raises DoorError if there is no way in."""
-    from frozenlab.ui.server import check_ways_in
+    from contextlib import chdir
 
-    check_ways_in()
+    from frozenlab import places
+
+    with chdir(places.workplace()):  # where the server runs too, and reads its secrets.toml
+        from frozenlab.ui.server import check_ways_in
+
+        check_ways_in()
     names = dict.fromkeys(["localhost", "127.0.0.1", *reached_by(options.host), *options.allowed_host])
     address = ["--server.address", options.host] if options.host else []
     return [*address, *(part for name in names for part in ("--server.allowedHosts", name))]

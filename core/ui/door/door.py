@@ -24,7 +24,7 @@ from frozenlab.ui.door import login, passes
 from frozenlab.ui.door.accounts import Account, Accounts
 from frozenlab.ui.door.passes import DOOR
 from frozenlab.ui.door.tries import Tries
-from frozenlab.ui.door.ways import Ways
+from frozenlab.ui.door.ways import DoorError, Ways
 
 LEAVE, ACCOUNT = f"{DOOR}/leave", f"{DOOR}/account"
 """Paths of the door, below the address of the app."""
@@ -33,7 +33,8 @@ OPEN = ("_stcore/health",)
 OPERATORS = ("_stcore/metrics", "_stcore/agent", "_stcore/script-health-check")
 """What answers operators only."""
 UPLOADS = "_stcore/upload_file"
-ACCOUNTS = ("auth/login", "auth/logout", "oauth2callback")
+LOGIN, LOGOUT = "auth/login", "auth/logout"
+ACCOUNTS = (LOGIN, LOGOUT, "oauth2callback")
 """Streamlit's own paths for signing in with an account; whom they let in is decided here."""
 MOST_ASKED = 4096
 """Bytes of a form that is sent to the door."""
@@ -79,7 +80,7 @@ class Door:
             await response(scope, receive, send)
         elif person is None:
             to = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
-            await self.page(login.closed(self.path(DOOR), safe(to), **self.ways_in()), 401)(scope, receive, send)
+            await self.closed(cookies, safe(to), 401)(scope, receive, send)
         elif why := self.refusal(path, person, scope["method"]):
             await PlainTextResponse(*why)(scope, receive, send)
         else:
@@ -107,16 +108,25 @@ class Door:
             return self.leave(request) if path == LEAVE else await self.try_password(request)
         to = safe(request.query_params.get("to", self.base))
         if path == ACCOUNT and self.accounts.providers:
-            token = self.accounts.token(request.query_params.get("by", ""))
-            return RedirectResponse(self.path(f"auth/login?{urlencode({'provider': token})}"), 303)
+            return self.to_provider(request.query_params.get("by", ""))
         if word := request.query_params.get("key"):
             return self.by_link(word, to, request)
         if person is not None:
             return self.page(login.inside(person.role, self.path(LEAVE), self.base), 200)
-        if stranger := self.accounts.email(request.cookies):
-            why = f"{stranger} is not on the list of this lab."
-            return self.page(login.closed(self.path(DOOR), to, why, **self.ways_in()), 403)
-        return self.page(login.closed(self.path(DOOR), to, **self.ways_in()), 200)
+        return self.closed(request.cookies, to, 200)
+
+    def closed(self, cookies: Mapping[str, str], to: str, status: int) -> Response:
+        """The closed door; whoever is signed in with an account is told why they are not let in."""
+        why = self.accounts.refusal(cookies)
+        return self.page(login.closed(self.path(DOOR), to, why, **self.ways_in()), 403 if why else status)
+
+    def to_provider(self, name: str) -> Response:
+        """By Streamlit's own address for signing in, which leads on to the provider."""
+        try:
+            token = self.accounts.token(name)
+        except DoorError as error:
+            return PlainTextResponse(str(error), 404)
+        return RedirectResponse(self.path(f"{LOGIN}?{urlencode({'provider': token})}"), 303)
 
     def by_link(self, word: str, to: str, request: Request) -> Response:
         """A link is far too long to be guessed, so it opens even while passwords are slowed down; wrong ones count as wrong passwords."""
@@ -170,8 +180,14 @@ class Door:
     def leave(self, request: Request) -> Response:
         held = passes.read(request.cookies.get(passes.COOKIE, ""), self.ways())
         if held is not None:
-            passes.LEFT.add(held)
-        response = RedirectResponse(self.path("auth/logout" if self.accounts.email(request.cookies) else DOOR), 303)
+            passes.LEFT.add(held.id)
+        response: Response = RedirectResponse(self.path(DOOR), 303)
+        account = self.accounts.signed_in(request.cookies)
+        if account is not None:
+            passes.LEFT.add(account.id)
+            # Streamlit's address leads on to the provider. A browser follows no form there, by our policy, but it follows a page.
+            response = self.page(login.left(self.path(LOGOUT)), 200)
+            response.headers["Refresh"] = f"0; url={self.path(LOGOUT)}"
         response.delete_cookie(passes.COOKIE, **self.cookie(request))
         return response
 

@@ -44,7 +44,7 @@ input,button,.button{{width:100%;font:inherit;border-radius:10px;padding:.65rem 
 input{{background:var(--ground);color:var(--text);margin-bottom:.9rem}}
 button,.button{{display:block;text-align:center;text-decoration:none;cursor:pointer;font-weight:600;color:var(--text);background:var(--ground)}}
 .first{{background:var(--accent);color:var(--on-accent);border-color:var(--accent)}}
-form+form,form+.button,.button+form,.button+.button,form+.other{{margin-top:.75rem}}
+form+form,form+.button,.button+form,form+.other{{margin-top:.75rem}}
 .other{{display:grid;gap:.75rem}}
 :focus-visible{{outline:3px solid var(--accent);outline-offset:2px}}
 button:hover,.button:hover{{filter:brightness(1.06)}}
@@ -65,7 +65,8 @@ def closed(door: str, to: str, wrong: str = "", accounts: Sequence[Account] = ()
         wrong: why they were not let in.
         passwords: whether there are any.
     """
-    parts = ["<p>This lab is open to people who have a link to it" + (" or know a password.</p>" if passwords else " or an account.</p>")]
+    who = "who have a link to it or know a password" if passwords else "whose account is on its list"
+    parts = [f"<p>This lab is open to people {who}{', or whose account is on its list' if passwords and accounts else ''}.</p>"]
     if wrong:
         parts.append(f'<p class="wrong" role="alert">{escape(wrong)}</p>')
     if passwords:
@@ -80,7 +81,7 @@ def closed(door: str, to: str, wrong: str = "", accounts: Sequence[Account] = ()
             f'<a class="button{"" if passwords else " first"}" href="{escape(one.address)}">{escape(one.label)}</a>' for one in accounts
         )
         parts.append(f'<div class="other">{buttons}</div>')
-    parts.append('<p class="note">No link and no password? Ask whoever runs this lab.</p>')
+    parts.append(f'<p class="note">{"No link and no password?" if passwords else "Not on the list?"} Ask whoever runs this lab.</p>')
     return page("".join(parts))
 
 
@@ -91,6 +92,11 @@ def inside(role: Role, leave: str, home: str) -> str:
         f'<a class="button first" href="{escape(home)}">Go to the lab</a>'
         f'<form method="post" action="{escape(leave)}"><button>Log out</button></form>'
     )
+
+
+def left(on: str) -> str:
+    """The page for somebody who has logged out of an account here; ``on`` is where the provider hears of it."""
+    return page(f'<p>You have logged out of this lab.</p><a class="button first" href="{escape(on)}">Log out of the account too</a>')
 
 
 def refused(why: str, door: str) -> str:

@@ -75,27 +75,28 @@ def _signature(key: bytes, of: str) -> str:
 
 
 class Left:
-    """The passes of those who logged out, so that a copy of one opens nothing. The last ``most`` are known, until the server ends."""
+    """The ids of passes and accounts with which somebody logged out, so that a copy of one opens nothing. The last ``most`` are known,
+    until the server ends."""
 
     def __init__(self, most: int = 10_000) -> None:
         self._ids: OrderedDict[str, None] = OrderedDict()
         self._most, self._lock = most, threading.Lock()
 
-    def add(self, one: Pass) -> None:
+    def add(self, id: str) -> None:
         with self._lock:
-            self._ids[one.id] = None
+            self._ids[id] = None
             while len(self._ids) > self._most:
                 self._ids.popitem(last=False)
 
-    def __contains__(self, one: Pass) -> bool:
-        return one.id in self._ids
+    def __contains__(self, id: str) -> bool:
+        return id in self._ids
 
 
 LEFT = Left()
-"""The passes of those who logged out of this server."""
+"""Those of this server."""
 
 
 def bearer(cookies: Mapping[str, str], ways: Ways) -> Person | None:
     """Whose pass comes with a request; None if there is none that holds."""
     held = read(cookies.get(COOKIE, ""), ways)
-    return None if held is None or held in LEFT else Person(held.role, held.id)
+    return None if held is None or held.id in LEFT else Person(held.role, held.id)
