@@ -11,7 +11,7 @@ import streamlit as st
 from frozenlab.engineer import hosts
 from frozenlab.engineer.engineers.api import ApiEngineer
 from frozenlab.engineer.server import Server
-from frozenlab.ui import form, markup
+from frozenlab.ui import form, markup, refusals
 
 ERROR = "api_host_error"
 
@@ -54,7 +54,8 @@ def may_ask(servers: Iterable[Server | None], key: str) -> bool:
             st.markdown(
                 f"**May {markup.plain(host)} be asked?** It gets the prompts{markup.plain(gets)}. Allow only servers that you know."
             )
-            st.button("Allow", key=f"{key}-allow-{host}", icon=":material/key:", on_click=allow, args=(host,), help="For good.")
+            allows = refusals.for_operators("allows servers", "For good.")
+            st.button("Allow", key=f"{key}-allow-{host}", icon=":material/key:", on_click=allow, args=(host,), **allows)
     return not refused
 
 

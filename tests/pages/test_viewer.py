@@ -3,31 +3,60 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
+import socket
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 import streamlit as st
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from frozenlab import limits, roles
 from frozenlab.benchmark import evaluations
+from frozenlab.benchmark.task import task_for
 from frozenlab.contests import launch as contest_launch
 from frozenlab.contests.task import task_against
+from frozenlab.diagnosis.store import create_diagnosis
+from frozenlab.diagnosis.task import task_for as diagnosis_of
+from frozenlab.engineer.engineers import engineer_of
+from frozenlab.engineer.engineers.api import ApiEngineer
+from frozenlab.headroom.store import create_headroom
 from frozenlab.jobs import launcher
+from frozenlab.jobs.state import store_state, stored_state
 from frozenlab.jobs.task import throw_away
 from frozenlab.loop import launch, shelf
 from frozenlab.loop.labels import Labels
 from frozenlab.loop.presets import preset_spec
-from frozenlab.loop.session import Session
+from frozenlab.loop.session import Checkpoint, Session
 from frozenlab.loop.store import SessionStore
+from frozenlab.policy.settings import LanguageSettings
+from frozenlab.replays.arms import arms_of_engineers
+from frozenlab.replays.store import Answer, create_replay, write_answers
+from frozenlab.replays.task import task_for as replay_of
 from frozenlab.roles import NotAllowedError, Person, Role
+from frozenlab.studies.presets import engineers_study
+from frozenlab.studies.store import create_study
 from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.learn import records
 from frozenlab.ui import nav
+from tests.builders import build_session, small_spec
+from tests.contests.builders import tiny_contest
+from tests.headroom.builders import tiny_spec
 from tests.pages.apptest import open_page, words
+from tests.planted import planted
 
 HARMLESS = {".index.json"}
+ONLY = "Only an operator "
+"""What the hint of a button begins with that viewers cannot press."""
+QUEUE = {"q-queue-pause", "q-now", "q-first", "q-pause", "q-cancel"}
+"""Buttons of a queue in which a job waits."""
 
 
 @pytest.fixture
@@ -48,6 +77,68 @@ def as_viewer(session: Session, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     roles.ask(lambda: Person(Role.VIEWER, "somebody"))
     yield
     roles.ask(roles.whoever_is_here)
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What viewers were refused; it grows."""
+    found: list[str] = []
+
+    class Noted(NotAllowedError):
+        def __init__(self, why: str) -> None:
+            super().__init__(why)
+            found.append(why)
+
+    monkeypatch.setattr(roles, "NotAllowedError", Noted)
+    return found
+
+
+@pytest.fixture
+def halted(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lab with a job of every kind that was stopped, a session that waits for a person, one in the trash and one in the queue."""
+    full_lab(sessions_folder, monkeypatch, {"status": "stopped"})
+
+
+@pytest.fixture
+def running(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same lab with the jobs under way."""
+    worker = {"pid": os.getpid(), "create_time": psutil.Process().create_time(), "heartbeat": time.time(), "host": socket.gethostname()}
+    full_lab(sessions_folder, monkeypatch, {"status": "running"} | worker)
+
+
+def full_lab(root: Path, monkeypatch: pytest.MonkeyPatch, now: dict[str, Any]) -> None:
+    for starter in ("frozenlab.jobs.launcher.wake", "frozenlab.jobs.queue.look.wake_if_needed"):
+        monkeypatch.setattr(starter, lambda root: None)
+    store, small = SessionStore(root), small_spec(stages=2, sizes=(3, 4), boards_per_size=4)
+    told = build_session(root, small, "told")
+    asked = build_session(root, small.changed(engineer="human"), "asked", finished_stages=1)
+    (asked.stage_dir(0) / "proposal.json").unlink()
+    put(asked.dir, {"status": "waiting", "stage": 0, "phase": "proposing"})
+    shelf.delete(store.create(small, "gone"), store)
+    launcher.submit(store.create(small, "waits"))
+    arms = arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules")
+    replay = create_replay(replay_of(told, 0, arms, "engineers", samples=2), store, "mine")
+    record = told.proposal(0)
+    assert record is not None
+    write_answers(replay.dir, [Answer("rules", 0, record)])
+    contest = tiny_contest(store)
+    far = ApiEngineer(base_url="https://far.example/v1", model="theirs")
+    for job in (
+        store.create(small.changed(engineer=far), "half"),
+        replay,
+        contest,
+        create_study(engineers_study(1, session=small, engineers=("rules", "fixed")), store, "mine"),
+        create_headroom(tiny_spec(), store, "mine"),
+        create_diagnosis(diagnosis_of([planted(store, "never-saw-5", ("5",))]), store, "mine"),
+        evaluations.create(task_for("lab-model", "quick", store), store),
+    ):
+        put(job.dir, now)
+
+
+def put(folder: Path, now: dict[str, Any]) -> None:
+    state = stored_state(folder)
+    assert state is not None
+    store_state(folder, state.model_copy(update=now))
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -106,18 +197,100 @@ def test_a_viewer_reads_who_may_press_a_button() -> None:
     assert quick.disabled and quick.help == "Only an operator starts sessions."
 
 
+def press_all(refused: list[str], name: str, **query: str) -> set[str]:
+    """Press every button that a viewer can press on the page and in its dialogs: none may be refused.
+
+    Returns:
+        The keys of the buttons that only operators may press, without the ids and numbers in them.
+    """
+    page = open_page(name, **query)
+    assert not page.exception
+    of_operators = greyed(page)
+    for button_id in pressable(page.button):
+        if button_id not in pressable(page.button):
+            page = open_page(name, **query)
+        press(page, button_id, refused)
+        for inner in pressable(button for dialog in page.get("dialog") for button in dialog.button):
+            press(page, inner, refused)
+    return of_operators
+
+
+def press(page: AppTest, button_id: str, refused: list[str]) -> None:
+    button = next(button for button in page.button if button.proto.id == button_id)
+    button.click().run()
+    assert not refused, f"{button.label!r} ({button.key}) can be pressed, and then {refused}"
+
+
+def pressable(buttons: Iterable[Button]) -> list[str]:
+    return [button.proto.id for button in buttons if not button.proto.disabled]
+
+
+def greyed(page: AppTest) -> set[str]:
+    return {re.sub(r"-\d.*", "", str(button.key)) for button in page.button if button.proto.disabled and button.help.startswith(ONLY)}
+
+
 @pytest.mark.usefixtures("as_viewer")
-@pytest.mark.parametrize("name", ["home", "train", "runs", "benchmark", "contest"])
-def test_no_button_changes_anything_for_a_viewer(name: str, sessions_folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "of_operators"),
+    [
+        ("home", {"start-quick"}),
+        ("train", {"resume"}),
+        ("runs", {"import"}),
+        ("benchmark", set()),
+        ("contest", {"contest-begin"}),
+        ("design", {"design_keep"}),
+    ],
+)
+def test_no_button_changes_anything_for_a_viewer(name: str, of_operators: set[str], refused: list[str], sessions_folder: Path) -> None:
     assert name in nav.PAGES
     before = contents(sessions_folder)
-    keys = [button.key for button in open_page(name).button if button.key]
-    for key in keys:
-        page = open_page(name)
-        for button in page.button:
-            if button.key == key and not button.proto.disabled:
-                button.click().run()
+    assert press_all(refused, name) == of_operators
     assert contents(sessions_folder) == before
+
+
+@pytest.mark.usefixtures("halted", "as_viewer")
+def test_whatever_has_ended_waits_for_an_operator(refused: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.loop.page.runs.table.table", lambda shown, columns: shown[:1])  # as if the first were ticked
+    assert press_all(refused, "train", session="half") == {"resume", "resume-allow-far.example"}
+    assert press_all(refused, "runs") == {"import", "restore", "empty-trash", "archive", "delete", "save-labels", *QUEUE}
+    assert press_all(refused, "studies") == {"diagnosis-go-on", "diagnosis-start", "study-go-on"}
+    assert press_all(refused, "headroom") == {"headroom-go-on", "headroom-remove"}
+    assert press_all(refused, "replay", replay="mine") == {"replay-go-on", "replay-remove"}
+    assert press_all(refused, "benchmark") == {"remove"}
+    assert press_all(refused, "contest", contest="tiny") == {"contest-again"}
+    assert greyed(open_page("story", session="asked", stage="1")) == {"turn-go"}
+    assert greyed(open_page("story", session="told", stage="1", part="wrote")) == {"fork-go"}
+    assert greyed(AppTest.from_function(nothing_measured).run()) == {"measure-first"}
+
+
+@pytest.mark.usefixtures("running", "as_viewer")
+def test_whatever_runs_is_stopped_by_operators(refused: list[str]) -> None:
+    assert press_all(refused, "train", session="half") == {"stop"}
+    assert press_all(refused, "train", session="waits") == {"stop", "q-turn-now-waits"}
+    assert press_all(refused, "studies") == {"diagnosis-stop", "study-stop"}
+    assert press_all(refused, "headroom") == {"headroom-stop"}
+    assert press_all(refused, "replay", replay="mine") == {"replay-stop"}
+    assert press_all(refused, "benchmark") == {"cancel"}
+
+
+def nothing_measured() -> None:
+    from frozenlab.loop.store import SessionStore
+    from frozenlab.tasks.lake.benchmark.page.page import nothing_yet
+
+    nothing_yet(SessionStore())
+
+
+@pytest.mark.usefixtures("as_viewer")
+@pytest.mark.parametrize("name", ["play", "learn", "present"])
+def test_a_viewer_may_do_everything_here(name: str) -> None:
+    assert not greyed(open_page(name))
+
+
+@pytest.mark.usefixtures("as_viewer")
+def test_a_viewer_is_not_offered_to_let_a_large_language_model_plan(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = Checkpoint(label="large", stage=None, path=session.dir, language=LanguageSettings())
+    monkeypatch.setattr("frozenlab.tasks.lake.page.play.choices.models", lambda store: {"large": large})
+    assert greyed(open_page("play")) == {"play_plan"}
 
 
 @pytest.mark.usefixtures("as_viewer")

@@ -129,9 +129,15 @@ def _row(evaluation: Evaluation, now: WorkerState, store: SessionStore) -> None:
                 why = f": {markup.plain(now.error)}" if now.error else "."
                 st.markdown(f"**{markup.plain(evaluation.title)}** was not measured, it {ENDED.get(now.status, now.status)}{why}")
         if now.live:
-            st.button("Cancel", key=f"cancel-{evaluation.id}", icon=":material/stop:", on_click=_cancel, args=(evaluation,))
+            st.button(
+                "Cancel", key=f"cancel-{evaluation.id}", icon=":material/stop:", on_click=_cancel, args=(evaluation,),
+                **refusals.for_operators("cancels measurements"),
+            )  # fmt: skip
         else:
-            st.button("Remove", key=f"remove-{evaluation.id}", icon=":material/delete:", on_click=_remove, args=(evaluation.id, store))
+            st.button(
+                "Remove", key=f"remove-{evaluation.id}", icon=":material/delete:", on_click=_remove, args=(evaluation.id, store),
+                **refusals.for_operators("removes measurements"),
+            )  # fmt: skip
 
 
 ENDED = {"stopped": "was cancelled", "failed": "failed", "crashed": "was ended from outside"}

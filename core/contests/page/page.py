@@ -13,7 +13,7 @@ from frozenlab.contests.store import Contest, open_contest
 from frozenlab.contests.task import ContestError
 from frozenlab.contests.worker import TRAINED_AT_ONCE
 from frozenlab.errors import LabError
-from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui import markup, nav, refusals, sessions, theme
 from frozenlab.ui.components.live import keep_current
 from frozenlab.ui.qr import qr_code
 
@@ -91,7 +91,7 @@ def preparing(contest_id: str) -> None:
     making = contest.task.recipe is not None and (student is None or not student.ready)
     if state.status in ("failed", "stopped", "crashed"):
         st.error(markup.plain(f"The contest could not be prepared: {state.error or state.status}."))
-        if st.button("Try again", key="contest-again"):
+        if st.button("Try again", key="contest-again", **refusals.for_operators("lets a contest go on that was stopped")):
             keep_going(contest)
         return
     if making:

@@ -47,11 +47,14 @@ def diagnosis_section() -> None:
             if shown is not None and shown.state().status != "done":
                 why = shown.state().error
                 st.markdown(f"This diagnosis {shown.state().status}{f': {markup.plain(why)}' if why else '.'}")
-                st.button("Go on", key="diagnosis-go-on", icon=":material/play_arrow:", on_click=resume, args=(shown,))
+                st.button(
+                    "Go on", key="diagnosis-go-on", icon=":material/play_arrow:", on_click=resume, args=(shown,),
+                    **refusals.for_operators("resumes diagnoses"),
+                )  # fmt: skip
             if planted:
                 st.button(
                     f"Ask engineers about {len(planted)} student{'s' if len(planted) > 1 else ''}", key="diagnosis-start",
-                    icon=":material/troubleshoot:", on_click=start, args=(planted,),
+                    icon=":material/troubleshoot:", on_click=start, args=(planted,), **refusals.for_operators("starts diagnoses"),
                 )  # fmt: skip
 
 
@@ -117,7 +120,10 @@ def watch(diagnosis: Diagnosis) -> None:
     state = diagnosis.state()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{markup.plain(diagnosis.title)}**: engineers are asked")
-        st.button("Stop", key="diagnosis-stop", icon=":material/stop:", on_click=halt, args=(diagnosis,), help="It can go on later.")
+        st.button(
+            "Stop", key="diagnosis-stop", icon=":material/stop:", on_click=halt, args=(diagnosis,),
+            **refusals.for_operators("stops diagnoses", "It can go on later."),
+        )  # fmt: skip
     if not state.live:
         st.rerun()
 

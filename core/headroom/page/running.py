@@ -49,7 +49,10 @@ def watch(measurement: Headroom) -> None:
         with st.container(key="headroom-progress"):
             text = f"**{done} of {measurement.task.units} parts measured**{left}"
             st.progress(min(max(state.progress, 0.0), 1.0), text=text)
-        st.button("Stop", key="headroom-stop", icon=":material/stop:", on_click=halt, args=(measurement,), help="What is measured is kept.")
+        st.button(
+            "Stop", key="headroom-stop", icon=":material/stop:", on_click=halt, args=(measurement,),
+            **refusals.for_operators("stops measurements", "What is measured is kept."),
+        )  # fmt: skip
     if not state.live:
         st.rerun()
 
@@ -62,5 +65,11 @@ def go_on(measurement: Headroom) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         why = f": {markup.plain(state.error)}" if state.error else "."
         st.markdown(f"This measurement {state.status if state.status != 'queued' else 'waits'}{why}")
-        st.button("Go on", key="headroom-go-on", icon=":material/play_arrow:", on_click=resume, args=(measurement,))
-        st.button("Delete", key="headroom-remove", icon=":material/delete:", on_click=remove, args=(measurement,))
+        st.button(
+            "Go on", key="headroom-go-on", icon=":material/play_arrow:", on_click=resume, args=(measurement,),
+            **refusals.for_operators("resumes measurements"),
+        )  # fmt: skip
+        st.button(
+            "Delete", key="headroom-remove", icon=":material/delete:", on_click=remove, args=(measurement,),
+            **refusals.for_operators("deletes measurements"),
+        )  # fmt: skip

@@ -26,7 +26,7 @@ from frozenlab.replays.page.running import go_on, remove, watch
 from frozenlab.replays.report import compared, proposals, sentences
 from frozenlab.replays.store import Answer, Replay
 from frozenlab.replays.task import ReplayError, spec_of
-from frozenlab.ui import markup, nav, theme
+from frozenlab.ui import markup, nav, refusals, theme
 from frozenlab.ui.once import once
 
 LEGEND = (
@@ -188,6 +188,9 @@ def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.Da
                 kind, data, f"replay-{replay.id}.{kind.lower()}", on_click="ignore", key=f"replay-{kind}", icon=":material/download:"
             )
         if not name.startswith(RECORDED) and not replay.state().live:
-            st.button("Remove this replay", key="replay-remove", icon=":material/delete:", on_click=remove, args=(replay,))
+            st.button(
+                "Remove this replay", key="replay-remove", icon=":material/delete:", on_click=remove, args=(replay,),
+                **refusals.for_operators("removes replays"),
+            )  # fmt: skip
         if not name.startswith(RECORDED):
             export_button([Found("replay", replay.dir)], key="replay-export")

@@ -51,7 +51,10 @@ def watch(replay: Replay, drawn: int) -> None:
         with st.container(key="replay-progress"):
             what = "loading the model" if state.status == "queued" or not done else f"{done} of {task.total} answers"
             st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{what[0].upper()}{what[1:]}**{left}")
-        st.button("Stop", key="replay-stop", icon=":material/stop:", on_click=halt, args=(replay,), help="What was answered is kept.")
+        st.button(
+            "Stop", key="replay-stop", icon=":material/stop:", on_click=halt, args=(replay,),
+            **refusals.for_operators("stops replays", "What was answered is kept."),
+        )  # fmt: skip
     if done >= max(2 * drawn, len(task.arms)) or not state.live:
         st.rerun()
 
@@ -68,4 +71,7 @@ def go_on(replay: Replay, answered: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         why = f": {markup.plain(state.error)}" if state.error else "."
         st.markdown(f"This replay {state.status}, with {answered} of {replay.task.total} answers{why}")
-        st.button("Ask for the rest", key="replay-go-on", icon=":material/play_arrow:", on_click=resume, args=(replay,), disabled=not may)
+        st.button(
+            "Ask for the rest", key="replay-go-on", icon=":material/play_arrow:", on_click=resume, args=(replay,),
+            **refusals.for_operators("resumes replays", disabled=not may),
+        )  # fmt: skip

@@ -44,7 +44,10 @@ def watch(study: Study, drawn: int) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         with st.container(key="study-progress"):
             st.progress(min(max(state.progress, 0.0), 1.0), text=f"**{done} of {len(study.cells)} sessions done**{now}")
-        st.button("Stop", key="study-stop", icon=":material/stop:", on_click=halt, args=(study,), help="It can go on later.")
+        st.button(
+            "Stop", key="study-stop", icon=":material/stop:", on_click=halt, args=(study,),
+            **refusals.for_operators("stops studies", "It can go on later."),
+        )  # fmt: skip
     if done != drawn or not state.live:
         st.rerun()
 
@@ -58,4 +61,7 @@ def go_on(study: Study) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         why = f": {markup.plain(state.error)}" if state.error else "."
         st.markdown(f"This study {state.status if state.status != 'queued' else 'waits'}{why}")
-        st.button("Go on", key="study-go-on", icon=":material/play_arrow:", on_click=resume, args=(study,), disabled=not may)
+        st.button(
+            "Go on", key="study-go-on", icon=":material/play_arrow:", on_click=resume, args=(study,),
+            **refusals.for_operators("resumes studies", disabled=not may),
+        )  # fmt: skip

@@ -11,7 +11,7 @@ from frozenlab.loop.page.present.scenes import PARTS, Scene, TalkError, chosen, 
 from frozenlab.loop.page.present.talks import LONGEST_NOTE, NAMES, Preparation, prepare, prepared
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
-from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui import markup, nav, refusals, sessions, theme
 from frozenlab.ui.components.keys import shortcuts
 from frozenlab.ui.once import once
 from frozenlab.ui.plain import plain
@@ -90,12 +90,15 @@ def kept_scenes(session: Session) -> list[Scene]:
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:
     """Which scenes, in which order, and what to say."""
     st.subheader("Your scenes and notes", anchor=False)
-    st.caption("Tick what you want to show, number it in your order, and press a cell twice to write a note. All of it is kept at once.")
+    how = "Tick what you want to show, number it in your order, and press a cell twice to write a note. All of it is kept at once."
+    allowed = refusals.for_operators("prepares talks", how)
+    st.caption(allowed["help"])
     key, begun = f"present-scenes-{session.id}", f"present-begun-{session.id}"
     if key not in st.session_state:  # the reader has just come: what is written from now on counts from these rows
         st.session_state[begun] = rows_of(scenes, preparation)
     edited = st.data_editor(
         st.session_state[begun], key=key, hide_index=True, width="stretch", column_order=("scene", "show", "place", "notes"),
+        disabled=allowed["disabled"],
         column_config={
             "scene": st.column_config.TextColumn("Scene", disabled=True, width="medium"),
             "show": st.column_config.CheckboxColumn("Show", width="small"),
@@ -106,7 +109,7 @@ def form(session: Session, scenes: list[Scene], preparation: Preparation) -> Non
     wanted = preparation_of(edited)
     if not wanted.scenes:
         st.warning("A talk needs a scene: tick one.")
-    elif wanted != preparation:
+    elif wanted != preparation and not allowed["disabled"]:
         prepare(session, sessions.store(), wanted)
         st.rerun()
 

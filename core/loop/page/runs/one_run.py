@@ -11,7 +11,7 @@ from frozenlab.loop import shelf
 from frozenlab.loop.labels import Labels
 from frozenlab.loop.page.origin import origin_lines
 from frozenlab.loop.session import Session
-from frozenlab.ui import markup, nav, sessions
+from frozenlab.ui import markup, nav, refusals, sessions
 
 
 def one_run(session: Session) -> None:
@@ -32,13 +32,16 @@ def one_run(session: Session) -> None:
 
 
 def labels_form(session: Session) -> None:
-    labels = session.labels
+    labels, allowed = session.labels, refusals.for_operators("names runs and tags them")
+    fixed = allowed["disabled"]
     with st.form(f"labels-{session.id}", border=False):
         left, right = st.columns(2)
-        title = left.text_input("Name", labels.title, max_chars=120, placeholder=session.spec.title or session.id)
-        tags = right.multiselect("Tags", list(labels.tags), list(labels.tags), accept_new_options=True, placeholder="type a tag, Enter")
-        notes = st.text_area("Notes", labels.notes, max_chars=4000, height=90)
-        if not st.form_submit_button("Save", key="save-labels"):
+        title = left.text_input("Name", labels.title, max_chars=120, placeholder=session.spec.title or session.id, disabled=fixed)
+        tags = right.multiselect(
+            "Tags", list(labels.tags), list(labels.tags), accept_new_options=True, placeholder="type a tag, Enter", disabled=fixed
+        )
+        notes = st.text_area("Notes", labels.notes, max_chars=4000, height=90, disabled=fixed)
+        if not st.form_submit_button("Save", key="save-labels", **allowed):
             return
     try:
         shelf.label(session, Labels(title=title, tags=tuple(tags), notes=notes, archived=labels.archived))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from frozenlab.loop import shelf
 from frozenlab.loop.store import OFFERED, SessionStore
-from frozenlab.ui import sessions
+from frozenlab.ui import refusals, sessions
 
 
 def trash(store: SessionStore) -> None:
@@ -19,10 +19,11 @@ def trash(store: SessionStore) -> None:
         last = f"Deleted run, the last {OFFERED}" if count > OFFERED else "Deleted run"
         chosen = st.selectbox(last, list(gone), key="trashed", format_func=lambda name: sessions.describe(gone[name]))
         with st.container(horizontal=True):
-            if st.button("Restore", key="restore", icon=":material/undo:"):
+            if st.button("Restore", key="restore", icon=":material/undo:", **refusals.for_operators("restores runs")):
                 shelf.restore(chosen, store)
                 st.rerun()
-            if st.button("Empty the trash", key="empty-trash", icon=":material/delete_forever:"):
+            empties = refusals.for_operators("empties the trash")
+            if st.button("Empty the trash", key="empty-trash", icon=":material/delete_forever:", **empties):
                 ask(count, store)
 
 

@@ -13,7 +13,7 @@ from frozenlab.loop import launch
 from frozenlab.loop.forks import trains_again
 from frozenlab.loop.page.decide import Desk, decide
 from frozenlab.loop.page.story.moment import Moment
-from frozenlab.ui import api_form, markup, nav, sessions
+from frozenlab.ui import api_form, markup, nav, refusals, sessions
 
 """Engineers of a fork that need no address."""
 
@@ -28,7 +28,8 @@ def your_turn(moment: Moment, stage: int, context: Context) -> None:
     desk = Desk(f"turn-{session.id}-{stage}", drawn.config, context, moment.validation, session.spec.guard)
     proposal, _ = decide(desk)
     may = api_form.may_ask([session.spec.engineer.server], "turn")
-    if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", disabled=not may):
+    allowed = refusals.for_operators("decides for a session", disabled=not may)
+    if st.button("Train on this", type="primary", key="turn-go", icon=":material/play_arrow:", **allowed):
         go_to_train(lambda: launch.propose(session, proposal, sessions.store()), session.id)
 
 
@@ -50,8 +51,9 @@ def what_if(moment: Moment, stage: int, context: Context, record: ProposalRecord
         )
         may = api_form.may_ask([own.server if engineer in (None, own.kind) else None], "fork")
         asked = action.button(
-            "Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch", disabled=not may
-        )
+            "Fork and train", type="primary", key="fork-go", icon=":material/fork_right:", width="stretch",
+            **refusals.for_operators("forks sessions", disabled=not may),
+        )  # fmt: skip
         if not differs and engineer is None:
             st.caption("This is what the session already did. Change something to fork.")
         if trains_again(session, stage):

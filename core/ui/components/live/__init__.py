@@ -28,7 +28,7 @@ def keep_current(job: Job, *, every: float | None = None) -> None:
     Args:
         every: run again after this many seconds without a change, too.
     """
-    with st.container(key=f"live-feed-{job.id}"):
+    with st.container(key=f"live-feed-{job.kind}-{job.id}"):
         data = {"feed": address(job), "revision": revision(job), "beat": None, "every": every}
         _current(key=f"live-{job.kind}-{job.id}", data=data, on_changed_change=_nothing)
 

@@ -17,7 +17,7 @@ from frozenlab.tasks.lake.benchmark.page.lines import in_order, line_of, looks, 
 from frozenlab.tasks.lake.benchmark.page.results import show_results
 from frozenlab.tasks.lake.benchmark.paper_results import PaperResults, paper_results
 from frozenlab.tasks.lake.benchmark.report import LakeReport
-from frozenlab.ui import markup, theme
+from frozenlab.ui import markup, refusals, theme
 
 LEAD = "Models lead a team over the same frozen lakes, which none of them has practised on. How many of their plans work?"
 
@@ -85,4 +85,7 @@ def show_figures(
 def nothing_yet(store: SessionStore) -> None:
     """The empty state: what to do, and the button that does it."""
     st.info("No checkpoint has been measured yet. The lab model on the suite *quick* takes under a minute and fills this page.")
-    st.button("Measure the lab model", type="primary", key="measure-first", on_click=measure.start, args=("lab-model", "quick", store))
+    st.button(
+        "Measure the lab model", type="primary", key="measure-first", on_click=measure.start, args=("lab-model", "quick", store),
+        **refusals.for_operators("measures models"),
+    )  # fmt: skip

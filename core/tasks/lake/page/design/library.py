@@ -10,6 +10,7 @@ from frozenlab.lake.config_file import ConfigError
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import put, state
+from frozenlab.ui import refusals
 from frozenlab.ui.plain import plain
 
 
@@ -55,9 +56,10 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
     with row.popover("Load"):
         st.selectbox("Saved configs", drafts.shelf(store), index=None, key="design_saved", on_change=take_saved, placeholder="Choose one")
         st.file_uploader("A config file", type=["json", "toml"], key="design_upload", on_change=take_upload, max_upload_size=1)
-    with row.popover("Save", disabled=config is None):
+    saves = refusals.for_operators("keeps configs on this machine", disabled=config is None)
+    with row.popover("Save", **saves):
         st.text_input("Name", key="design_name", max_chars=63, placeholder="small-and-crowded")
-        st.button("Save", on_click=keep, args=(config,), key="design_keep")
+        st.button("Save", on_click=keep, args=(config,), key="design_keep", **saves)
         if state.get("design_kept"):
             st.caption(state.pop("design_kept"))
     for kind, write in (("json", EnvironmentConfig.to_json), ("toml", EnvironmentConfig.to_toml)):

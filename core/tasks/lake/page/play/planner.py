@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,6 +26,7 @@ from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.steer import BY_HAND, steered
 from frozenlab.tasks.lake.view.tracks import Track
+from frozenlab.ui import refusals
 from frozenlab.ui.plain import plain
 
 Wanted = tuple[str, tuple[str, ...], int, float, int]
@@ -96,8 +98,8 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     many = way == "Sampled"
     answers = st.slider("Answers", 2, 16, 8, key="play_count", persist_state="session") if many else 1
     temperature = st.slider("Temperature", 0.1, 1.5, 1.0, 0.1, key="play_temperature", persist_state="session") if many else 0.0
-    ask_button("Let the model plan", actions)
     chosen = models[model]
+    ask_button("Let the model plan", [chosen], actions)
     wanted = (encode(board), (str(chosen.path),), answers, temperature, state.get("play_seed", 0))
     return Request((model.rsplit(" (", 1)[0],), (chosen,), wanted)  # without the id of the session
 
@@ -112,20 +114,28 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
         "Session", sessions, key="play_stages_of", persist_state="session",
         help="Its base and the checkpoint of every stage plan this board, greedily. Their plans run side by side under one timeline.",
     )  # fmt: skip
-    ask_button("Let them plan", actions)
     checkpoints = tuple(sessions[name])
+    ask_button("Let them plan", checkpoints, actions)
     wanted = (encode(board), tuple(str(checkpoint.path) for checkpoint in checkpoints), 1, 0.0, 0)
     names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
     return Request(names, checkpoints, wanted)
 
 
-def ask_button(label: str, actions: DeltaGenerator) -> None:
+def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGenerator) -> None:
+    """Lets the checkpoints plan; large language models only for operators."""
+
     def asked() -> None:
         state.play_asked = True
         turn_to("watch")
 
-    actions.button(label, type="primary", key="play_plan", on_click=asked, help="Key: M")
-    st.toggle("Plan every board I show", key="play_follow", persist_state="session", help="Asks again whenever the board changes")
+    allowed: dict[str, Any] = {"disabled": False, "help": "Key: M"}
+    if any(checkpoint.language for checkpoint in checkpoints):
+        allowed = refusals.for_operators("lets a large language model plan", allowed["help"])
+    actions.button(label, type="primary", key="play_plan", on_click=asked, **allowed)
+    st.toggle(
+        "Plan every board I show", key="play_follow", persist_state="session", disabled=allowed["disabled"],
+        help="Asks again whenever the board changes",
+    )  # fmt: skip
 
 
 def your_plan(board: Board, optimum: int | None) -> list[Track]:
