@@ -39,6 +39,19 @@ def regular(path: Path) -> Path:
     return path
 
 
+def read_json(path: Path) -> Any:
+    """The value in a JSON file that anybody may have written. Raises OSError if no file is there, ValueError if it holds no JSON."""
+    return json_value(regular(path).read_bytes())
+
+
+def json_value(text: str | bytes) -> Any:
+    """The value of some JSON. Raises ValueError if it is none, or nested deeper than can be read."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deep") from None
+
+
 def read_text(path: Path) -> str:
     """The text of a file. Raises TextError, and OSError if it cannot be read."""
     with path.open("rb") as file:
@@ -179,7 +192,7 @@ def read_lines(path: Path, offset: int = 0) -> tuple[list[dict[str, Any]], int]:
     records = []
     for line in data[:end].splitlines():
         try:
-            record = json.loads(line)
+            record = json_value(line)
         except ValueError:
             continue
         if isinstance(record, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from frozenlab.benchmark.results import Result
 from frozenlab.bundles.manifest import BundleError, Need
 from frozenlab.contests.store import Contest
 from frozenlab.diagnosis.store import Diagnosis
-from frozenlab.files import regular
+from frozenlab.files import read_json
 from frozenlab.headroom.store import Headroom
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS, Job, Kind
@@ -87,7 +86,7 @@ def title_of(job: Found) -> str:
 def described(job: Found) -> dict[str, Any]:
     """The JSON of the file that describes it; empty if there is none."""
     try:
-        found = json.loads(regular(job.task).read_bytes())
+        found = read_json(job.task)
     except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

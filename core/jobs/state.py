@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import time
@@ -12,7 +11,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import psutil
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
-from frozenlab.files import regular, write_text
+from frozenlab.files import read_json, regular, write_text
 from frozenlab.jobs.kept import Kept
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
@@ -97,7 +96,7 @@ def store_state(folder: Path, state: WorkerState) -> None:
 
 
 def _read_live(path: Path) -> bool:
-    return json.loads(regular(path).read_bytes()).get("status") in ("queued", "running")
+    return read_json(path).get("status") in ("queued", "running")
 
 
 _live = Kept(_read_live, 100_000)

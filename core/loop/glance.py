@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from frozenlab.files import regular
+from frozenlab.files import read_json
 from frozenlab.jobs.kept import Signature
 from frozenlab.jobs.state import Count, Moment, Share, Status
 from frozenlab.loop.labels import LABELS_FILE, Labels, read_labels
@@ -79,7 +78,7 @@ def _quietly(read: Callable[[Path], Any], path: Path) -> Any:
 
 
 def read_about(path: Path) -> About:
-    spec = upgraded_spec(json.loads(regular(path).read_bytes()))
+    spec = upgraded_spec(read_json(path))
     engineer, training, parent = (_part(spec.get(name)) for name in ("engineer", "training", "parent"))
     return About(
         title=str(spec.get("title") or ""),
@@ -97,7 +96,7 @@ def _part(value: object) -> Mapping[str, Any]:
 
 
 def read_last_state(path: Path) -> LastState:
-    state = json.loads(regular(path).read_bytes())
+    state = read_json(path)
     rates = {rate["stage"]: (rate["valid"], rate["n"]) for rate in state.get("rates", ())}
     trained = [stage for stage in rates if stage is not None]
     last = rates[max(trained)] if trained else None

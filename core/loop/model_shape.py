@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from frozenlab.files import regular
+from frozenlab.files import read_json
 from frozenlab.policy.folders import ADAPTER_CONFIG
 from frozenlab.policy.settings import Lora
 
@@ -65,7 +64,7 @@ QWEN3 = {
 def of_base(adapters: Path) -> str | None:
     """The model that adapters were trained on; None if their config does not say."""
     try:
-        base = json.loads(regular(adapters).read_text(encoding="utf-8"))["base_model_name_or_path"]
+        base = read_json(adapters)["base_model_name_or_path"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return base if isinstance(base, str) else None
@@ -88,7 +87,7 @@ def shape_of(policy: str, revision: str | None = None) -> Shape | None:
             return None
         path = Path(cached)
     try:
-        config: dict[str, Any] = json.loads(regular(path).read_text(encoding="utf-8"))
+        config: dict[str, Any] = read_json(path)
         heads = config["num_attention_heads"]
         return Shape(
             layers=config["num_hidden_layers"],

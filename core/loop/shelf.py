@@ -7,7 +7,6 @@ come from, and other jobs may begin with its checkpoints.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from frozenlab.errors import LabError
-from frozenlab.files import regular, write_text
+from frozenlab.files import read_json, write_text
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.job import KINDS
@@ -108,7 +107,7 @@ def needed_by(session: Session, store: SessionStore) -> Iterator[Needed]:
 
 def _read_named(path: Path) -> frozenset[str]:
     """The strings in a task that can name a session: ids and paths, and not what people wrote as its title."""
-    found = json.loads(regular(path).read_bytes())
+    found = read_json(path)
     return frozenset(_strings({key: value for key, value in found.items() if key != "title"} if isinstance(found, dict) else found))
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from frozenlab.files import regular
+from frozenlab.files import read_json
 from frozenlab.places import ASSETS, sessions_folder
 from frozenlab.tasks.lake.dialects.vocabulary import WORDS
 
@@ -50,7 +49,7 @@ def nowhere(name: str) -> bool:
 def is_lab_model(folder: Path) -> bool:
     """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect, or those of when it was made."""
     try:
-        words = list(json.loads(regular(folder / "tokenizer.json").read_bytes())["model"]["vocab"])
+        words = list(read_json(folder / "tokenizer.json")["model"]["vocab"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return False
     return in_lab_words(words)

@@ -10,7 +10,6 @@ studies/<id>/
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -21,7 +20,7 @@ from pydantic import BaseModel, Field
 
 from frozenlab import places
 from frozenlab.cells import Config
-from frozenlab.files import regular
+from frozenlab.files import read_json
 from frozenlab.jobs.folders import find_folder, make_folder, read_task, readable
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.needs import HAS_OTHERS_RUN, Needs
@@ -166,7 +165,7 @@ def shipped() -> list[Path]:
 @cache
 def shipped_spec(folder: Path) -> StudySpec:
     """The spec of such a study. Cached, because the Studies page needs it at every run and a recording does not change."""
-    return StudySpec.model_validate(json.loads(regular(folder / "report.json").read_text(encoding="utf-8"))["spec"])
+    return StudySpec.model_validate(read_json(folder / "report.json")["spec"])
 
 
 def open_study(study_id: str, store: SessionStore) -> Study:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError, safe_open
 
-from frozenlab.files import regular, sync, write_text
+from frozenlab.files import read_json, regular, sync, write_text
 from frozenlab.policy.folders import WEIGHTS, weights_file
 
 RESUME_FILES = ("optimizer.pt", "scheduler.pt", "rng_state*.pth", "trainer_state.json")
@@ -79,7 +79,11 @@ def damage(policy_folder: Path, *, to_go_on: bool = False) -> str | None:
         file = policy_folder / name
         if not file.is_file():
             return f"{name} is missing"
-        if sums and checksum(file) != sums[name]:
+        try:
+            as_written = not sums or checksum(file) == sums[name]
+        except OSError:
+            return f"{name} cannot be read"
+        if not as_written:
             return f"{name} is not what was written: torn, or changed since"
         if not readable(file):
             return f"{name} cannot be read"
@@ -91,7 +95,7 @@ def damage(policy_folder: Path, *, to_go_on: bool = False) -> str | None:
 
 def sealed_sums(file: Path) -> dict[str, str]:
     """File name -> checksum. Raises ValueError if the file is no seal."""
-    sums = json.loads(regular(file).read_bytes())
+    sums = read_json(file)
     if not isinstance(sums, dict) or not sums:
         raise ValueError(f"{file} is no seal")
     return sums
@@ -108,7 +112,7 @@ def readable(file: Path) -> bool:
             with safe_open(regular(file), "np"):
                 return True
         if file.suffix == ".json":
-            json.loads(regular(file).read_bytes())
+            read_json(file)
         return file.suffix not in (".pt", ".pth") or zipfile.is_zipfile(regular(file))
     except (SafetensorError, OSError, ValueError, RecursionError):
         return False

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -38,3 +39,13 @@ def test_problems_are_told_once(tmp_path: Path) -> None:
             file.write(line)
         found = read(path)
     assert [row["step"] for row in found.lines] == [1] and len(found.problems) == 1
+
+
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None:
+    path, read = tmp_path / "metrics.jsonl", GrowingLines(Figures, 10)
+    append_line(path, {"step": 1, "valid": 0.5})
+    read(path)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(OSError, match=r"metrics\.jsonl is no file"):
+        read(path)

@@ -59,7 +59,7 @@ def test_one_changed_number_is_noticed(tmp_path: Path) -> None:
     assert damage(folder) == "model.safetensors is not what was written: torn, or changed since"
 
 
-@pytest.mark.parametrize("told", ["", "[]", '{"model.safetensors": 1}', '{"../x": "y"}', "null"])
+@pytest.mark.parametrize("told", ["", "[]", '{"model.safetensors": 1}', '{"../x": "y"}', "null", "[" * 100_000])
 def test_a_seal_that_is_none_is_damage(tmp_path: Path, told: str) -> None:
     folder = checkpoint(tmp_path)
     (folder / SEAL).write_text(told)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from safetensors.torch import load_model
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM, logging
 
 from frozenlab import seeds
-from frozenlab.files import regular
+from frozenlab.files import read_json
 from frozenlab.policy.folders import WEIGHTS, in_lab_words
 from frozenlab.policy.lab.generation import Grammar, sample, write_under_grammar
 from frozenlab.policy.policy import GREEDY, Completion, PolicyError, Progress, Sampling
@@ -47,7 +46,7 @@ class LabPolicy:
             if not (path / name).is_file():
                 raise PolicyError(f"{path} is no lab model checkpoint: it has no {name}")
         try:
-            architecture = json.loads(regular(path / "config.json").read_text(encoding="utf-8"))["model_type"]
+            architecture = read_json(path / "config.json")["model_type"]
             if architecture != "qwen3":
                 raise PolicyError(f"{path} holds a {architecture!r} model; the lab reads 'qwen3'")
             tokenizer = PreTrainedTokenizerFast.from_pretrained(path, local_files_only=True)
