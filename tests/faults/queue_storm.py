@@ -1,5 +1,8 @@
 """Twenty jobs of five kinds, two servers, the command line and killed workers on one folder, and a live demo in the middle.
 
+Of each server there are two parts: Streamlit itself, on whose Train page a message presses Resume, and a process that submits the other
+jobs as pages do, and looks at the queue every second.
+
 ``python -m tests.faults.queue_storm`` prints what came of it: every job ends exactly once, the demo begins within five seconds, and what
 made room for it ends with the same bits as a session that nobody disturbed. With ``--reboot`` everything is killed in the middle, too, and
 one look at the queue lets it go on.
@@ -21,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
+from websockets.sync.client import ClientConnection
 
 from frozenlab.benchmark import evaluations
 from frozenlab.benchmark.task import task_for as evaluation_task
@@ -28,7 +32,7 @@ from frozenlab.jobs.needs import Level
 from frozenlab.jobs.queue.book import Book, Entry
 from frozenlab.jobs.queue.look import look
 from frozenlab.jobs.queue.watch import dispatcher_of, lock_file
-from frozenlab.jobs.state import process_alive, read_state
+from frozenlab.jobs.state import WorkerState, process_alive, read_state, store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
@@ -36,6 +40,7 @@ from frozenlab.loop import launch
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
+from frozenlab.places import ROOT
 from frozenlab.replays import launch as replays
 from frozenlab.replays.arms import Arm
 from frozenlab.replays.task import task_for as replay_task
@@ -46,6 +51,7 @@ from frozenlab.studies.grid import Arm as StudyArm
 from frozenlab.studies.presets import engineers_study
 from frozenlab.training.settings import TrainingSettings
 from tests.running import end_queue
+from tests.ui.door.talk import button, free_port, run, stream, wait_until_up
 
 CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 KILLED = 3
@@ -95,6 +101,8 @@ class Storm:
         self.environment = os.environ | {"FROZENLAB_SESSIONS": str(root), "OMP_NUM_THREADS": "1"}
         self.draw, self.began = random.Random(7), time.monotonic()
         self.running: list[subprocess.Popen[bytes]] = []
+        self.open: list[ClientConnection] = []
+        """Pages of the servers that somebody has open."""
         self.moved: set[str] = set()
         self.shared_memory = set(SHARED_MEMORY.iterdir())
         """What lay in the machine's shared memory before."""
@@ -107,6 +115,22 @@ class Storm:
     def servers(self) -> None:
         command = [sys.executable, "-m", "tests.faults.queue_storm", "--serve", str(self.root)]
         self.running = [subprocess.Popen([*command, str(n), str(self.share)], env=self.environment, stdout=subprocess.PIPE) for n in (1, 2)]
+
+    def pages(self) -> None:
+        """The servers' Train pages: on each, somebody resumes a session of their own."""
+        for n in (1, 2):
+            session = self.store.create(session_spec(steps=4, seed=90 + n), f"resumed-{n}")
+            store_state(session.dir, WorkerState(status="stopped"))
+            address, log = f"127.0.0.1:{free_port()}", self.root / f"server-{n}.log"
+            command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", address.split(":")[1]]
+            with log.open("wb") as told:
+                server = subprocess.Popen(command, cwd=ROOT, env=self.environment, stdout=told, stderr=subprocess.STDOUT)
+            self.running.append(server)
+            wait_until_up(server, address, log)
+            page, query = stream(address, ""), f"session={session.id}"
+            run(page, "train", button(run(page, "train", query=query), "resume"), query)
+            assert session.state().status in ("queued", "running"), session.state()
+            self.open.append(page)
 
     def command_line(self, *words: str) -> dict:
         done = subprocess.run(
@@ -249,6 +273,7 @@ def happens(storm: Storm, reboot: bool) -> int:
     storm.studies()
     for server in storm.running:
         assert server.stdout is not None and server.stdout.readline() == b"ready\n"
+    storm.pages()
     storm.say(f"{len(storm.entries())} jobs are in the queue, from two servers and the command line")
     storm.kill_a_worker()
     took = storm.demo()

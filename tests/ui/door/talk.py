@@ -49,10 +49,10 @@ def stream(address: str, cookie: str) -> ClientConnection:
     )
 
 
-def run(page: ClientConnection, name: str, press: str = "") -> bytes:
+def run(page: ClientConnection, name: str, press: str = "", query: str = "") -> bytes:
     """All that the server sends for one run of a page, in which the widget ``press`` says that it was pressed."""
     asked = BackMsg()
-    asked.rerun_script.page_name = name
+    asked.rerun_script.page_name, asked.rerun_script.query_string = name, query
     asked.rerun_script.widget_states.SetInParent()
     if press:
         pressed = asked.rerun_script.widget_states.widgets.add()
@@ -63,7 +63,8 @@ def run(page: ClientConnection, name: str, press: str = "") -> bytes:
         data = page.recv(timeout=60)
         assert isinstance(data, bytes)
         sent += data
-        if ForwardMsg.FromString(data).WhichOneof("type") == "script_finished":
+        told = ForwardMsg.FromString(data)
+        if told.WhichOneof("type") == "script_finished" and told.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             return sent
 
 
