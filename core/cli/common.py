@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from frozenlab.errors import LabError
 
 if TYPE_CHECKING:
     from frozenlab.engineer.server import Server
+    from frozenlab.jobs.job import Job
     from frozenlab.loop.session import Session
     from frozenlab.replays.cost import Estimate
 
@@ -117,6 +120,32 @@ def read_text(path: Path | str) -> str:
         return files.read_text(Path(path))
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def worked_on_here(job: Job) -> Iterator[None]:
+    """This process is about to do a job: Ctrl+C asks it to stop soon, and what it takes of the machine counts in the queue.
+
+    Raises LaunchError if another process has the job.
+    """
+    from frozenlab import places
+    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.job import STOP_FILE
+    from frozenlab.jobs.launcher import LaunchError, claim, release
+
+    if job.state().live:
+        raise LaunchError(f"{job.id} is {job.state().status} already; frozenlab queue shows what waits and runs")
+    os.environ.update(worker_environment(job.online))
+    signal.signal(signal.SIGINT, lambda *_: (job.dir / STOP_FILE).touch())
+    if job.state().status == "done":
+        yield
+        return
+    root = places.sessions_folder()
+    claim(job, root)
+    try:
+        yield
+    finally:
+        release(job, root)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, add_allow_host, listed, named, print_json, read_text, refuse_unknown
+from frozenlab.cli.common import Command, InputError, add_allow_host, listed, named, print_json, read_text, refuse_unknown, worked_on_here
 
 if TYPE_CHECKING:
     from frozenlab.diagnosis.store import Diagnosis
@@ -44,16 +44,11 @@ def add_diagnose(parser: argparse.ArgumentParser) -> None:
 
 
 def run_diagnose(options: argparse.Namespace) -> int:
-    import os
-    import signal
-
     from tqdm import tqdm
 
     from frozenlab.diagnosis import worker
     from frozenlab.diagnosis.report import lines, report_of, write_report
     from frozenlab.diagnosis.store import create_diagnosis, diagnoses_folder, open_diagnosis
-    from frozenlab.jobs.environment import worker_environment
-    from frozenlab.jobs.job import STOP_FILE
     from frozenlab.loop.store import SessionStore
 
     store = SessionStore()
@@ -65,11 +60,7 @@ def run_diagnose(options: argparse.Namespace) -> int:
     task = existing.task if existing else diagnosis_task(options, store)
     refuse_unknown([engineer.server for engineer in task.engineers])
     diagnosis = existing or create_diagnosis(task, store, options.id)
-    stop_file = diagnosis.dir / STOP_FILE
-    stop_file.unlink(missing_ok=True)
-    os.environ.update(worker_environment())
-    signal.signal(signal.SIGINT, lambda *_: stop_file.touch())
-    with tqdm(desc="asking", total=task.total, unit=" answers", disable=None, leave=False) as bar:
+    with worked_on_here(diagnosis), tqdm(desc="asking", total=task.total, unit=" answers", disable=None, leave=False) as bar:
 
         def note(done: int, of: int) -> None:
             bar.update(done - bar.n)

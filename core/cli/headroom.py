@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frozenlab.cli.common import Command, InputError, print_json, read_text
+from frozenlab.cli.common import Command, InputError, print_json, read_text, worked_on_here
 
 if TYPE_CHECKING:
     from frozenlab.headroom.spec import HeadroomSpec
@@ -45,24 +45,16 @@ def run_headroom(options: argparse.Namespace) -> int:
 
 def finish(measurement: Headroom, options: argparse.Namespace) -> int:
     """Measure what is missing, here; Ctrl+C stops it and keeps what is measured."""
-    import os
-    import signal
-
     from tqdm import tqdm
 
     from frozenlab.headroom import worker
     from frozenlab.headroom.students import check_students
-    from frozenlab.jobs.environment import worker_environment
-    from frozenlab.jobs.job import STOP_FILE
 
     if measurement.state().pid is not None and measurement.state().live:
         raise InputError(f"{measurement.id} is running; the Studies page shows its progress")
     check_students(measurement.task)
-    (measurement.dir / STOP_FILE).unlink(missing_ok=True)
-    os.environ.update(worker_environment())
-    signal.signal(signal.SIGINT, lambda *_: (measurement.dir / STOP_FILE).touch())
     units = measurement.task.units
-    with tqdm(desc="measuring", total=units, unit=" parts", disable=None, leave=False) as bar:
+    with worked_on_here(measurement), tqdm(desc="measuring", total=units, unit=" parts", disable=None, leave=False) as bar:
         return worker.main(measurement.dir, options.jobs, lambda share: bar.update(round(share * units) - bar.n))
 
 

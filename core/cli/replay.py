@@ -18,6 +18,7 @@ from frozenlab.cli.common import (
     print_json,
     read_text,
     refuse_unknown,
+    worked_on_here,
 )
 
 if TYPE_CHECKING:
@@ -55,13 +56,8 @@ def add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def run_replay(options: argparse.Namespace) -> int:
-    import os
-    import signal
-
     from tqdm import tqdm
 
-    from frozenlab.jobs.environment import worker_environment
-    from frozenlab.jobs.job import STOP_FILE
     from frozenlab.loop.store import SessionStore
     from frozenlab.replays import worker
     from frozenlab.replays.cost import estimate
@@ -81,10 +77,8 @@ def run_replay(options: argparse.Namespace) -> int:
     if asked := estimate(task, session, answered):
         agree(asked, yes=options.yes)
     replay = existing or create_replay(task, store, options.id)
-    (replay.dir / STOP_FILE).unlink(missing_ok=True)
-    os.environ.update(worker_environment(session.spec.online))
-    signal.signal(signal.SIGINT, lambda *_: (replay.dir / STOP_FILE).touch())
-    with tqdm(desc="asking", initial=len(answered), total=task.total, unit=" answers", disable=None, leave=False) as bar:
+    shown = tqdm(desc="asking", initial=len(answered), total=task.total, unit=" answers", disable=None, leave=False)
+    with worked_on_here(replay), shown as bar:
 
         def note(done: int, of: int) -> None:
             bar.update(done - bar.n)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frozenlab.cli.common import Command, InputError, print_json
+from frozenlab.cli.common import Command, InputError, print_json, worked_on_here
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -56,19 +56,14 @@ def list_students(options: argparse.Namespace, store: SessionStore) -> int:
 
 def make_students(options: argparse.Namespace, store: SessionStore) -> int:
     """Make one student after the other in this process. Ctrl+C stops after the current step; the same command goes on."""
-    import os
-    import signal
     from functools import partial
 
     from tqdm import tqdm
 
-    from frozenlab.jobs.environment import worker_environment
-    from frozenlab.jobs.job import STOP_FILE
     from frozenlab.students import worker
     from frozenlab.students.store import create_student, open_student, students_folder
 
     menu, status = offered(options), 0
-    os.environ.update(worker_environment())
     for student_id in options.ids or menu:
         if (students_folder(store) / student_id).is_dir():
             student = open_student(student_id, store)
@@ -76,19 +71,12 @@ def make_students(options: argparse.Namespace, store: SessionStore) -> int:
             student = create_student(menu[student_id], store, student_id)
         else:
             raise InputError(f"there is no recipe {student_id!r}; frozenlab students list shows all, --recipe takes one of your own")
-        stop_file = student.dir / STOP_FILE
-        stop_file.unlink(missing_ok=True)
-        signal.signal(signal.SIGINT, partial(touch, stop_file))
-        with tqdm(desc=student_id, total=100, unit=" %", disable=None, leave=False) as bar:
+        with worked_on_here(student), tqdm(desc=student_id, total=100, unit=" %", disable=None, leave=False) as bar:
             status = worker.main(student.dir, partial(show_progress, bar))
         print_student(open_student(student_id, store), options.json)
         if status:
             break
     return status
-
-
-def touch(file: Path, *_: object) -> None:
-    file.touch()
 
 
 def show_progress(bar: tqdm[Any], progress: float) -> None:

@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from frozenlab.cli.common import worked_on_here
 from frozenlab.cli.main import main
 from frozenlab.jobs import launcher
+from frozenlab.jobs.launcher import LaunchError
 from frozenlab.jobs.queue import look
+from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.state import WorkerState, store_state
 from frozenlab.loop.store import SessionStore
+from frozenlab.students.store import create_student
 from tests.builders import small_spec
+from tests.students.test_making import RECIPE
 
 
 @pytest.fixture
@@ -60,3 +66,18 @@ def test_it_says_what_is_wrong(queued: SessionStore, capsys: pytest.CaptureFixtu
     ):
         assert main(["queue", *words]) == 2
         assert why in capsys.readouterr().err
+
+
+def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
+    student = create_student(RECIPE, queued)
+    with worked_on_here(student):
+        assert student.id in order(capsys)
+        with pytest.raises(LaunchError, match="is queued already"), worked_on_here(student):
+            raise AssertionError("nobody works on it twice")
+        store_state(student.dir, WorkerState(status="done"))
+    assert student.id not in order(capsys)
+    ended = Book(queued.root).ended()
+    assert [(job.folder, job.status) for job in ended] == [(str(student.dir), "done")]
+    with worked_on_here(student):
+        assert student.id not in order(capsys), "what is done is only shown"
+    assert student.state().status == "done"
