@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from frozenlab.loop.page.loop_picture import complete_stage, turn
+from frozenlab.loop.session import Session
 from frozenlab.ui.components.timeline import marks
 from tests.builders import build_session, small_spec
 
@@ -34,6 +35,12 @@ def test_the_loop_shows_a_turn_whose_config_was_used(tmp_path: Path) -> None:
     shares = picture["cards"][0]["figure"]["values"]
     assert abs(sum(shares) - 1) < 1e-6
     assert picture["cards"][4]["figure"]["text"] == session.proposal(1).proposal.summary
+
+
+def test_a_stage_whose_validation_cannot_be_read_is_not_shown(tmp_path: Path) -> None:
+    session = build_session(tmp_path, small_spec(stages=3))
+    (session.stage_dir(1) / "validation.parquet").write_bytes(b"[")
+    assert complete_stage(Session(session.dir)) == 0
 
 
 def test_a_session_without_a_proposal_has_no_turn_to_show(tmp_path: Path) -> None:

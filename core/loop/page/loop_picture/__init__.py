@@ -43,7 +43,11 @@ def loop_picture(session: Session, key: str) -> bool:
 def complete_stage(session: Session) -> int | None:
     """The latest stage with a proposal that the next stage trained on; else the latest with a proposal. Reads no more files than needed."""
     complete = [stage for stage in reversed(range(session.spec.stages)) if (session.stage_dir(stage) / "proposal.json").exists()]
-    proposed = (stage for stage in complete if session.proposal(stage) is not None and session.results(stage) is not None)
+    proposed = (
+        stage
+        for stage in complete
+        if session.proposal(stage) is not None and session.results(stage) is not None and session.validation(stage) is not None
+    )
     latest = next(proposed, None)
     if latest is None or session.results(latest + 1) is not None:
         return latest
