@@ -40,7 +40,7 @@ def test_the_loop_shows_a_turn_whose_config_was_used(tmp_path: Path) -> None:
 def test_a_stage_whose_validation_cannot_be_read_is_not_shown(tmp_path: Path) -> None:
     session = build_session(tmp_path, small_spec(stages=3))
     (session.stage_dir(1) / "validation.parquet").write_bytes(b"[")
-    assert complete_stage(Session(session.dir)) == 0
+    assert complete_stage(Session(session.dir)) == 2
 
 
 def test_a_session_without_a_proposal_has_no_turn_to_show(tmp_path: Path) -> None:
