@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -135,6 +136,14 @@ def test_pairs_count_what_the_tables_say(three: list[Session]) -> None:
     tables = shared(runs)
     assert list(tables[0]["board_id"]) == list(tables[1]["board_id"])
     assert int(disagreed(tables).sum()) == len(left ^ right)
+
+
+def test_a_board_that_a_damaged_table_has_twice_is_shared_once(three: list[Session]) -> None:
+    runs = [one for session in three[:2] if (one := measured(session, session.id)) is not None]
+    whole = shared(runs)
+    twice = shared([runs[0], replace(runs[1], table=pd.concat([runs[1].table] * 2))])
+    assert [len(table) for table in twice] == [len(whole[0])] * 2
+    assert disagreed(twice).tolist() == disagreed(whole).tolist()
 
 
 def test_curves_stand_at_their_steps_stages_and_boards(three: list[Session]) -> None:

@@ -47,7 +47,8 @@ def shared(runs: Sequence[Measured]) -> list[pd.DataFrame]:
         return [run.table.iloc[:0] for run in runs]
     same = ["board_id", *family.task_columns]
     common = reduce(lambda left, right: left.merge(right, on=same), [run.table[same].drop_duplicates() for run in runs])
-    return [common[["board_id"]].merge(run.table, on="board_id") for run in runs]
+    # each board once, as a damaged table may not have it
+    return [common[["board_id"]].drop_duplicates().merge(run.table.drop_duplicates("board_id"), on="board_id") for run in runs]
 
 
 @dataclass(frozen=True)
