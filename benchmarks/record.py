@@ -43,6 +43,8 @@ class Recording(NamedTuple):
     """Stages (0 is the first) whose weights ship: the last one, and those that a recorded replay asks."""
 
 
+LANGUAGE = "language"
+"""The root of the session of a language model, which has a script of its own."""
 RECORDINGS = {
     recording.id: recording
     for recording in (
@@ -50,6 +52,7 @@ RECORDINGS = {
         Recording("example-long-imitation", "imitation", ("run", "--preset", "long", "--method", "imitation"), (3,)),
         Recording("example-quick", "quick", ("run", "--preset", "quick"), (1, 2)),
         Recording("example-quick-kept", "quick", ("fork", "example-quick:1", "--keep", "5", "--title", "Quick session, size 5 kept"), ()),
+        Recording("example-language", LANGUAGE, (), (2,)),
     )
 }
 QUICK = "quick"
@@ -74,7 +77,9 @@ def record(folder: Path, recording: Recording) -> None:
     root = folder / recording.root
     place = root / recording.id
     root.mkdir(parents=True, exist_ok=True)
-    if not place.exists():
+    if recording.root == LANGUAGE:
+        subprocess.run([sys.executable, "-m", "benchmarks.record_language", str(root)], check=True)
+    elif not place.exists():
         named = ("--out", str(place)) if recording.command[0] == "run" else ("--id", recording.id)
         lab(root, *recording.command, *named)
     elif Session(place).state().status != "done":

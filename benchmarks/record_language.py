@@ -1,6 +1,6 @@
 """A language model from random weights to its own engineer, on a processor.
 
-    python -m benchmarks.record_language FOLDER [--boards 14000] [--proposals 1200] [--stages 3] [--steps 30]
+    python -m benchmarks.record_language FOLDER [--boards 14000] [--proposals 1200] [--stages 3] [--steps 15]
 
 A Qwen3 of a million random weights (:mod:`benchmarks.tiny_qwen3`) gets a warm start: worked answers on boards of 3x3 and 4x4, and, because
 it knows no English, proposals of the engineer ``rules`` in the form that a language model is asked for. Then a session trains it by GRPO,
@@ -198,10 +198,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--boards", type=int, default=14_000, help="worked answers of the warm start")
     parser.add_argument("--proposals", type=int, default=1200, help="proposals of the warm start")
     parser.add_argument("--stages", type=int, default=3)
-    parser.add_argument("--steps", type=int, default=30, help="of a stage")
+    parser.add_argument("--steps", type=int, default=15, help="of a stage")
     parser.add_argument("--rate", type=float, default=2e-4, help="learning rate of GRPO")
     parser.add_argument("--held-out", type=int, default=200, help="test boards of each size; half as many for validation")
-    parser.add_argument("--asked", type=int, default=200, help="new requests by which it is measured how many answers can be used")
+    parser.add_argument("--asked", type=int, default=100, help="new requests by which it is measured how many answers can be used")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)

@@ -11,6 +11,7 @@ from frozenlab.engineer.engineers import BY_NAME, AnyEngineer, EngineerError, en
 from frozenlab.engineer.guard import GuardSettings
 from frozenlab.engineer.protocol import EngineerSpec
 from frozenlab.engineer.sections import SectionName
+from frozenlab.engineer.sentences import counted
 from frozenlab.errors import LabError, one_line
 from frozenlab.students.store import Student
 from frozenlab.studies.arms import section_arms
@@ -101,7 +102,7 @@ def task_for(
             if wrong := obstacle(student, engineer.kind):
                 raise DiagnosisError(f"the engineer {engineer.kind} cannot be asked about {student.id}: {wrong}")
     shown = tuple(Shown(name=arm.name, sections=arm.sections or ()) for arm in section_arms(varied))
-    given = {"title": f"{len(students)} students, {len(engineers)} engineers"} | fields
+    given = {"title": f"{counted(len(students), 'student')}, {counted(len(engineers), 'engineer')}"} | fields
     ids = tuple(student.id for student in students)
     try:
         return DiagnosisTask.model_validate({"students": ids, "engineers": tuple(engineers), "shown": shown} | given)

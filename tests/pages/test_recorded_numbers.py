@@ -19,7 +19,7 @@ from streamlit.testing.v1 import AppTest
 from tests.pages.apptest import open_page, source
 
 NOTED = Path(__file__).with_name("recorded_numbers.json")
-SESSIONS = {"example-quick": 2, "example-quick-kept": 2, "example-long": 4, "example-long-imitation": 4}
+SESSIONS = {"example-quick": 2, "example-quick-kept": 2, "example-long": 4, "example-long-imitation": 4, "example-language": 3}
 """The recorded sessions and their stages."""
 VIEWS: dict[str, dict[str, str]] = (
     {"home": {}, "benchmark": {}}

@@ -43,5 +43,11 @@ def test_a_stage_whose_validation_cannot_be_read_is_not_shown(tmp_path: Path) ->
     assert complete_stage(Session(session.dir)) == 2
 
 
+def test_a_turn_is_shown_without_the_figures_of_its_training(tmp_path: Path) -> None:
+    session = build_session(tmp_path, small_spec(stages=3))
+    (session.stage_dir(1) / "metrics.jsonl").write_text("")
+    assert turn(session, 1)["cards"][1]["figure"]["values"] == []
+
+
 def test_a_session_without_a_proposal_has_no_turn_to_show(tmp_path: Path) -> None:
     assert complete_stage(build_session(tmp_path, status="stopped", finished_stages=0)) is None

@@ -135,7 +135,7 @@ def by_kind(cells: Iterable[str]) -> list[tuple[str, list[str]]]:
 
 def _curve(metrics: pd.DataFrame) -> dict[str, Any]:
     """The valid rate of the sampled plans by step: as measured, and its running mean over a fifth of the stage, both thinned."""
-    valid = metrics["valid"].dropna()
+    valid = metrics.reindex(columns=["valid"])["valid"].dropna()  # a damaged file may have none
     smooth = valid.rolling(max(5, len(valid) // 5), min_periods=1).mean()
     thin = slice(None, None, max(1, len(valid) // CURVE_POINTS))
     measured, mean = ([float(v) for v in line.iloc[thin]] for line in (valid, smooth))
