@@ -59,8 +59,10 @@ def session_view(session_id: str, drawn: str, live: bool) -> None:
 
 def measured(session: Session, state: State, mark: Mark) -> None:
     """What is wrong, curves, a plan, and what was logged."""
-    for alert in alerts(session, state):
-        st.warning(markup.plain(str(alert)), icon=":material/warning:")
+    if found := alerts(session, state):
+        told = [markup.plain(str(alert)) for alert in found]
+        listed = told[0] if len(told) == 1 else "\n".join(f"- {one}" for one in told)
+        st.warning(listed, icon=":material/warning:")
     left, right = st.columns([1.75, 1], gap="large")
     with left:
         curves(session, state)
