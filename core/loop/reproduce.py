@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from frozenlab.errors import LabError
+from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.origin import Origin
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
@@ -92,5 +92,8 @@ def training_differs(session: Session, again: Session, stage: int, where: str) -
     if unequal.any():
         yield f"{where}: figures differ from step {int(first['step'].iloc[int(unequal.to_numpy().argmax())])} on."
     weights = [weights_file(of.stage_dir(stage) / "policy") for of in (session, again)]
-    if weights[0] and weights[1] and checksum(weights[0]) != checksum(weights[1]):
-        yield f"{where}: the weights are others."
+    try:
+        if weights[0] and weights[1] and checksum(weights[0]) != checksum(weights[1]):
+            yield f"{where}: the weights are others."
+    except OSError as error:
+        yield f"{where}: the weights cannot be compared: {one_line(error)}."
