@@ -13,6 +13,17 @@ from frozenlab.training.methods import title_of
 
 def event_words(event: Mapping[str, Any]) -> str:
     """One event as a sentence. An event of an unknown kind, or without its figures, is shown as it is."""
+    try:
+        if words := _sentence(event):
+            return words
+    except (KeyError, TypeError, ValueError):  # its figures are none, as in a damaged file
+        pass
+    said = {key: value for key, value in event.items() if key not in ("time", "kind")}
+    return f"{event.get('kind')} {json.dumps(said)}" if said else str(event.get("kind"))
+
+
+def _sentence(event: Mapping[str, Any]) -> str | None:
+    """None for an event of an unknown kind. Raises KeyError, TypeError or ValueError if a figure is missing or is none."""
     kind, stage = event.get("kind"), event.get("stage")
     when = "Before training" if stage is None else f"After stage {stage + 1}"
     match kind:
@@ -45,8 +56,7 @@ def event_words(event: Mapping[str, Any]) -> str:
         case "failed":
             return f"Failed: {event['error']}" if event.get("error") else "Failed."
         case _:
-            said = {key: value for key, value in event.items() if key not in ("time", "kind")}
-            return f"{kind} {json.dumps(said)}" if said else str(kind)
+            return None
 
 
 def rate_words(valid: float, optimal: float, n: int) -> str:

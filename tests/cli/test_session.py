@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -52,3 +53,17 @@ def test_a_preset_can_have_another_schedule(tmp_path: Path, monkeypatch: pytest.
     main(["run", "--preset", "demo", "--schedule", "per-stage", "--out", str(tmp_path / "made")])
     plain = preset_spec("demo").training
     assert made == [plain.model_copy(update={"schedule": "per-stage", "warmup_steps": 2})]
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"kind": "stage", "stage": 0, "boards": "many"},
+        {"kind": "validated", "stage": 1, "n": 8, "valid": "x", "optimal": 0.5},
+        {"kind": "step", "stage": 0},
+        {"kind": "new", "stage": 2, "why": "nobody knows"},
+    ],
+)
+def test_an_event_whose_figures_are_none_is_shown_as_it_is(event: dict[str, object]) -> None:
+    said = {key: value for key, value in event.items() if key != "kind"}
+    assert event_words(event) == f"{event['kind']} {json.dumps(said)}"
