@@ -18,7 +18,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.ui.figures import overall, percent
 from tests.builders import build_session
 
-RECORDED = ("example-quick", "example-long", "example-quick-kept", "example-long-imitation")
+RECORDED = ("example-quick", "example-long", "example-quick-kept", "example-long-imitation", "example-language")
 
 
 @pytest.fixture(scope="module", params=RECORDED)
