@@ -37,8 +37,8 @@ class SessionStore:
         return listed(self.root, places.SESSIONS)
 
     def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
-        """Readable sessions, newest first, without archived ones. Recorded sessions are always included, with their forks last, for
-        comparison with their parents.
+        """Readable sessions, newest first, without archived ones. Recorded sessions are always included: those of the lab model before those
+        of language models, and forks last, for comparison with their parents.
 
         Args:
             most: read only this many of the user's newest sessions.
@@ -55,7 +55,7 @@ class SessionStore:
                     found.append(Session(session.folder))
                 except SessionError as error:
                     self.unreadable[session.folder.name] = str(error)
-        return sorted(found, key=lambda session: session.read_only and session.spec.parent is not None)
+        return sorted(found, key=_place)
 
     def running(self, known: Sequence[Listed] | None = None) -> Session | None:
         """The newest running session of the user; ``known`` as in :meth:`sessions`."""
@@ -107,3 +107,9 @@ class SessionStore:
             except OSError:
                 raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
         return Session(folder)
+
+
+def _place(session: Session) -> int:
+    if not session.read_only:
+        return 0
+    return 2 if session.spec.parent is not None else int(session.spec.language is not None)

@@ -74,6 +74,12 @@ def test_a_folder_with_a_bad_spec_is_left_out_and_says_why(tmp_path: Path) -> No
         store.open("bad")
 
 
+def test_of_recorded_sessions_those_that_anybody_can_repeat_come_first_and_forks_last(tmp_path: Path) -> None:
+    assert [session.id for session in SessionStore(tmp_path).sessions()] == [
+        "example-quick", "example-long-imitation", "example-long", "example-language", "example-quick-kept",
+    ]  # fmt: skip
+
+
 def test_recorded_sessions_are_read_only(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     assert store.create(preset_spec("quick"), "example-one").read_only
