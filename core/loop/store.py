@@ -37,8 +37,8 @@ class SessionStore:
         return listed(self.root, places.SESSIONS)
 
     def sessions(self, most: int | None = None, known: Sequence[Listed] | None = None) -> list[Session]:
-        """Readable sessions, newest first, without archived ones. Recorded sessions are always included: those of the lab model before those
-        of language models, and forks last, for comparison with their parents.
+        """Readable sessions, newest first, without archived ones. Recorded sessions are always included: those of the lab model before
+        those of language models, and forks last, for comparison with their parents.
 
         Args:
             most: read only this many of the user's newest sessions.
