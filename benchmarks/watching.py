@@ -291,7 +291,8 @@ async def arrive(options: argparse.Namespace, app: App, address: str, name: str)
     async def one(client: LightClient) -> None:
         came = time.perf_counter()
         if options.cold:
-            curl = ["curl", "--no-progress-meter", "--fail", "--parallel", "--parallel-max", "6", "--config", str(list_of_files)]  # 6 as a browser
+            quiet = ("--no-progress-meter", "--fail")
+            curl = ["curl", *quiet, "--parallel", "--parallel-max", "6", "--config", str(list_of_files)]  # 6 as a browser
             fetching = await asyncio.create_subprocess_exec(*curl, stdout=asyncio.subprocess.DEVNULL)
             if await fetching.wait():
                 client.errors.append("the app's files could not be fetched")
