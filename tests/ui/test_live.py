@@ -7,6 +7,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocketDisconnect
@@ -141,7 +142,8 @@ def test_all_viewers_share_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(looks) <= before + 1, "a look may have been under way"
         return heard, feed
 
-    heard, feed = asyncio.run(watch())
+    with start_blocking_portal() as portal:  # in a thread of its own: in that of a test in the browser, Playwright's loop runs
+        heard, feed = portal.call(watch)
     beats = [[told.beat for told in one if told.beat] for one in heard]
     assert all(one == beats[0] for one in beats), "one computation a revision, for all"
     assert all(sum(told.draw is not None for told in one) <= 1 for one in heard), "the next round comes later"
