@@ -12,6 +12,7 @@ import stat
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -56,7 +57,11 @@ class Exported(NamedTuple):
 
 def size_of(jobs: Sequence[Found], weights: bool) -> int:
     """Bytes of the files that a bundle of the jobs would hold, before it is packed."""
-    return sum(path.stat().st_size for job in jobs for path in files_of(job, weights))
+    size = 0
+    for path in (path for job in jobs for path in files_of(job, weights)):
+        with suppress(FileNotFoundError):  # of a job that runs, a file may be gone meanwhile
+            size += path.lstat().st_size
+    return size
 
 
 def files_of(job: Found, weights: bool) -> list[Path]:

@@ -86,12 +86,18 @@ class Replay(TaskJob[ReplayTask]):
             rows = pd.read_parquet(regular(path))
             counted = rows[list(Checked._fields)].itertuples(index=False) if {*Checked._fields} <= {*rows} else repeat(None)
             answers = [
-                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record), checked and Checked(*map(int, checked)))
+                Answer(str(arm), int(sample), ProposalRecord.model_validate_json(record), checked and _counted(*map(int, checked)))
                 for (arm, sample, record), checked in zip(rows[["arm", "sample", "record"]].itertuples(index=False), counted, strict=False)
             ]
             return list({(answer.arm, answer.sample): answer for answer in answers}.values())
         except Exception as error:  # a damaged table can make its reader raise anything
             raise ReplayError(f"replay {self.id!r}: answers.parquet cannot be read: {one_line(error)}") from None
+
+
+def _counted(faithful: int, claims: int) -> Checked:
+    if not 0 <= faithful <= claims:
+        raise ValueError(f"{faithful} of {claims} claims cannot be faithful")
+    return Checked(faithful, claims)
 
 
 def write_answers(folder: Path, answers: Sequence[Answer]) -> None:

@@ -17,7 +17,7 @@ from frozenlab.bundles.importing import TAG, take_in
 from frozenlab.bundles.layout import FILES, allowed
 from frozenlab.bundles.manifest import BundleError
 from frozenlab.bundles.reading import opened
-from frozenlab.bundles.writing import export, files_of
+from frozenlab.bundles.writing import export, files_of, size_of
 from frozenlab.cli.main import main
 from frozenlab.engineer.schema import Proposal
 from frozenlab.files import append_line, write_parquet, write_text
@@ -318,3 +318,11 @@ def test_archiving_writes_a_file_that_can_be_opened_and_moves_the_sessions_to_th
     assert [session.id for session in shelf.trashed(store)] == ["demo"]
     shelf.empty_trash(store)
     assert [job.id for job in there(store, out)] == ["demo"]
+
+
+def test_the_size_is_told_of_a_folder_with_a_link_to_nowhere(store: SessionStore) -> None:
+    """The page with the button that says it opens all the same; the export itself refuses the link."""
+    session = build_session(store.root)
+    whole = size_of([Found("session", session.dir)], False)
+    (session.dir / "labels.json").symlink_to(store.root / "nowhere")
+    assert whole < size_of([Found("session", session.dir)], False) < whole + 1000

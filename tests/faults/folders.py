@@ -217,6 +217,8 @@ def main() -> int:
             each = options.each if kind in MAIN else options.each // 10
             found = Found(kind)
             mutants.undamaged()
+            with only_here(mutants.root):
+                show(mutants, Found(kind), "undamaged")  # the first time a page takes its imports' time, too
             read(mutants, found, range(options.first, options.first + each), options.pages_every)
         rows.append(found)
         print(f"\n{HEAD}\n{found.row()}", flush=True)

@@ -203,6 +203,13 @@ def test_replays_are_found_by_name_and_damaged_ones_are_not(store: SessionStore,
         scripted.answers()
 
 
+def test_more_faithful_claims_than_claims_are_damage(scripted: Replay) -> None:
+    rows = pd.read_parquet(shipped()[0].dir / "answers.parquet")
+    rows.assign(faithful=3, claims=2).to_parquet(scripted.dir / "answers.parquet")
+    with pytest.raises(ReplayError, match=r"answers\.parquet cannot be read: \d+ of \d+ claims cannot be faithful"):
+        scripted.answers()
+
+
 def test_a_session_in_another_folder_is_found(store: SessionStore, tmp_path: Path) -> None:
     session = build_session(tmp_path / "elsewhere")
     found = create_replay(task_for(session, 0, [Arm(name="rules", engineer="rules")], "x", folder=session.dir, samples=1), store)
