@@ -95,7 +95,7 @@ class Replay(TaskJob[ReplayTask]):
 
 
 def _counted(faithful: int, claims: int) -> Checked:
-    if not 0 <= faithful <= claims:
+    if not 0 <= faithful <= claims < 2**31:
         raise ValueError(f"{faithful} of {claims} claims cannot be faithful")
     return Checked(faithful, claims)
 
