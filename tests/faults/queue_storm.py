@@ -103,7 +103,8 @@ class Storm:
         self.running: list[subprocess.Popen[bytes]] = []
         self.open: list[ClientConnection] = []
         """Pages of the servers that somebody has open."""
-        self.moved: set[str] = set()
+        self.moved: dict[str, str] = {}
+        """Folder of each job that made room -> its kind."""
         self.shared_memory = set(SHARED_MEMORY.iterdir())
         """What lay in the machine's shared memory before."""
         self.most = 0
@@ -151,7 +152,7 @@ class Storm:
 
     def entries(self) -> list[Entry]:
         entries = self.book.entries()
-        self.moved |= {entry.folder for entry in entries if entry.wish == "aside"}
+        self.moved |= {entry.folder: entry.kind for entry in entries if entry.wish == "aside"}
         self.most = max(self.most, sum(entry.cores for entry in entries if entry.running))
         return entries
 
@@ -222,11 +223,12 @@ class Storm:
         print(
             f"\n{len(own)} jobs ended: {dict(kinds)}, and {len(ended) - len(own)} parts of studies; most cores taken at once: {self.most}"
         )
-        for folder in sorted(self.moved):
-            session = Session(Path(folder))
-            differences = self.differences(session)
-            print(f"made room and came back: {session.id}: {differences or 'equal to the last bit'}")
-            wrong += differences
+        for folder, kind in sorted(self.moved.items()):
+            print(f"made room and came back: {Path(folder).name} ({kind})")
+            if kind == "session":
+                differences = self.differences(Session(Path(folder)))
+                print(*differences or ("equal to the last bit",), sep="\n")
+                wrong += differences
         print("\n".join(wrong) or "every job ended exactly once")
         return int(bool(wrong) or not self.moved)
 
