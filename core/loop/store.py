@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -93,9 +94,7 @@ class SessionStore:
         check_id(session_id, "session", SessionError)
         folder = self.root / session_id
         self.root.mkdir(parents=True, exist_ok=True)
-        for left in self.root.glob(f"{SCRATCH}*"):
-            if time.time() - left.stat().st_mtime > SCRATCH_AGE:  # of a process that was killed here
-                shutil.rmtree(left, ignore_errors=True)
+        self.clear(SCRATCH_AGE)
         with tempfile.TemporaryDirectory(dir=self.root, prefix=SCRATCH) as scratch:  # so that nobody reads half a session
             made = Path(scratch) / session_id
             made.mkdir()
@@ -107,6 +106,13 @@ class SessionStore:
             except OSError:
                 raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
         return Session(folder)
+
+    def clear(self, age: float) -> None:
+        """Remove what processes left half made that were killed at least ``age`` seconds ago."""
+        for left in self.root.glob(f"{SCRATCH}*"):
+            with suppress(FileNotFoundError):  # its process lives and has just finished it
+                if time.time() - left.stat().st_mtime > age:
+                    shutil.rmtree(left, ignore_errors=True)
 
 
 def _place(session: Session) -> int:

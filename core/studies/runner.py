@@ -93,6 +93,7 @@ class Runner:
     def run(self) -> None:
         """Run until nothing is left to do. Raises CellsError if a cell did not finish, ClusterError, and Stopped."""
         register(self.study)
+        self.study.store.clear(0)  # nobody else makes cells
         self.look()
         self.tell()
         room = self.workers.prepare()

@@ -11,6 +11,7 @@ import pytest
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import SessionError
 from frozenlab.loop.store import SCRATCH_AGE, SessionStore
+from tests.builders import build_session
 
 
 def test_a_new_session_is_listed_and_opens(tmp_path: Path) -> None:
@@ -84,3 +85,14 @@ def test_recorded_sessions_are_read_only(tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     assert store.create(preset_spec("quick"), "example-one").read_only
     assert not store.create(preset_spec("quick"), "mine").read_only
+
+
+def test_what_a_killed_process_left_half_made_is_cleared(tmp_path: Path) -> None:
+    store = SessionStore(tmp_path)
+    session = build_session(tmp_path)
+    left = tmp_path / ".new-abc" / "one"
+    left.mkdir(parents=True)
+    store.clear(60)
+    assert left.exists(), "its process may live"
+    store.clear(0)
+    assert not left.parent.exists() and session.dir.exists()
