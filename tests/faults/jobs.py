@@ -35,6 +35,7 @@ from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study, create_study
 from tests.faults.harness import DAMAGES, Outcome, Zygote, differences, timeless, tiny_spec
 from tests.faults.zygote import FORKED, Order
+from tests.running import end_queue
 
 KINDS = ("study", "replay", "fork")
 
@@ -209,6 +210,7 @@ class JobBench:
         return self.done_with(store, Outcome("fork: damage of its parent", f"{file} {how}", end))
 
     def done_with(self, store: SessionStore, outcome: Outcome) -> Outcome:
+        end_queue(store.root)
         if outcome.good:
             shutil.rmtree(store.root)
         return outcome
@@ -256,7 +258,7 @@ def cases(kills: int) -> list[Case]:
 
 CALLS = (
     *(("study", at, 0) for at in (
-        "replace registered.sha256", "rename", "session.json", "boards.parquet", "arms.csv", "effects.csv", "report.html", "report.json",
+        "registered.sha256", "rename", "session.json", "boards.parquet", "arms.csv", "effects.csv", "report.html", "report.json",
         "fsync", "unlink",
     )),
     *(("study", "rename", n) for n in (1, 2)),
