@@ -77,6 +77,8 @@ def ask_for_text(server: Server, messages: list[dict[str, str]], seed: int, sche
             try:
                 return request(server, asked, deadline)
             except (openai.BadRequestError, openai.UnprocessableEntityError) as refusal:
+                if time.monotonic() > deadline:
+                    raise  # what the server said tells more than that no time is left
                 asked = milder(asked, refusal)
     except openai.OpenAIError as error:
         raise ProposalError(f"{server.model} gave no answer: {in_one_line(error)}") from None
