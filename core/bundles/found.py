@@ -87,7 +87,7 @@ def described(job: Found) -> dict[str, Any]:
     """The JSON of the file that describes it; empty if there is none."""
     try:
         found = read_json(job.task)
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return {}
     return found if isinstance(found, dict) else {}
 

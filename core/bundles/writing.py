@@ -27,10 +27,10 @@ from frozenlab.bundles.found import Found, needs, title_of
 from frozenlab.bundles.layout import allowed, folder_of, format_of, is_weights
 from frozenlab.bundles.manifest import MANIFEST_FILE, BundleError, FileEntry, JobEntry, Manifest
 from frozenlab.errors import cut, one_line
-from frozenlab.files import read_json, regular, replacing
+from frozenlab.files import regular, replacing
 from frozenlab.jobs.folders import refuse_links
 from frozenlab.jobs.state import read_state
-from frozenlab.training.checkpoints import SEAL, checksum
+from frozenlab.training.checkpoints import SEAL, checksum, sealed_sums
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The date of every entry: the first that the format knows."""
@@ -187,7 +187,7 @@ class _Packer:
         """The seals of checkpoints whose files were cleaned, with the new checksums; a file that was torn before stays so."""
         renewed = []
         for name in sorted({f"{PurePosixPath(path).parent}/{SEAL}" for path in changed if is_weights(path)} & {*self.files}):
-            sums = read_json(self.files[name])
+            sums = sealed_sums(self.files[name])
             folder = PurePosixPath(name).parent
             for file, known in sums.items():
                 path = f"{folder}/{file}"

@@ -50,7 +50,7 @@ def is_lab_model(folder: Path) -> bool:
     """Whether a checkpoint folder holds a lab model, which has the words of the lab dialect, or those of when it was made."""
     try:
         words = list(read_json(folder / "tokenizer.json")["model"]["vocab"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         return False
     return in_lab_words(words)
 

@@ -114,7 +114,7 @@ def readable(file: Path) -> bool:
         if file.suffix == ".json":
             read_json(file)
         return file.suffix not in (".pt", ".pth") or zipfile.is_zipfile(regular(file))
-    except (SafetensorError, OSError, ValueError, RecursionError):
+    except (SafetensorError, OSError, ValueError):
         return False
 
 
