@@ -170,8 +170,8 @@ def open_to_append(path: Path) -> BinaryIO:
     return os.fdopen(handle, "a+b")
 
 
-TEMPORARY = re.compile(r"\.[\w-]+\.(json|jsonl|parquet)\.\w+")
-"""Names of files that have not replaced their target yet."""
+TEMPORARY = re.compile(r"\..+\.\w+\.\w{8}")
+"""Names of files that have not replaced their target yet: a dot, its name, a dot, and eight letters that nobody can guess."""
 
 
 def sweep(folder: Path) -> None:

@@ -62,7 +62,11 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(tmp_path: Path) -> Non
 
 
 def test_only_leftovers_of_killed_writers_are_swept(tmp_path: Path) -> None:
-    left = [tmp_path / ".state.json.x1", tmp_path / "stages" / "00" / ".validation.parquet.tmp"]
+    left = [
+        tmp_path / ".state.json.x1y2z3_4",
+        tmp_path / "stages" / "00" / ".validation.parquet.0a1b2c3d",
+        tmp_path / "report" / ".arms.csv.abcdefg_",
+    ]
     kept = [tmp_path / ".worker.lock", tmp_path / "state.json", tmp_path / ".gitignore", tmp_path / "stages" / "00" / "context.json"]
     for path in (*left, *kept):
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import time
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, WebSocket, expect
 
 from frozenlab.files import append_line, write_text
 from frozenlab.jobs.state import own_process
 from frozenlab.loop.session import Session
+from frozenlab.ui.live.route import PATH
 from tests.browser.conftest import App
 from tests.builders import build_session
 from tests.running import wait_for
@@ -23,9 +24,16 @@ def put(session: Session, **fields: object) -> None:
     write_text(path, json.dumps(json.loads(path.read_text()) | own_process() | {"heartbeat": time.time()} | fields))
 
 
+def feed_left(page: Page, sockets: list[WebSocket]) -> bool:
+    page.evaluate("0")  # Playwright hears of sockets while it is asked something
+    return all(socket.is_closed() for socket in sockets if f"/{PATH}/" in socket.url)
+
+
 def test_a_live_page_shows_each_change_of_its_session(app: App, page: Page) -> None:
     session = build_session(app.sessions, status="running", finished_stages=1)
     put(session, step=4)
+    sockets: list[WebSocket] = []
+    page.on("websocket", lambda socket: sockets.append(socket))
     page.goto(f"{app.url}/train?session={session.id}")
     words, curves = page.locator(".beat .words"), page.get_by_test_id("stPlotlyChart").first
     expect(words).to_contain_text("step 4 of 8")
@@ -40,7 +48,7 @@ def test_a_live_page_shows_each_change_of_its_session(app: App, page: Page) -> N
     wait_for(lambda: page.evaluate(LAST_STEP) >= 14, "curves that follow, in a run of the page")
 
     page.locator("label").filter(has_text="Live").click()
-    expect(page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
+    wait_for(lambda: feed_left(page, sockets), "the feed to be left")
     put(session, step=7)
     page.wait_for_timeout(1500)
     expect(words).to_contain_text("step 6 of 8")
