@@ -65,14 +65,14 @@ def test_what_is_drawn_follows_the_knobs(page: AppTest) -> None:
     page.slider(key="design_2@5_wait_ratio").set_value(100)
     page.slider(key="design_2@4_hole_ratio").set_value(0).run()
     drawn = table(page).set_index("map")
-    assert drawn.loc["5×5", "wait ratio"] == "100% → 100%"
-    assert drawn.loc["4×4", "hole ratio"] == "0% → 0%"
+    assert drawn.loc["5×5", "wait ratio"] == "100 % → 100 %"
+    assert drawn.loc["4×4", "hole ratio"] == "0 % → 0 %"
 
 
 def test_shares_out_of_balance_block_and_a_button_balances_them(page: AppTest) -> None:
     choose(page, 4, 5, 6)
     page.slider(key="design_2@6_share").set_value(100).run()
-    assert button(page, "Train with this config").disabled and any("sum to 167%" in text.value for text in page.markdown)
+    assert button(page, "Train with this config").disabled and any("sum to 167 %" in text.value for text in page.markdown)
     button(page, "Normalise").click().run()
     assert not button(page, "Train with this config").disabled
     assert [page.slider(key=f"design_2@{size}_share").value for size in (4, 5, 6)] == [20, 20, 60]
@@ -187,7 +187,7 @@ def test_uneven_parts_of_a_file_stay_until_other_layouts_are_chosen(page: AppTes
     choose(page, 5)
     page.selectbox(key="design_saved").set_value("uneven").run()
     assert not page.exception
-    assert any("90% maze, 10% open boards" in caption.value for caption in page.caption)
+    assert any("90 % maze, 10 % open boards" in caption.value for caption in page.caption)
     assert page.session_state["design_wait"] == "sum_of_costs"
 
 

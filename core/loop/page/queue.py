@@ -17,6 +17,7 @@ from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.ui import markup, nav, queue_words, refusals
 from frozenlab.ui.components.notice import DoneJob, notice
+from frozenlab.ui.figures import percent
 
 LOOK = 4.0
 """Seconds between looks at a queue that is not empty."""
@@ -93,7 +94,7 @@ def about(place: Place, found: Look) -> str:
     """``session · runs, 40 % · done in about 3 min, at 14:05``."""
     entry = place.entry
     parts = [entry.kind + (f" of {entry.path.parents[1].name}" if entry.parent else "")]
-    parts.append(f"{place.standing}, {place.progress:.0%}" if entry.running or place.progress else place.standing)
+    parts.append(f"{place.standing}, {percent(place.progress)}" if entry.running or place.progress else place.standing)
     if not entry.running and place.standing != "paused":
         parts.append(queue_words.begins(place.expected, found.now))
     parts += [words] if (words := queue_words.ends(place.expected, found.now)) else []

@@ -14,6 +14,7 @@ from frozenlab.tasks.lake.page.design import drafts
 from frozenlab.tasks.lake.page.design.controls import cells, config_of, exact, kinds, layouts, most, put, remember, slider, state
 from frozenlab.tasks.lake.words import teams_title
 from frozenlab.ui import theme
+from frozenlab.ui.figures import percent
 
 NAMES = {
     "share": ("Share", "The share of all training boards that are of this cell. The shares sum to 100 %."),
@@ -85,7 +86,7 @@ def layout_menu(kind: BoardKind, words: str) -> None:
             f"Layouts of {words}", LAYOUTS, selection_mode="multi", key=slider(kind, "layouts"), persist_state="session",
             help="  \n".join(f"**{layout}**: {words}" for layout, words in LAYOUT_WORDS.items()),
         )  # fmt: skip
-        st.caption(", ".join(f"{part:.0%} {layout}" for layout, part in parts.items()) + " boards")
+        st.caption(", ".join(f"{percent(part)} {layout}" for layout, part in parts.items()) + " boards")
 
 
 def balance(draft: drafts.Cells) -> bool:
@@ -95,11 +96,11 @@ def balance(draft: drafts.Cells) -> bool:
     parts = ""
     for kind, knobs in draft.items():
         name, share = config.name_of(kind), knobs["share"]
-        parts += f'<i style="flex:{max(share, 1e-4)} 0 0" title="{cell_label(name)}: {share:.1%}"><span>{name}</span></i>'
+        parts += f'<i style="flex:{max(share, 1e-4)} 0 0" title="{cell_label(name)}: {percent(share)}"><span>{name}</span></i>'
     st.html(f'<div class="shares" style="--part:{colors.line}" role="img" aria-label="Shares of the cells">{parts}</div>')
     if abs(total - 1) <= 1e-6:
         return True
     words, button = st.columns([2, 1], vertical_alignment="center")
-    words.markdown(f":red[**The shares sum to {total:.0%}.**] They must sum to 100 %.")
+    words.markdown(f":red[**The shares sum to {percent(total)}.**] They must sum to 100 %.")
     button.button("Normalise", on_click=lambda: put(config_of(drafts.normalised(draft))), width="stretch")
     return False

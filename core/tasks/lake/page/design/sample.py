@@ -21,6 +21,7 @@ from frozenlab.tasks.lake.view.player import board_player
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.ui import nav
+from frozenlab.ui.figures import percent
 
 SHOWN = 12
 """Boards of a sample that are drawn; the statistics count all of it."""
@@ -108,6 +109,6 @@ def compare(instances: list[Instance], config: EnvironmentConfig) -> pd.DataFram
         drawn = found.get(name)
         row = {"map": cell_label(name), "boards": drawn.boards if drawn else 0}
         for knob, name in (("hole_ratio", HOLES), ("wait_ratio", WAITS)):
-            row[name] = f"{getattr(asked, knob):.0%} → {getattr(drawn, knob):.0%}" if drawn else f"{getattr(asked, knob):.0%} → –"
+            row[name] = f"{percent(getattr(asked, knob))} → {percent(getattr(drawn, knob)) if drawn else '–'}"
         rows.append(row | {"makespan": drawn.mean_makespan if drawn else None})
     return pd.DataFrame(rows)

@@ -18,6 +18,7 @@ from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import Track, fault_sentence
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import markup
+from frozenlab.ui.figures import percent
 
 MISTAKES = ("vertex_conflict", "edge_conflict", "hole", "goal_not_reached")
 """What an answer may be suspected of."""
@@ -155,7 +156,9 @@ def most_to_win() -> Choice:
     rates = decision.rates
     hardest = min(rates, key=rates.__getitem__)
     words = decision.context.words
-    told = {name: f"{words[name].capitalize()}: {rate:.0%} of the plans on 40 held-out boards are valid." for name, rate in rates.items()}
+    told = {
+        name: f"{words[name].capitalize()}: {percent(rate)} of the plans on 40 held-out boards are valid." for name, rate in rates.items()
+    }
     return Choice(
         "You are the engineer. On which map size do most of its plans fail, so that there is most to win?",
         [words[name].capitalize() for name in rates],

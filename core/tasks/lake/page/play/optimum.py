@@ -15,6 +15,7 @@ from frozenlab.tasks.lake.view import preparing
 from frozenlab.tasks.lake.view.share import decode, encode
 from frozenlab.tasks.lake.view.tracks import Track
 from frozenlab.ui import theme
+from frozenlab.ui.figures import percent
 
 QUICK_CELLS, QUICK_AGENTS = 100, 5
 """Boards up to here are solved at once; larger ones are shown before they are solved."""
@@ -68,7 +69,7 @@ def show_facts(board: Board, solution: Solution | None) -> None:
         [
             (f"{board.height}×{board.width}", "map", "Rows and columns"),
             (str(board.num_agents), "agent" if board.num_agents == 1 else "agents", "They all move at once, one cell or a WAIT a step"),
-            (f"{board.hole_ratio:.0%}", "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
+            (percent(board.hole_ratio), "holes", f"{len(board.holes)} of {board.height * board.width} cells"),
             *solution_facts(solution),
         ]
     )
