@@ -268,7 +268,7 @@ CALLS = (
     *(("fork", at, n) for at in ("mkdir", "link", "replace", "fsync", "rename") for n in (0, 1, 2)),
 )  # fmt: skip
 """Kind, part of a call, which of them."""
-FULL = (("replay", "answers.parquet", 0), ("replay", "state.json", 64 * 1024), ("study", "rename", 2**20), ("study", "boards.parquet", 0))
+FULL = (("replay", "answers.parquet", 0), ("replay", "state.json", 8 * 1024), ("study", "rename", 2**20), ("study", "boards.parquet", 0))
 """Kind, the call at which the disk is filled, bytes that are left."""
 FILES = {
     "study": ("study.json", "state.json", "run.json", "registered.sha256", "cells/policy-s0/session.json", "cells/policy-s0/state.json",
