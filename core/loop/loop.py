@@ -208,10 +208,26 @@ def propose(engineer: Engineer, context: Context, config: Config, session: Sessi
     engineer = Decision(given=given) if given else engineer
     if record is None:
         recorder.phase("asking" if context.stage is None else "proposing", context.stage)
-    if record is None or session.context(context.stage) is None:
-        recorder.write_model(context.stage, "context.json", context.model_copy(update={"prompt": engineer.prompt(context)}))
+    shown = context.model_copy(update={"prompt": engineer.prompt(context)})
+    if session.context(context.stage) is None:
+        recorder.write_model(context.stage, "context.json", shown)  # so that people see what it is asked
     if record is None:
         record = ask(engineer, context, config, spec.guard, seed=proposal_seed(spec, context.stage))
+        check_trained_on(record, session)
+        recorder.write_model(context.stage, "context.json", shown)  # another engineer's may have been there
         recorder.write_model(context.stage, "proposal.json", record)
         recorder.proposed(record)
     return record
+
+
+def check_trained_on(record: ProposalRecord, session: Session) -> None:
+    """Raises SessionError if the next stage has boards of another config than this answer gives. So the engineer was asked before and its
+    answer is lost, and now it answers otherwise: an API's model, or the engineer of a fork in the place of its parent's."""
+    stage = 0 if record.stage is None else record.stage + 1
+    drawn = session.environment(stage)
+    if drawn is not None and drawn.config != record.config_after:
+        lost, later = (session.stage_dir(each).relative_to(session.dir) for each in (record.stage, stage))
+        raise SessionError(
+            f"{lost}/proposal.json is lost, and the engineer, asked again, chooses another config than stage {stage + 1} was given. "
+            f"Put the file back, or delete {later} and what follows it, then resume"
+        )

@@ -174,7 +174,8 @@ class Session(Job):
         path = self.stage_dir(stage) / "environment.json"
         record = self.files.model(path, EnvironmentRecord)
         before = None if stage is None else self.proposal(stage - 1 if stage else None)
-        decided = before.config_after if before else self.spec.initial_config if not stage else None
+        first = stage is None or (stage == 0 and not self.spec.ask_first)
+        decided = before.config_after if before else self.spec.initial_config if first else None
         if record is None or (record.stage == stage and decided in (None, record.config)):
             return record
         self.files.problem(path, "is not what was decided on for this stage")

@@ -205,6 +205,8 @@ class JobBench:
         try:
             status = self.zygote.run(session, Order("", job="fork"))
             end = self.ends("fork", store, session) if status == 0 else f"named: refused, {file}"
+            if end != "equal" and file in end:
+                end = f"named: {end}"
         except LabError as error:
             end = f"named: {error}"
         return self.done_with(store, Outcome("fork: damage of its parent", f"{file} {how}", end))
@@ -265,7 +267,8 @@ CALLS = (
     *(("replay", "answers.parquet", n) for n in range(4)),
     *(("replay", "state.json", n) for n in (0, 1, 3, 6)),
     *(("replay", "fsync", n) for n in (0, 2, 5)),
-    *(("fork", at, n) for at in ("mkdir", "link", "replace", "fsync", "rename") for n in (0, 1, 2)),
+    *(("fork", at, n) for at in ("mkdir", "link", "replace", "fsync") for n in (0, 1, 2)),
+    ("fork", "rename", 0),
 )  # fmt: skip
 """Kind, part of a call, which of them."""
 FULL = (("replay", "answers.parquet", 0), ("replay", "state.json", 8 * 1024), ("study", "rename", 2**20), ("study", "boards.parquet", 0))

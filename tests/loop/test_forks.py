@@ -72,6 +72,19 @@ def test_a_fork_after_the_last_stage_only_asks_again(parent: Session, tmp_path: 
 
 @pytest.mark.training
 @pytest.mark.xdist_group("forks")
+def test_a_lost_decision_of_the_parent_is_not_made_again_by_another_engineer(parent: Session, tmp_path: Path) -> None:
+    forked = fork(parent, 1, SessionStore(tmp_path), "forked", engineer="uniform")
+    (forked.stage_dir(0) / "proposal.json").unlink()
+    before = files(forked.dir / "stages")
+    assert run_job(Recorder(forked), work) == 1
+    assert "stages/00/proposal.json is lost" in str(forked.state().error)
+    shutil.copy(parent.stage_dir(0) / "proposal.json", forked.stage_dir(0))
+    assert {name: data for name, data in files(forked.dir / "stages").items() if name in before} == before
+    run(Session(forked.dir))
+
+
+@pytest.mark.training
+@pytest.mark.xdist_group("forks")
 def test_a_person_overrules_the_engineer_once_and_a_parent_without_optimizer_is_trained_again(parent: Session, tmp_path: Path) -> None:
     store = SessionStore(tmp_path)
     bare = Session(Path(shutil.copytree(parent.dir, tmp_path / "bare")))
