@@ -15,6 +15,8 @@ from frozenlab.files import read_json, regular, write_text
 from frozenlab.jobs.kept import Kept
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
+UNFINISHED: tuple[Status, ...] = ("failed", "crashed", "stopped")
+"""How jobs end that can be tried again."""
 STALLED_AFTER = 120.0
 """Seconds without a heartbeat after which a live worker counts as stalled; the slowest training step of a lab model takes a fraction of
 this."""

@@ -222,6 +222,24 @@ def test_nothing_is_lost_with_the_dispatcher_nor_with_the_book(machine: Machine)
     assert [runs(job) for job in (lives, dies, waits)] == [["begin", "done"], ["begin", "begin", "done"], ["begin", "done"]]
 
 
+@pytest.mark.parametrize("lost", ["deleted", "damaged"])
+def test_who_looks_wakes_the_queue_although_the_book_was_lost_while_nobody_ran_it(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    machine.end()
+    woken: list[Path] = []
+    monkeypatch.setattr(watch, "wake", woken.append)
+    waits = machine.job("waits", seconds=0.1)
+    machine.book.path.unlink() if lost == "deleted" else machine.book.path.write_bytes(b"no database" * 1000)
+    watch.wake_if_needed(machine.root)
+    assert woken == [machine.root]
+    machine.begin()
+    until(lambda: status(waits) == "done" and is_over(machine, waits))
+    machine.end()
+    watch.wake_if_needed(machine.root)
+    assert woken == [machine.root], "nothing waits any more"
+
+
 def test_a_book_that_is_damaged_or_deleted_while_the_queue_runs_is_made_anew(machine: Machine) -> None:
     jobs = [machine.job(f"job-{n}", seconds=0.5) for n in range(4)]
     until(lambda: status(jobs[0]) == "running")

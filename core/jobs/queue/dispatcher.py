@@ -23,7 +23,7 @@ from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.process import start_worker, worker_command
-from frozenlab.jobs.queue.book import Book, BookError, Ended, Entry, Revision
+from frozenlab.jobs.queue.book import FILLED, Book, BookError, Ended, Entry, Revision
 from frozenlab.jobs.queue.machine import machine_has, visible_cards
 from frozenlab.jobs.queue.notify import tell_user
 from frozenlab.jobs.queue.schedule import decide
@@ -73,6 +73,7 @@ class Dispatcher:
         known = {entry.folder for entry in self.book.entries()}
         for entry in queued_here(self.root, known):
             self.book.add_missing(entry)
+        self.book.note(FILLED, "yes")
         self.inode = (self.book.revision() or (0,))[0]
 
     def look(self) -> None:
