@@ -38,7 +38,7 @@ def test_an_id_is_used_once(tmp_path: Path) -> None:
     with pytest.raises(SessionError, match="already exists"):
         store.create(preset_spec("quick"), "mine")
     (store.root / "mine" / "session.json").unlink()
-    with pytest.raises(SessionError, match="mine/session.json is missing"):
+    with pytest.raises(SessionError, match=r"mine/session\.json is missing"):
         store.create(preset_spec("quick"), "mine")
 
 
