@@ -28,7 +28,7 @@ from frozenlab.jobs.queue.taking_up import queued_here
 from frozenlab.loop.forks import forked_spec
 from frozenlab.loop.housekeeping import RULES, disk_use, removals
 from frozenlab.loop.ledger import predictions
-from frozenlab.loop.reproduce import differences, spec_to_reproduce
+from frozenlab.loop.reproduce import compare, spec_to_reproduce
 from frozenlab.loop.runs import runs
 from frozenlab.loop.session import Session
 from frozenlab.loop.shelf import needed_by, trashed, why_kept
@@ -109,7 +109,7 @@ def housekeeping(root: Path, name: str) -> None:
 def again(root: Path, name: str) -> None:
     """What a repetition would be compared with; here the undamaged one."""
     opened = SessionStore(root).open(name)
-    differences(opened, Session(root / "whole"))
+    compare(opened, Session(root / "whole"))
     spec_to_reproduce(opened)
 
 
