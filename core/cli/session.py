@@ -155,14 +155,15 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
     import subprocess
 
     from frozenlab import places
-    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.environment import TRACK, worker_environment
     from frozenlab.jobs.job import STOP_FILE
     from frozenlab.jobs.launcher import release
     from frozenlab.jobs.worker import run_job, sole_worker
     from frozenlab.loop.recorder import Recorder
     from frozenlab.loop.worker import work
 
-    os.environ.update(worker_environment(session.spec.online) | ({"FROZENLAB_TRACK": track} if track else {}))
+    os.environ.update({TRACK: track} if track else {})
+    os.environ.update(worker_environment(session.spec.online))
     root = places.sessions_folder()
     if session.spec.processes > 1:
         status = subprocess.call(session.command(), cwd=places.workplace())

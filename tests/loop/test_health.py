@@ -220,7 +220,7 @@ def test_a_machine_without_room_is_told_while_the_session_runs(tmp_path: Path, m
     monkeypatch.setattr(Session, "state", lambda self: running)
     assert [*of_machine(session)] == []
     monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: SimpleNamespace(free=5e8))
-    monkeypatch.setattr(health.psutil, "virtual_memory", lambda: SimpleNamespace(total=64e9, available=1e9))
+    monkeypatch.setattr(health.share, "memory", lambda: SimpleNamespace(total=64e9, available=1e9))
     assert [alert.rule for alert in of_machine(session)] == ["little-disk", "little-memory"]
     ended = running.model_copy(update={"status": "done"})
     monkeypatch.setattr(Session, "state", lambda self: ended)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import streamlit as st
 
 from frozenlab.jobs import launcher
+from frozenlab.jobs.share import cores
 from frozenlab.studies import launch
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study
@@ -25,7 +24,7 @@ def start(spec: StudySpec, jobs: int) -> None:
 
 def resume(study: Study) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        launch.resume(study, sessions.store(), RunSettings(jobs=os.cpu_count() or 1))
+        launch.resume(study, sessions.store(), RunSettings(jobs=cores()))
 
 
 def halt(study: Study) -> None:
