@@ -30,6 +30,20 @@ Moment = Annotated[float, Field(ge=0, lt=2**40)]
 Seconds = Annotated[float, Field(gt=-(2**40), lt=2**40)]
 
 
+class Alarm(BaseModel):
+    """What goes wrong while a job runs, as lists of jobs show it."""
+
+    rule: str
+    """The name of the rule that gave it: ``reward-collapse``."""
+    evidence: str
+    """What is seen, with its figures."""
+
+    @property
+    def words(self) -> str:
+        """``reward collapse``."""
+        return self.rule.replace("-", " ")
+
+
 class WorkerState(BaseModel):
     """The part of ``state.json`` that all jobs share. The worker replaces the file as a whole."""
 
@@ -49,6 +63,8 @@ class WorkerState(BaseModel):
     started: Moment | None = None
     finished: Moment | None = None
     error: str | None = None
+    alarms: list[Alarm] = Field(default_factory=list)
+    """What the worker found wrong when it looked the last time."""
 
     @property
     def live(self) -> bool:
@@ -58,7 +74,7 @@ class WorkerState(BaseModel):
     def queued(self) -> Self:
         """This state, but queued for a worker of this machine."""
         fresh: dict[str, Any] = dict.fromkeys(("error", "finished", "pid", "create_time", "seconds_left"))
-        fresh |= {"status": "queued", "heartbeat": time.time(), "host": socket.gethostname()}
+        fresh |= {"status": "queued", "heartbeat": time.time(), "host": socket.gethostname(), "alarms": []}
         return self.model_copy(update=fresh)
 
     @property

@@ -21,7 +21,7 @@ from frozenlab.jobs.needs import Level, Needs
 from frozenlab.jobs.queue import dispatcher, taking_up, watch
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.queue.dispatcher import Dispatcher
-from frozenlab.jobs.state import read_state
+from frozenlab.jobs.state import read_state, store_state, stored_state
 from tests.running import worker_pid
 
 CORES = 2
@@ -159,6 +159,23 @@ def test_a_killed_worker_is_followed_by_another(machine: Machine) -> None:
     os.killpg(worker_pid(job), signal.SIGKILL)
     until(lambda: is_over(machine, job))
     assert runs(job) == ["begin", "begin", "done"] and status(job) == "done"
+
+
+def test_a_worker_that_becomes_silent_is_told_once(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(dispatcher, "tell_alarm", lambda folder, kind, title, alarm, helps: told.append((folder.name, alarm.rule)))
+    job, other = machine.job("silent", seconds=60), machine.job("at-work", seconds=60)
+    until(lambda: status(job) == status(other) == "running")
+    os.kill(worker_pid(job), signal.SIGSTOP)
+    state = stored_state(job.dir)
+    assert state is not None
+    store_state(job.dir, state.model_copy(update={"patience": 0.01}))
+    monkeypatch.setattr(dispatcher, "LOOK", 0.0)
+    until(lambda: told)
+    time.sleep(0.5)
+    machine.end()
+    os.kill(worker_pid(job), signal.SIGKILL)
+    assert told == [("silent", "stalled")]
 
 
 def test_a_stopped_job_stays_stopped_and_can_be_tried_again(machine: Machine) -> None:

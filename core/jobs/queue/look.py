@@ -17,7 +17,7 @@ from frozenlab.jobs.queue.forecast import Expected, Pace, forecast
 from frozenlab.jobs.queue.machine import machine_has
 from frozenlab.jobs.queue.schedule import in_order
 from frozenlab.jobs.queue.watch import wake_if_needed
-from frozenlab.jobs.state import UNFINISHED, WorkerState, process_alive, read_state, stored_state
+from frozenlab.jobs.state import UNFINISHED, Alarm, WorkerState, process_alive, read_state, stored_state
 
 FORESEEN = 300
 """Jobs for which times are computed; those far behind have none."""
@@ -42,6 +42,8 @@ class Place:
     progress: float
     """0..1."""
     expected: Expected
+    alarms: tuple[Alarm, ...] = ()
+    """What its worker found wrong when it looked the last time."""
 
     @property
     def level(self) -> Level:
@@ -109,7 +111,13 @@ def look_anew(root: Path) -> Look:
     left = {entry.folder: seconds_left(entry, states[entry.folder], pace, now) for entry in ordered[:FORESEEN]}
     times = forecast([replace(entry, not_before=0.0) for entry in ordered[:FORESEEN]], left, machine, now, paused)
     places = [
-        Place(entry, standing(entry, states[entry.folder]), progress(states[entry.folder]), times.get(entry.folder, Expected(None, None)))
+        Place(
+            entry,
+            standing(entry, states[entry.folder]),
+            progress(states[entry.folder]),
+            times.get(entry.folder, Expected(None, None)),
+            tuple(state.alarms) if entry.running and (state := states[entry.folder]) is not None else (),
+        )
         for entry in ordered
     ]
     return Look(root, now, tuple(places), paused, machine, pace, unfinished(ended, known, now))

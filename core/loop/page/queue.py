@@ -16,10 +16,10 @@ from frozenlab.jobs.queue.look import Look, Place, look
 from frozenlab.jobs.state import read_state
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
-from frozenlab.ui import markup, nav, queue_words, refusals
+from frozenlab.ui import markup, nav, queue_words, refusals, sessions
 from frozenlab.ui.components.notice import DoneJob, notice
 from frozenlab.ui.figures import percent
-from frozenlab.ui.sessions import ago
+from frozenlab.ui.once import once
 
 LOOK = 4.0
 """Seconds between looks at a queue that is not empty."""
@@ -72,7 +72,7 @@ def unfinished(found: Look, store: SessionStore) -> None:
             with words.container(gap=None):
                 st.markdown(f"**{markup.plain(ended.title)}**")
                 why = (read_state(folder).error or "").partition("\n")[0]
-                st.caption(markup.plain(" · ".join(filter(None, (ended.kind, f"{ended.status} {ago(ended.ended)}", why)))))
+                st.caption(markup.plain(" · ".join(filter(None, (ended.kind, f"{ended.status} {sessions.ago(ended.ended)}", why)))))
             with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
                 open_link(ended.kind, folder.name)
                 hint = "Put it in the queue again; it goes on where it stood"
@@ -113,6 +113,7 @@ def row(place: Place, found: Look, store: SessionStore) -> None:
         with words.container(gap=None):
             st.markdown(f"**{markup.plain(entry.title)}**{'' if place.level == Level.NORMAL else f' · {place.level.word}'}")
             st.caption(markup.plain(about(place, found)))
+            sessions.alarm_badges(place.alarms)
         with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
             if not entry.parent:
                 open_link(entry.kind, entry.id)
@@ -172,7 +173,8 @@ def button(label: str, key: str, icon: str, act: Callable[[Path], None], store: 
 
 def done_since(store: SessionStore) -> list[DoneJob]:
     """The jobs that a person asked for and that ended since this page was opened."""
-    ended = Book(store.root).ended(20)
+    book = Book(store.root)
+    ended = once(lambda: book.ended(20), "queue-ended", store.root, book.revision())
     since = st.session_state.setdefault("queue_since", max((job.ended for job in ended), default=0.0))
     return [
         {"id": f"{job.folder}@{job.ended}", "title": job.title, "status": job.status}

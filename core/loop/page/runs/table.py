@@ -42,7 +42,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "after": ("Valid rate after the last measured stage", lambda run: 100 * run.last.valid if run.last else None),
     "95 % interval": ("Of the valid rate after the last measured stage", lambda run: interval(run.last)),
     "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
-    "status": ("What it is doing", lambda run: run.status),
+    "status": ("What it is doing, and what goes wrong in it; Train says more", lambda run: run.standing),
     "engineer": ("Who redesigns the environment between the stages", lambda run: run.engineer),
     "method": ("How it is trained", lambda run: title_of(run.method)),
     "family": ("The kind of task", lambda run: run.family),
