@@ -198,7 +198,8 @@ def run_archive(options: argparse.Namespace) -> None:
 
 def refuse_needed(sessions: list[Session], store: SessionStore) -> None:
     """Raise ShelfError if a session could not be deleted afterwards, but for those that go with it."""
-    from frozenlab.loop.shelf import ShelfError, needed_by, why_kept
+    from frozenlab.loop.needed import needed_by
+    from frozenlab.loop.shelf import ShelfError, why_kept
 
     going = {session.id for session in sessions}
     for session in sessions:

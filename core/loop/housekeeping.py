@@ -18,8 +18,9 @@ from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS as JOBS
 from frozenlab.jobs.state import read_state
 from frozenlab.jobs.worker import JobHeldError, sole_worker
+from frozenlab.loop.needed import needed_by
 from frozenlab.loop.session import Session, SessionError
-from frozenlab.loop.shelf import TRASH, needed_by
+from frozenlab.loop.shelf import TRASH
 from frozenlab.loop.store import SessionStore
 from frozenlab.roles import only_operators
 from frozenlab.training.checkpoints import for_resume

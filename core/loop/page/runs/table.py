@@ -209,5 +209,5 @@ def what_was_done(store: SessionStore) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.success(markup.plain(words), icon=":material/check:")
         if deleted and st.button("Undo", key="undo", icon=":material/undo:"):
-            restored = [shelf.restore(session_id, store) for session_id in reversed(deleted)]
+            restored = [Session(shelf.restore(session_id, store)) for session_id in reversed(deleted)]
             report(restored, "back", [], [])
