@@ -193,6 +193,8 @@ def run_archive(options: argparse.Namespace) -> None:
     check_whole(out, store)
     for session in sessions:
         delete(session, store)
+    if not options.json:
+        print(f"The sessions are in the trash: frozenlab restore {sessions[-1].id} brings one back")
     tell_exported(exported, out, options.json)
 
 

@@ -135,6 +135,19 @@ def restore(job_id: str, store: SessionStore, kind: str = "session") -> Path:
     return target
 
 
+def forget(gone: Path) -> bool:
+    """Delete a folder in the trash for good; whether it was still there."""
+    only_operators("empty the trash")
+    leaving = gone.with_name(f".gone-{gone.name}")  # no id: what is deleted in part is never restored
+    shutil.rmtree(leaving, ignore_errors=True)
+    try:
+        gone.rename(leaving)
+    except FileNotFoundError:
+        return False
+    leaving.unlink() if leaving.is_symlink() else shutil.rmtree(leaving)
+    return True
+
+
 def empty_trash(store: SessionStore) -> None:
     """Delete for good what is in the trash."""
     only_operators("empty the trash")

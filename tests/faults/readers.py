@@ -26,7 +26,7 @@ from frozenlab.headroom.report import report_of as headroom_report
 from frozenlab.headroom.store import measurements
 from frozenlab.jobs.queue.taking_up import queued_here
 from frozenlab.loop.forks import forked_spec
-from frozenlab.loop.housekeeping import RULES, disk_use, removals
+from frozenlab.loop.housekeeping import IN_TRASH, RULES, disk_use, removals
 from frozenlab.loop.ledger import predictions
 from frozenlab.loop.needed import needed_by
 from frozenlab.loop.reproduce import compare, spec_to_reproduce
@@ -104,7 +104,7 @@ def ledger(root: Path, name: str) -> None:
 def housekeeping(root: Path, name: str) -> None:
     found = SessionStore(root)
     opened = found.open(name)
-    disk_use(opened.dir), removals(found, [*RULES]), list(needed_by(opened, found)), why_kept(opened, found)
+    disk_use(opened.dir), removals(found, [*RULES, IN_TRASH]), list(needed_by(opened, found)), why_kept(opened, found)
 
 
 def again(root: Path, name: str) -> None:
