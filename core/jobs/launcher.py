@@ -26,6 +26,7 @@ from frozenlab.jobs.job import KINDS, STOP_FILE, Job
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.process import start_worker
 from frozenlab.jobs.queue.book import Book, Ended, Entry, in_queue
+from frozenlab.jobs.queue.machine import free_cards
 from frozenlab.jobs.queue.schedule import in_order
 from frozenlab.jobs.queue.taking_up import entry_for, open_job
 from frozenlab.jobs.queue.watch import wake
@@ -106,9 +107,11 @@ def claim(job: Job, root: Path) -> None:
     me, book = own_process(), Book(root)
     entry = replace(entry_for(job), in_terminal=True, running=True, pid=me["pid"], create_time=me["create_time"], began=time.time())
     with book.hold():
+        cards = free_cards(book, entry.gpus)
         queue(job)
         book.remove(entry.folder)
-        book.add(entry)
+        book.add(replace(entry, cards=cards))
+    os.environ |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}  # it leaves those of the queue's jobs alone
 
 
 def release(job: Job, root: Path) -> None:

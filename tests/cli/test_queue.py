@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import time
 from pathlib import Path
@@ -13,7 +14,8 @@ from frozenlab.cli.common import worked_on_here
 from frozenlab.cli.main import main
 from frozenlab.jobs import launcher
 from frozenlab.jobs.launcher import LaunchError
-from frozenlab.jobs.queue import look
+from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.queue import look, machine
 from frozenlab.jobs.queue.book import Book, Ended
 from frozenlab.jobs.state import WorkerState, store_state
 from frozenlab.loop.store import SessionStore
@@ -104,3 +106,15 @@ def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: S
     shutil.rmtree(queued.open("c").dir)
     capsys.readouterr()
     assert unfinished() == []
+
+
+def test_a_terminal_takes_a_gpu_that_no_job_of_the_queue_has(queued: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,2,3")
+    monkeypatch.setattr(machine, "gpus", lambda: [object()] * 4)
+    Book(queued.root).change(str(queued.open("a").dir), running=True, cards="0")
+    student = create_student(RECIPE, queued)
+    monkeypatch.setattr(type(student), "needs", Needs(cores=1, gpus=1))
+    with worked_on_here(student):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == "2"
+        assert machine.free_cards(Book(queued.root), 2) == ""
+    store_state(student.dir, WorkerState(status="done"))

@@ -24,7 +24,7 @@ from frozenlab.jobs.job import KINDS, STOP_FILE
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.process import start_worker, worker_command
 from frozenlab.jobs.queue.book import FILLED, Book, BookError, Ended, Entry, Revision
-from frozenlab.jobs.queue.machine import machine_has, visible_cards
+from frozenlab.jobs.queue.machine import free_cards, machine_has
 from frozenlab.jobs.queue.notify import tell_alarm, tell_ended
 from frozenlab.jobs.queue.schedule import decide
 from frozenlab.jobs.queue.taking_up import queued_here
@@ -193,7 +193,7 @@ class Dispatcher:
         with self.book.hold():
             if not self.may_start(entry.folder):
                 return
-            cards = self.free_cards(entry.gpus)
+            cards = free_cards(self.book, entry.gpus)
             self.book.change(entry.folder, running=True, wish="", pid=0, began=time.time(), cards=cards)
         worker = start_worker(worker_command(entry.kind, entry.path), entry.path, self.environment(entry, cards))
         self.workers[entry.folder] = worker
@@ -234,8 +234,3 @@ class Dispatcher:
         own |= {NICENESS: "0"} if entry.level == Level.URGENT else {}
         own |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}
         return worker_environment(online=True) | own
-
-    def free_cards(self, wanted: int) -> str:
-        """The numbers of so many GPUs that no other job has."""
-        taken = {card for entry in self.book.entries() if entry.running for card in entry.cards.split(",")}
-        return ",".join([card for card in visible_cards() if card not in taken][:wanted])

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.share import cores, memory
 
 FOR_JOBS = 0.9
@@ -18,6 +19,12 @@ def machine_has(running: Iterable[Needs]) -> Needs:
     total, available = memory()
     kept = sum(needs.memory for needs in running)
     return Needs(cores(), len(visible_cards()), int(min(FOR_JOBS * total, kept + available)))
+
+
+def free_cards(book: Book, wanted: int) -> str:
+    """The numbers of so many GPUs that no job in the queue has."""
+    taken = {card for entry in book.entries() if entry.running for card in entry.cards.split(",")}
+    return ",".join([card for card in visible_cards() if card not in taken][:wanted])
 
 
 def visible_cards() -> list[str]:
