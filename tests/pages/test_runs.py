@@ -15,6 +15,7 @@ from frozenlab.loop.labels import Labels
 from frozenlab.loop.page.runs.differences import spec_rows
 from frozenlab.loop.page.runs.overlay import over_steps
 from frozenlab.loop.page.runs.shared_boards import disagreed, measured, pairs, shared
+from frozenlab.loop.page.runs.table import DONE, Deed, Done
 from frozenlab.loop.session import Session
 from frozenlab.loop.shelf import delete, label
 from frozenlab.loop.store import SessionStore
@@ -95,6 +96,40 @@ def test_the_trash_gives_back(three: list[Session]) -> None:
     assert "By the policy" not in table(app)
     app.button(key="restore").click().run()
     assert "By the policy" in table(app)
+
+
+def done(what: Deed, *sessions: Session) -> AppTest:
+    """The page after a button has done this."""
+    app = open_page("runs")
+    app.session_state[DONE] = Done(what, {session.id: session.title for session in sessions}, ("a reason",))
+    return app.run()
+
+
+def test_what_was_archived_is_taken_back(three: list[Session]) -> None:
+    label(three[1], Labels(archived=True, notes="kept"))
+    app = done("archived", three[1])
+    assert "By nobody is in the archive" in app.success[0].value
+    assert [box.value for box in app.warning] == ["a reason."]
+    app.button(key="undo").click().run()
+    assert not app.exception and not app.warning
+    assert "By nobody is back in the lists" in app.success[0].value
+    assert Session(three[1].dir).labels == Labels(notes="kept")
+    app.button(key="undo").click().run()
+    assert Session(three[1].dir).labels.archived
+
+
+def test_undo_goes_when_the_trash_has_given_back(three: list[Session]) -> None:
+    for session in three:
+        delete(session, SessionStore())
+    app = done("deleted", *three)
+    assert "3 runs are in the trash" in app.success[0].value
+    app.button(key="restore").click().run()
+    assert "2 runs are in the trash" in app.success[0].value
+    app.button(key="undo").click().run()
+    assert "2 runs are back" in app.success[0].value
+    assert len(table(app)) == 3
+    app.run()
+    assert not app.success
 
 
 def test_a_comparison_is_an_address(three: list[Session]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 import streamlit as st
@@ -23,8 +23,25 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.training.methods import title_of
 from frozenlab.ui import markup, refusals, sessions
 
+Deed = Literal["archived", "listed", "deleted", "restored"]
+WORDS: dict[Deed, str] = {
+    "archived": "in the archive. Show, Archived runs too, lists them",
+    "listed": "back in the lists",
+    "deleted": "in the trash",
+    "restored": "back",
+}
+
+
+class Done(NamedTuple):
+    """What the last button did: with which sessions (id -> title), and why it was refused with others."""
+
+    what: Deed
+    titles: dict[str, str]
+    refused: tuple[str, ...]
+
+
 DONE = "runs_done"
-"""Session-state entry: what the last button did, in words, and the ids of the deleted sessions that can be taken back."""
+"""Session-state entry: a :class:`Done`."""
 MOST_COMPARED = 6
 ROWS = 200
 """Rows that the browser gets at a time."""
@@ -42,7 +59,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "after": ("Valid rate after the last measured stage", lambda run: 100 * run.last.valid if run.last else None),
     "95 % interval": ("Of the valid rate after the last measured stage", lambda run: interval(run.last)),
     "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
-    "status": ("What it is doing, and what goes wrong in it; Train says more", lambda run: run.standing),
+    "status": ("What it is doing", lambda run: run.status),
     "engineer": ("Who redesigns the environment between the stages", lambda run: run.engineer),
     "method": ("How it is trained", lambda run: title_of(run.method)),
     "family": ("The kind of task", lambda run: run.family),
@@ -62,13 +79,14 @@ USUAL = ("before", "after", "95 % interval", "n", "status", "engineer", "method"
 def all_runs(store: SessionStore) -> None:
     every = runs(store.listed())
     if not every:
+        what_was_done(every, store)
         sessions.nothing_yet("No run is here yet. The quick session takes under three minutes on two cores.")
         import_and_trash(store)
         return
     what_came()
     wanted, columns = filters(every)
     shown = [run for run in every if wanted.keeps(run)]
-    what_was_done(store)
+    what_was_done(every, store)
     if not shown:
         st.info("No run fits these filters.")
     else:
@@ -176,8 +194,7 @@ def set_archived(ticked: Sequence[Session], archived: bool) -> None:
             done.append(session)
         except LabError as error:
             refused.append(str(error))
-    words = "in the archive. Show, Archived runs too, lists them" if archived else "back in the lists"
-    report(done, words, [], refused)
+    report(done, "archived" if archived else "listed", refused)
 
 
 def delete(ticked: Sequence[Session], store: SessionStore) -> None:
@@ -189,25 +206,53 @@ def delete(ticked: Sequence[Session], store: SessionStore) -> None:
             done.append(session)
         except LabError as error:
             refused.append(str(error))
-    report(done, "in the trash", [session.id for session in done], refused)
+    report(done, "deleted", refused)
 
 
-def report(done: Sequence[Session], words: str, deleted: Sequence[str], refused: Sequence[str]) -> None:
+def restore(ids: Sequence[str], store: SessionStore) -> None:
+    done, refused = [], []
+    for session_id in reversed(ids):
+        try:
+            done.append(shelf.restore(session_id, store))
+        except LabError as error:
+            refused.append(str(error))
+    report(done, "restored", refused)
+
+
+def report(done: Sequence[Session], what: Deed, refused: Sequence[str]) -> None:
     """Draw the page again with a line that says what was done."""
-    named = f"{done[0].title} is" if len(done) == 1 else f"{len(done)} runs are"
-    st.session_state[DONE] = f"{named} {words}." if done else "", list(deleted), list(refused)
+    st.session_state[DONE] = Done(what, {session.id: session.title for session in done}, tuple(refused))
     st.rerun()
 
 
-def what_was_done(store: SessionStore) -> None:
-    """What the last button did, with a way back."""
-    words, deleted, refused = st.session_state.get(DONE, ("", [], []))
-    for why in refused:
+def what_was_done(every: Sequence[Run], store: SessionStore) -> None:
+    """What the last button did, with a way back as long as nothing else has gone that way, as the trash can. Refusals, and what has no way
+    back, are told once."""
+    done: Done | None = st.session_state.pop(DONE, None)
+    if done is None:
+        return
+    for why in done.refused:
         st.warning(f"{markup.plain(why)}.")
-    if not words:
+    held = holding(done, every, store)
+    if not held:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.success(markup.plain(words), icon=":material/check:")
-        if deleted and st.button("Undo", key="undo", icon=":material/undo:"):
-            restored = [Session(shelf.restore(session_id, store)) for session_id in reversed(deleted)]
-            report(restored, "back", [], [])
+        named = f"{next(iter(held.values()))} is" if len(held) == 1 else f"{len(held)} runs are"
+        st.success(markup.plain(f"{named} {WORDS[done.what]}."), icon=":material/check:")
+        if done.what == "restored":
+            return
+        st.session_state[DONE] = done._replace(refused=())
+        if st.button("Undo", key="undo", icon=":material/undo:", **refusals.for_operators("takes it back")):
+            if done.what == "deleted":
+                restore(list(held), store)
+            else:
+                set_archived([store.open(session_id) for session_id in held], done.what == "listed")
+
+
+def holding(done: Done, every: Sequence[Run], store: SessionStore) -> dict[str, str]:
+    """Those of the sessions with which it is still as it was done: id -> title."""
+    if done.what == "deleted":
+        there = set(shelf.trash_ids(store))
+    else:
+        there = {run.id for run in every if done.what == "restored" or run.labels.archived == (done.what == "archived")}
+    return {session_id: title for session_id, title in done.titles.items() if session_id in there}
