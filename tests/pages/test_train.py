@@ -400,11 +400,23 @@ def test_a_failed_session_shows_why_as_text(sessions_folder: Path) -> None:
     write_text(session.dir / "state.json", state.model_dump_json())
     app = open_page("train", session="built")
     assert "ValueError: ![x](http://example.com/x)" in [code.value for code in app.code]
+    assert not links(app)
+
+
+def links(app: AppTest) -> list[str]:
+    """Queries of the links to a recorded session in place of one that failed."""
+    return [link.proto.query_string for link in app.get("page_link") if link.proto.label == "Show the recorded session instead"]
+
+
+def test_a_failed_session_gives_way_to_the_one_that_present_falls_back_to(sessions_folder: Path) -> None:
+    build_session(sessions_folder, session_id="recorded")
+    build_session(sessions_folder, session_id="live", status="failed", finished_stages=1)
+    assert links(open_page("train", session="live")) == ["session=recorded"]
 
 
 def test_recorded_sessions_cannot_be_changed(sessions_folder: Path) -> None:
     build_session(sessions_folder, session_id="example-built", status="stopped", finished_stages=1)
-    assert {button.key for button in open_page("train", session="example-built").button} == {"new"}
+    assert {button.key for button in open_page("train", session="example-built").button} == {"new", "train-present"}
 
 
 def test_a_session_that_has_only_been_queued_is_no_error(sessions_folder: Path) -> None:

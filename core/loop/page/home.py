@@ -16,6 +16,7 @@ from frozenlab.tasks.view.view import Shown
 from frozenlab.tasks.view.views import view_of
 from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
+from frozenlab.ui.components.keys import shortcuts
 from frozenlab.ui.components.timeline import rates_by_stage
 from frozenlab.ui.figures import overall, percent
 from frozenlab.ui.glossary import explained, glossary
@@ -41,6 +42,7 @@ def page() -> None:
     done = (session for session in found if session.state().status == "done")
     hero = next((session for session in chain(done, found) if complete_stage(session) is not None), None)
     doors(hero)
+    shortcuts({"p": "door-story"}, key="home-keys")
     running = store.running(known)
     if running is not None:
         under_way(running)
@@ -67,7 +69,7 @@ def doors(hero: Session | None) -> None:
         watch, "Watch the story", "A model fails, trains, reads what went wrong, and changes what it trains on. Two minutes, recorded."
     ):
         if (
-            st.button("Watch it", key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None)
+            st.button("Watch it", key="door-story", icon=":material/play_circle:", type="primary", disabled=hero is None, help="Key: P")
             and hero is not None
         ):
             st.switch_page(nav.path("present"), query_params={"session": hero.id, "play": "1"})
@@ -101,7 +103,6 @@ def under_way(session: Session) -> None:
     state = session.state()
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{markup.plain(session.title)}** is running: {PHASE_WORDS[state.phase]}, {percent(state.progress)} done.")
-        sessions.alarm_badges(state.alarms)
         st.page_link(nav.path("train"), label="Watch its curves", query_params={"session": session.id})
 
 
@@ -177,7 +178,6 @@ def session_row(session: Session) -> None:
         with status:
             sessions.status_badge(session, state)
             if state.live:
-                sessions.alarm_badges(state.alarms)
                 st.caption(f"{PHASE_WORDS[state.phase]}, {percent(state.progress)}")
         with links, st.container(horizontal=True, horizontal_alignment="right"):
             st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})

@@ -7,13 +7,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from frozenlab.loop.page.present.deck import deck, html_file, talk
-from frozenlab.loop.page.present.scenes import PARTS, Scene, TalkError, chosen, scenes_of
+from frozenlab.loop.page.present.fallback import kept_scenes, recorded
+from frozenlab.loop.page.present.scenes import PARTS, Scene, TalkError, chosen
 from frozenlab.loop.page.present.talks import LONGEST_NOTE, NAMES, Preparation, prepare, prepared
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import OFFERED
 from frozenlab.ui import markup, nav, refusals, sessions, theme
 from frozenlab.ui.components.keys import shortcuts
-from frozenlab.ui.once import once
 from frozenlab.ui.plain import plain
 
 LEAD = "A story in scenes, one a screen: what failed, what the model read and wrote, and what came of it."
@@ -72,19 +72,11 @@ def story(session: Session, found: list[Session]) -> tuple[Session, list[Scene],
     try:
         return session, kept_scenes(session), ""
     except TalkError as reason:
-        status = session.state().status
-        says = f"{session.title} ({status}) has no story yet"
-        for other in sorted(found, key=lambda one: not one.read_only):
-            try:
-                return other, kept_scenes(other), f"{says}: this is the recorded session {other.id}."
-            except TalkError:
-                continue
-        return session, [], f"{reason}."
-
-
-def kept_scenes(session: Session) -> list[Scene]:
-    """Made once as long as the session's files stay as they are. Raises TalkError as :func:`scenes_of` does."""
-    return once(lambda: scenes_of(session), "talk scenes", session.revision(), session.state().status)
+        other = recorded(found)
+        if other is None:
+            return session, [], f"{reason}."
+        says = f"{session.title} ({session.state().status}) has no story yet: this is the recorded session {other.id}."
+        return other, kept_scenes(other), says
 
 
 def form(session: Session, scenes: list[Scene], preparation: Preparation) -> None:

@@ -10,6 +10,7 @@ from frozenlab.loop import launch
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.ui import api_form, markup, nav, refusals, sessions
+from frozenlab.ui.components.keys import shortcuts
 
 
 def controls(session: Session, state: State) -> bool:
@@ -28,6 +29,9 @@ def controls(session: Session, state: State) -> bool:
             allowed = refusals.for_operators("resumes sessions", disabled=not may)
             st.button("Resume", key="resume", icon=":material/play_arrow:", on_click=try_resume, args=(session,), **allowed)
         st.page_link(nav.path("story"), label="Read its story", query_params={"session": session.id})
+        if st.button("Present", key="train-present", icon=":material/play_circle:", help="Its story, scene by scene. Key: P"):
+            st.switch_page(nav.path("present"), query_params={"session": session.id, "play": "1"})
+    shortcuts({"p": "train-present"}, key="train-keys")
     refusals.show_reason("train_error")
     imported_note("session", session.dir)
     return live

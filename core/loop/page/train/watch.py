@@ -11,6 +11,7 @@ from frozenlab.loop.events import event_words
 from frozenlab.loop.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
 from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
+from frozenlab.loop.page.present.fallback import recorded
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED
@@ -114,6 +115,17 @@ def progress(session: Session, state: State, seen: str, live: bool) -> None:
             st.info(f"It waits for you: what should it train on after {stage_name(state.stage).lower()}?", icon=":material/front_hand:")
             address = {"session": session.id, "stage": str(state.stage + 1)}
             st.page_link(nav.path("story"), label="Read the evidence and decide", query_params=address)
+    if state.status in ("crashed", "failed"):
+        recorded_instead(session)
+
+
+def recorded_instead(session: Session) -> None:
+    """A way on for who shows the lab to others while a live training fails."""
+    other = recorded(sessions.store().sessions(OFFERED))
+    if other is not None and other.id != session.id:
+        st.page_link(
+            nav.path("train"), label="Show the recorded session instead", icon=":material/history:", query_params={"session": other.id}
+        )
 
 
 def curves(session: Session, state: State) -> None:
