@@ -140,6 +140,11 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     page.keyboard.press("?")
     expect(sheet).to_be_visible()
     expect(sheet.get_by_text("Let the model plan")).to_be_visible()
+    begun, clock = page.url, page.locator(".clock").first.text_content()
+    for key in ("n", "ArrowRight", "ArrowDown"):  # mean nothing behind it
+        page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert (page.url, page.locator(".clock").first.text_content()) == (begun, clock)
     page.keyboard.press("?")
     expect(sheet).to_be_hidden()
     page.keyboard.press("?")

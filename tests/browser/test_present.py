@@ -21,19 +21,31 @@ if TYPE_CHECKING:
     from tests.browser.conftest import App
 
 NAME = "example-quick"
+SAYS = "Monday (failed) has no story yet: this is the recorded session example-quick."
 ROW = 35
 """Height of a row of a table in pixels."""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("screen", [(1920, 1080), (390, 844)])
+SMALLEST = """() => {
+  const hasText = ({ childNodes }) => [...childNodes].some((child) => child.nodeType === 3 && child.data.trim());
+  const seen = (element) => element.checkVisibility() && element.getClientRects().length && !element.closest('.zoom');
+  const telling = [...document.querySelectorAll('.scene *, .says')].filter((element) => seen(element) && hasText(element));
+  return Math.min(...telling.map((element) => parseFloat(getComputedStyle(element).fontSize)));
+}"""
+"""Of the letters of a scene, in pixels."""
+
+
+@pytest.mark.parametrize(
+    ("screen", "theme"),
+    [((1920, 1080), "light"), ((1920, 1080), "dark"), ((1280, 720), "light"), ((390, 844), "light"), ((390, 844), "dark")],
+)
 def test_the_file_plays_every_scene_with_networking_off(
     browser: Browser, tmp_path: Path, screen: tuple[int, int], theme: Literal["light", "dark"]
 ) -> None:
     session = SessionStore().open(NAME)
     scenes = scenes_of(session)
     file = tmp_path / "talk.html"
-    file.write_text(html_file(session.spec.tasks, talk(session, scenes, {})), encoding="utf-8")
+    file.write_text(html_file(session.spec.tasks, talk(session, scenes, {}, says=SAYS)), encoding="utf-8")
     context = browser.new_context(
         viewport={"width": screen[0], "height": screen[1]}, color_scheme=theme, reduced_motion="reduce", offline=True
     )
@@ -47,11 +59,25 @@ def test_the_file_plays_every_scene_with_networking_off(
         expect(page.locator(".count")).to_have_text(f"{number} / {len(scenes)}")
         assert page.locator(".scene canvas").count() == sum(len(board["tracks"]) for board in scene.get("boards", []))
         assert page.evaluate("document.querySelector('.scene').scrollWidth <= innerWidth")
+        expect(page.get_by_text(SAYS)).to_be_visible()
+        if screen[0] > 1000:
+            assert page.evaluate(SMALLEST) >= 28
+            high, seen = page.evaluate("[document.querySelector('.scene').scrollHeight, document.querySelector('.scene').clientHeight]")
+            assert high <= seen, f"{scene['heading']} is {high} of {seen} px high"
+            if page.locator(".alone").count():
+                assert page.locator(".alone canvas").bounding_box()["height"] > 0.8 * screen[1]
         broken = violations(page)
         assert not broken, "\n".join([scene["heading"], *broken])
         page.keyboard.press("ArrowRight" if number % 2 else "Space")
     page.keyboard.press("Home")
     expect(page.locator(".count")).to_have_text(f"1 / {len(scenes)}")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys in a talk")).to_be_visible()
+    assert page.evaluate("document.querySelector('.keys').scrollWidth <= innerWidth")
+    broken = violations(page)
+    assert not broken, "\n".join(broken)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys in a talk")).to_be_hidden()
     assert not errors and asked == [file.as_uri()]
     context.close()
 
@@ -114,6 +140,14 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Call
         if page.locator(".deck").is_visible():
             break
     expect(page.locator(".deck h1")).to_be_visible()
+    sheet = page.get_by_role("dialog", name="Keys in a talk")
+    page.keyboard.press("?")
+    expect(sheet).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
+    expect(sheet).to_be_hidden()
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_have_count(0)
+    expect(page.locator(".deck h1")).to_have_text("Can a model design what it learns from?")
     with page.expect_popup() as opened:
         page.keyboard.press("n")
     notes = opened.value

@@ -13,8 +13,6 @@ from typing import Any, Protocol
 
 import pandas as pd
 
-from frozenlab.jobs.environment import SPACE
-
 PROJECT = "frozenlab"
 
 
@@ -38,7 +36,7 @@ class Trackio:
 
         self.client = trackio
         self.run = trackio.init(
-            project=PROJECT, name=session_id, config=dict(config), resume="allow", embed=False, space_id=os.environ.get(SPACE)
+            project=PROJECT, name=session_id, config=dict(config), resume="allow", embed=False, space_id=os.environ.get("TRACKIO_SPACE_ID")
         )
 
     def metrics(self, figures: Mapping[str, float], step: int) -> None:

@@ -9,7 +9,7 @@ function belongs(event) {
   const target = event.composedPath()[0];
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return true;
   if (!(target instanceof Element)) return false;
-  if (target.closest(TEXT) || document.querySelector("[role=dialog]")) return true;
+  if (target.closest(TEXT) || document.querySelector("[role=dialog]") || document.documentElement.dataset.sheet) return true;
   if (event.key === " " || event.key === "Enter") return Boolean(target.closest(PRESSED));
   return /^(Arrow|Home|End|Page)/.test(event.key) && Boolean(target.closest(STEPPED));
 }

@@ -16,12 +16,17 @@ export default function ({ data, parentElement }) {
   }), close);
   document.removeEventListener("keydown", listeners.get(parentElement));
   const typed = (event) => {
-    if (event.key !== "?" || belongs(event)) return;
+    if (event.key !== "?" || (!sheet.open && belongs(event))) return;
     event.preventDefault();
-    if (sheet.open) sheet.close();
-    else sheet.showModal();
+    if (sheet.open) return sheet.close();
+    sheet.showModal();
+    document.documentElement.dataset.sheet = "open"; // no key means what lies behind it: see focus.js
   };
+  sheet.onclose = () => { delete document.documentElement.dataset.sheet; };
   listeners.set(parentElement, typed);
   document.addEventListener("keydown", typed);
-  return () => document.removeEventListener("keydown", typed);
+  return () => {
+    document.removeEventListener("keydown", typed);
+    delete document.documentElement.dataset.sheet;
+  };
 }

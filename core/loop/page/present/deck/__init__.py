@@ -16,6 +16,7 @@ from frozenlab.tasks.family import Family
 from frozenlab.tasks.view.view import Player
 from frozenlab.tasks.view.views import VIEWS, view_of
 from frozenlab.ui.components import text_of
+from frozenlab.ui.components.shortcuts import SHORTCUTS
 from frozenlab.ui.theme import DARK, LIGHT
 
 HTML = text_of(__file__, "deck.html")
@@ -52,6 +53,7 @@ def talk(
         "says": says,
         "colors": {"light": asdict(LIGHT), "dark": asdict(DARK)},
         "leave": leave,
+        "keys": SHORTCUTS["In a talk"],
     }
 
 

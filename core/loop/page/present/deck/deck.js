@@ -1,5 +1,5 @@
 // The deck: one scene a screen, by keys, clicks and swipes; a second window has the notes.
-// data: {id, title, scenes, notes: {scene name: text}, says, colors: {light, dark}, leave: address | null}; scenes: see present/scenes.py.
+// data: {id, title, scenes, notes: {scene name: text}, says, colors: {light, dark}, leave: address | null, keys: {key: what it does}}; scenes: see present/scenes.py.
 
 const SVG = "http://www.w3.org/2000/svg";
 const NEXT = ["ArrowRight", "ArrowDown", "PageDown", " ", "Enter"], BEFORE = ["ArrowLeft", "ArrowUp", "PageUp", "Backspace"];
@@ -72,6 +72,12 @@ class Deck {
       event.preventDefault();
       this.go(this.at + (moved < 0 ? 1 : -1));
     };
+    this.find(".keys button").onclick = () => this.find(".keys").close();
+    this.find(".keys dl").replaceChildren();
+    for (const [name, what] of Object.entries(this.data.keys)) {
+      made("dt", "", name, this.find(".keys dl"));
+      made("dd", "", what, this.find(".keys dl"));
+    }
     clearInterval(this.ticking);
     if (this.speaks) this.ticking = setInterval(() => this.tick(), 500);
   }
@@ -97,9 +103,17 @@ class Deck {
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.composedPath().some((element) => /^(INPUT|TEXTAREA|SELECT)$/.test(element.tagName))) return;
     const pressed = event.composedPath()[0].tagName === "BUTTON" && [" ", "Enter"].includes(event.key);
+    const sheet = this.find(".keys");
+    if (sheet.open) { // the talk stands still behind it
+      if (event.key === "Tab" || pressed) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (["?", "Escape"].includes(event.key)) sheet.close();
+      return;
+    }
     const act = {
       Home: () => this.go(0), End: () => this.go(this.data.scenes.length - 1), f: () => this.fill(), n: () => this.openNotes(), r: () => this.go(this.at),
-      d: () => this.paint(!this.dark), Escape: () => this.leave(),
+      d: () => this.paint(!this.dark), Escape: () => this.leave(), "?": () => sheet.showModal(),
     }[event.key] ?? (NEXT.includes(event.key) ? () => this.go(this.at + 1) : BEFORE.includes(event.key) ? () => this.go(this.at - 1) : null);
     if (!act || pressed) return;
     event.preventDefault();
@@ -143,10 +157,11 @@ class Deck {
     this.clear();
     const scene = scenes[this.at], stage = this.find(".scene");
     stage.classList.toggle("moving", !this.still && !this.speaks);
-    made("h1", "", scene.heading, stage);
+    const heading = made("h1", "", scene.heading, stage);
     const body = made("div", `body ${scene.kind}${scene.small ? " small" : ""}`, undefined, stage);
     this[scene.kind](scene, body);
-    if (scene.note) made("p", "note", scene.note, stage);
+    const note = made("p", "note", scene.note, stage);
+    if (scene.boards?.length === 1 && scene.boards[0].tracks?.length === 1) this.besideBoard(body, heading, note);
     this.find(".count").textContent = `${this.at + 1} / ${scenes.length}`;
     this.find(".line i").style.width = `${(100 * (this.at + 1)) / scenes.length}%`;
     this.find(".now").textContent = scene.heading;
@@ -186,6 +201,15 @@ class Deck {
         player.show({ ...board, height: 2000, autoplay: !this.speaks });
       }
     }
+  }
+
+  // A single board takes the whole height: the words stand beside it.
+  besideBoard(body, heading, note) {
+    const figure = body.querySelector("figure");
+    body.classList.add("alone");
+    figure.prepend(heading);
+    figure.append(note);
+    for (const player of this.players) player.layout();
   }
 
   texts(texts, place) {

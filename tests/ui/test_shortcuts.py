@@ -1,0 +1,49 @@
+"""The sheet of shortcuts names the keys that the pages listen to: all of them, and no other."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from frozenlab import places
+from frozenlab.ui.components.shortcuts import SHORTCUTS
+
+SIGNS = {
+    "arrowleft": "←", "arrowright": "→", "arrowup": "↑", "arrowdown": "↓", " ": "space", "pageup": "pgup", "pagedown": "pgdn",
+    "home": "home", "end": "end", "enter": "enter", "escape": "escape", "backspace": "backspace",
+}  # fmt: skip
+"""A key's name in the browser, in small letters -> how the sheet writes it."""
+LISTENERS = {
+    "Boards that play": "core/tasks/lake/view/player/player.js",
+    "Steering a team": "core/tasks/lake/view/steer/steer.js",
+    "Editing a board": "core/tasks/lake/view/editor/editor.js",
+    "Conflict-Based Search": "core/tasks/lake/view/search/search.js",
+    "In a talk": "core/loop/page/present/deck/deck.js",
+}
+WHERE = r"^  key\(event\) \{\n.*?^  \}\n|mark\.onkeydown = .*?\n.*?\n|^const (?:NEXT|SHORTCUTS) = .*?\n"
+"""The places of a script where it says which keys it takes."""
+
+
+def listened_to(script: str) -> set[str]:
+    code = "".join(re.findall(WHERE, script, re.MULTILINE | re.DOTALL))
+    named = [quoted or name for quoted, name in re.findall(r'"([^"]+)"|\b(\w+): ', code)]
+    return {SIGNS.get(name.lower(), name) for name in named if name.lower() in SIGNS or re.fullmatch(r"[a-z?+-]", name)}
+
+
+def on_the_sheet(group: str) -> set[str]:
+    words = " ".join(SHORTCUTS[group]).replace("0 to 9", "").lower().split()
+    return {word.rsplit("+", 1)[-1] if word.startswith("ctrl+") else word for word in words}
+
+
+@pytest.mark.parametrize("group", LISTENERS)
+def test_the_sheet_names_every_key_of_a_script_and_no_other(group: str) -> None:
+    script = (places.ROOT / LISTENERS[group]).read_text(encoding="utf-8")
+    assert on_the_sheet(group) == listened_to(script)
+    assert ("[0-9]" in script) == ("0 to 9" in SHORTCUTS[group])
+
+
+def test_the_sheet_names_the_keys_that_press_buttons() -> None:
+    pages = "".join(path.read_text(encoding="utf-8") for path in (places.ROOT / "core").rglob("page/**/*.py"))
+    pressed = {key for told in re.findall(r"shortcuts\(\{(.*?)\}", pages) for key in re.findall(r'"(\w)":', told)}
+    assert pressed == {key.lower() for group in SHORTCUTS if group not in LISTENERS for key in SHORTCUTS[group]} - {"?"}
