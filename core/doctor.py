@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-import psutil
-
 from frozenlab import places
 from frozenlab.jobs.gpus import Gpu, gpus
+from frozenlab.jobs.share import cores, memory
 from frozenlab.loop.footprint import GIB, footprint, shortfalls
 from frozenlab.loop.model_shape import shape_of
 from frozenlab.loop.presets import PRESETS, preset_spec
@@ -31,7 +29,7 @@ def examine() -> dict[str, Any]:
     packages = {name: installed(name) for name in ESSENTIAL}
     missing = [name for name, found in packages.items() if found is None]
     model = places.ASSETS / "lab-model" / "model.safetensors"
-    free = psutil.virtual_memory().available
+    free = memory().available
     gpu = ", ".join(f"{gpu.name} ({gpu.memory / GIB:.0f} GiB)" for gpu in gpus())
     vllm = installed("vllm")
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
@@ -39,7 +37,7 @@ def examine() -> dict[str, Any]:
         check("Python", python_ok, platform.python_version(), "install Python 3.11, 3.12 or 3.13"),
         check("packages", not missing, listed(packages), f"missing: {', '.join(missing)}; run make install"),
         check("lab model", model.is_file(), "shipped" if model.is_file() else "not found", "fetch assets/lab-model from the repository"),
-        check("processor cores", True, str(os.cpu_count()), ""),
+        check("processor cores", True, str(cores()), ""),
         check("bfloat16", True, bfloat16(), ""),
         check("free memory", free >= MEMORY_NEEDED, f"{free / 2**30:.1f} GiB", "a session needs about 3 GiB"),
         check("GPU", bool(gpu), gpu or "none", "only Hugging Face language models need one"),

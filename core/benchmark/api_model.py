@@ -8,9 +8,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 
 from frozenlab import seeds
@@ -56,13 +57,20 @@ class ApiModel:
         lacking = [question for question in asked if question.key not in known]
         done = len(asked) - len(lacking)
         self.kept.parent.mkdir(parents=True, exist_ok=True)
-        with ThreadPoolExecutor(AT_ONCE) as requests, self.kept.open("a", encoding="utf-8") as file:
-            waiting = [(question.key, requests.submit(self.ask, question)) for question in lacking]
+        one_writes = Lock()
+
+        def ask_and_keep(question: Question) -> Completion:
+            answer = self.ask(question)
+            with one_writes:  # at once: it is paid for, whatever becomes of the others
+                file.write(json.dumps({"key": question.key, **vars(answer)}) + "\n")
+                file.flush()
+            return answer
+
+        with self.kept.open("a", encoding="utf-8") as file, ThreadPoolExecutor(AT_ONCE) as requests:
+            waiting = {requests.submit(ask_and_keep, question): question.key for question in lacking}
             try:
-                for key, answer in waiting:
-                    known[key] = answer.result()
-                    file.write(json.dumps({"key": key, **vars(known[key])}) + "\n")
-                    file.flush()
+                for answer in as_completed(waiting):
+                    known[waiting[answer]] = answer.result()
                     done += 1
                     if on_progress:
                         on_progress(done // sampling.completions)

@@ -6,17 +6,15 @@ files come at the end (results.py).
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-from frozenlab.benchmark.results import SHIPPED, results_folder
+from frozenlab.benchmark.results import results_folder
 from frozenlab.benchmark.task import EvaluationError, Task
-from frozenlab.jobs.folders import JOB_ID, fresh_name, make_folder, readable
+from frozenlab.jobs.folders import fresh_name, make_folder, readable
 from frozenlab.jobs.launcher import launching, submit
 from frozenlab.jobs.needs import LAB_MODEL, Needs, Work, language_model
 from frozenlab.jobs.task import TaskJob
 from frozenlab.loop.store import SessionStore
-from frozenlab.roles import only_operators
 
 
 class Evaluation(TaskJob[Task]):
@@ -68,17 +66,3 @@ def evaluations(store: SessionStore) -> list[Evaluation]:
     """All evaluations that are waiting, running, or ended without a result, newest first. Finished ones are results."""
     tasks = sorted(results_folder(store).glob("*/task.json"), reverse=True)
     return readable((task for task in tasks if not (task.parent / "report.json").exists()), Evaluation, EvaluationError)
-
-
-def throw_away(result_id: str, store: SessionStore) -> None:
-    """Delete one of the user's results, or an evaluation that ended without one. Raises EvaluationError if it is running or missing."""
-    only_operators("delete a result")
-    folder = results_folder(store) / result_id
-    if not JOB_ID.fullmatch(result_id) or not folder.is_dir():
-        shipped = JOB_ID.fullmatch(result_id) and (SHIPPED / result_id).is_dir()
-        raise EvaluationError(f"{result_id} ships with the project and stays" if shipped else f"there is no result {result_id!r}")
-    if (folder / "task.json").exists() and not (folder / "report.json").exists() and Evaluation(folder).state().live:
-        raise EvaluationError(f"{result_id} is running; stop it first")
-    for name in ("task.json", "report.json"):  # first the file that makes it a result, so that nobody reads half of one
-        (folder / name).unlink(missing_ok=True)
-    shutil.rmtree(folder)

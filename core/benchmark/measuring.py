@@ -49,7 +49,8 @@ def answering(task: Task) -> Policy | ApiModel:
     if isinstance(policy, HFPolicy) and policy.settings.vllm and torch.cuda.is_available() and is_vllm_available():
         from frozenlab.policy.language.engines import engine_for  # with it comes vLLM
 
-        policy.writer = engine_for(policy.model, policy.settings)
+        here = policy.settings.vllm.model_copy(update={"mode": "colocate"})  # a server of its training holds other weights by now
+        policy.writer = engine_for(policy.model, policy.settings.model_copy(update={"vllm": here}))
     return policy
 
 

@@ -16,6 +16,7 @@ from frozenlab.benchmark.report import PlainReport, Report
 from frozenlab.errors import one_line
 from frozenlab.files import regular, write_files, write_parquet
 from frozenlab.jobs.folders import JOB_ID
+from frozenlab.jobs.job import Job
 from frozenlab.jobs.origin import keep_origin
 from frozenlab.loop.store import SessionStore
 from frozenlab.loop.tables import read_table
@@ -52,13 +53,20 @@ def save_result(folder: Path, report: Report, rows: pd.DataFrame) -> None:
     write_files(folder, {"cells.csv": report.cells_table().to_csv(index=False), "report.json": report.model_dump_json(indent=1)})
 
 
-class Result:
+class Result(Job):
     """One result folder, opened for reading. ``problems`` names what cannot be read."""
+
+    kind = "evaluation"
+    slow = False
 
     def __init__(self, folder: Path) -> None:
         self.dir = folder
         self.id = folder.name
         self.problems: list[str] = []
+
+    @property
+    def title(self) -> str:
+        return self.report.title if self.report else self.id
 
     @property
     def shipped(self) -> bool:

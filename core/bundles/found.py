@@ -73,14 +73,19 @@ def _folder(kind: Kind, job_id: str, store: SessionStore) -> Path | None:
     return folder if there else None
 
 
-def title_of(job: Found) -> str:
-    """Its name for people, after all that describes it has been read. Raises LabError if it cannot be."""
+def opened(job: Found) -> Job:
+    """The job, opened for reading. Raises LabError if what describes it cannot be read."""
     if job.task.name != REPORT:
-        return OPEN[job.kind](job.folder).title  # type: ignore[call-arg]  # every kind is opened by its folder
+        return OPEN[job.kind](job.folder)  # type: ignore[call-arg]  # every kind is opened by its folder
     result = Result(job.folder)
     if result.report is None:
         raise BundleError(result.problems[0])
-    return result.report.title
+    return result
+
+
+def title_of(job: Found) -> str:
+    """Its name for people, after all that describes it has been read. Raises LabError if it cannot be."""
+    return opened(job).title
 
 
 def described(job: Found) -> dict[str, Any]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frozenlab.cli.common import Command, InputError, print_json
+from frozenlab.jobs.state import read_state
 
 if TYPE_CHECKING:
     from frozenlab.jobs.queue.book import Entry
@@ -110,6 +112,22 @@ def short_name(entry: Entry) -> str:
 
 
 def as_lines(found: Look, most: int) -> list[str]:
+    return [*places_as_lines(found, most), *unfinished_as_lines(found)]
+
+
+def unfinished_as_lines(found: Look) -> list[str]:
+    if not found.unfinished:
+        return []
+    lines = ["", "Ended without a result (frozenlab queue retry ID goes on):"]
+    for ended in found.unfinished:
+        why = (read_state(Path(ended.folder)).error or "").partition("\n")[0]
+        lines.append(
+            f"  {Path(ended.folder).name:<44} {ended.kind:<11} {ended.status:<8} {clock(ended.ended, found.now):<10} {why}".rstrip()
+        )
+    return lines
+
+
+def places_as_lines(found: Look, most: int) -> list[str]:
     if not found.places:
         return ["Nothing runs or waits on this machine."] + (["The queue is paused: frozenlab queue go"] if found.paused else [])
     words = f"{len(found.running)} running, {len(found.waiting)} queued, on {found.machine.cores} cores"
@@ -161,7 +179,8 @@ def as_json(found: Look) -> dict[str, Any]:
         }
         for place in found.places
     ]
-    return {"paused": found.paused, "running": len(found.running), "queued": len(found.waiting), "jobs": jobs}
+    unfinished = [{"id": Path(one.folder).name, "error": read_state(Path(one.folder)).error} | asdict(one) for one in found.unfinished]
+    return {"paused": found.paused, "running": len(found.running), "queued": len(found.waiting), "jobs": jobs, "unfinished": unfinished}
 
 
 COMMANDS = (Command("queue", "show and steer what runs and waits on this machine", add_queue, run_queue),)

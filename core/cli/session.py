@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from frozenlab.cli.common import Command, InputError, add_allow_host, add_session_id, engineer_names, find_session, listed, read_text
 
 if TYPE_CHECKING:
+    from frozenlab.loop.reproduce import Comparison
     from frozenlab.loop.session import Session
     from frozenlab.loop.spec import SessionSpec
 
@@ -120,7 +121,7 @@ def add_reproduce(parser: argparse.ArgumentParser) -> None:
 
 def run_reproduce(options: argparse.Namespace) -> int:
     from frozenlab.loop.launch import claim
-    from frozenlab.loop.reproduce import differences, spec_to_reproduce
+    from frozenlab.loop.reproduce import compare, spec_to_reproduce
     from frozenlab.loop.store import SessionStore
 
     session = find_session(options.id)
@@ -131,12 +132,20 @@ def run_reproduce(options: argparse.Namespace) -> int:
     again = claim(spec, store, options.out.resolve().name if options.out else None)
     status = run_in_foreground(again, options.json)
     if status == 0:
-        told = differences(session, again)
+        found = compare(session, again)
         if options.json:
-            print(json.dumps({"id": again.id, "of": session.id, "differences": told}))
+            told = {"differences": [*found.origins, *found.differences], "not_compared": found.not_compared, "equal": found.equal}
+            print(json.dumps({"id": again.id, "of": session.id} | told))
         else:
-            print("\n".join(told) or f"It equals {session.id} to the last bit.")
+            print(*found.origins, *found.differences, *found.not_compared, *verdict(found, session.id), sep="\n")
     return status
+
+
+def verdict(found: Comparison, first: str) -> tuple[str, ...]:
+    """What may be claimed where nothing differs."""
+    if found.differences:
+        return ()
+    return (f"It equals {first} to the last bit." if found.equal else f"What could be compared equals {first} to the last bit.",)
 
 
 def run_in_foreground(session: Session, as_json: bool, track: str | None = None) -> int:
@@ -146,14 +155,15 @@ def run_in_foreground(session: Session, as_json: bool, track: str | None = None)
     import subprocess
 
     from frozenlab import places
-    from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.environment import TRACK, worker_environment
     from frozenlab.jobs.job import STOP_FILE
     from frozenlab.jobs.launcher import release
     from frozenlab.jobs.worker import run_job, sole_worker
     from frozenlab.loop.recorder import Recorder
     from frozenlab.loop.worker import work
 
-    os.environ.update(worker_environment(session.spec.online) | ({"FROZENLAB_TRACK": track} if track else {}))
+    os.environ.update({TRACK: track} if track else {})
+    os.environ.update(worker_environment(session.spec.online))
     root = places.sessions_folder()
     if session.spec.processes > 1:
         status = subprocess.call(session.command(), cwd=places.workplace())

@@ -12,7 +12,6 @@ What is there is not measured again, so a measurement can be stopped or killed a
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +27,7 @@ from frozenlab.files import regular, replacing, write_parquet
 from frozenlab.headroom.spec import HeadroomError, HeadroomSpec
 from frozenlab.jobs.folders import find_folder, make_folder, readable
 from frozenlab.jobs.needs import WORKER, Needs, Work
+from frozenlab.jobs.share import cores
 from frozenlab.jobs.task import TASK, TaskJob, newest_first
 from frozenlab.loop.store import SessionStore
 
@@ -68,8 +68,7 @@ class Headroom(TaskJob[HeadroomSpec]):
     @property
     def needs(self) -> Needs:
         """It measures as many parts at a time as there are cores."""
-        cores = os.cpu_count() or 1
-        return Needs(cores, memory=cores * WORKER)
+        return Needs(cores(), memory=cores() * WORKER)
 
     @property
     def work(self) -> Work:

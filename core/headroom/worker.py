@@ -22,6 +22,7 @@ from frozenlab.headroom.report import report_of, save_report
 from frozenlab.headroom.store import Headroom, Influence, write_influence, write_outcomes
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.share import cores
 from frozenlab.jobs.worker import end_with, work_alone
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def main(folder: Path, jobs: int | None = None, on_progress: Callable[[float], N
         jobs: parts to measure at a time, each in a process of one thread or a few; None: one per processor core.
         on_progress: gets the part of the work that is done, 0..1.
     """
-    return work_alone(Headroom(folder), partial(work, jobs=jobs or os.cpu_count() or 1, on_progress=on_progress), JobRecorder)
+    return work_alone(Headroom(folder), partial(work, jobs=jobs or cores(), on_progress=on_progress), JobRecorder)
 
 
 def work(recorder: JobRecorder[Headroom], jobs: int = 1, on_progress: Callable[[float], None] = lambda share: None) -> None:

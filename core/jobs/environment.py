@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-THREADS = max(1, (os.cpu_count() or 1) // 2)
+from frozenlab.jobs.share import cores
+
+THREADS = max(1, cores() // 2)
 """For processes that import torch: half the cores. Torch's threads wait for each other by spinning: on two cores, with two threads and
 anything else running, a training step of 2.5 s took 30; with one thread it takes 4, whatever runs at the same time."""
 
@@ -21,8 +23,25 @@ def dispatcher_environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in ours}
 
 
+NO_TELEMETRY = {
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "VLLM_NO_USAGE_STATS": "1",
+    "WANDB_ERROR_REPORTING": "false",
+}
+"""So that no library tells its makers what is done here."""
+
+
+TRACK = "FROZENLAB_TRACK"
+"""Environment variable with the tracker that follows sessions: a choice of a person, which no session file can make."""
+SPACE = "TRACKIO_SPACE_ID"
+"""Trackio's variable with the Space on the Hugging Face hub to which it reports, if a person wants that."""
+
+
 def worker_environment(online: bool = False) -> dict[str, str]:
-    """The environment of processes that import torch: no access to the Hugging Face hub (unless ``online``), no telemetry, and no TRL
-    warning about the extension point that sampling uses."""
-    quiet = {"HF_HUB_DISABLE_TELEMETRY": "1", "TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
+    """The environment of processes that import torch: no access to the Hugging Face hub (unless ``online``, or a tracker reports to a Space
+    there), no telemetry, and no TRL warning about the extension point that sampling uses."""
+    online = online or (os.environ.get(TRACK) == "trackio" and SPACE in os.environ)
+    quiet = NO_TELEMETRY | {"TOKENIZERS_PARALLELISM": "false", "TRL_EXPERIMENTAL_SILENCE": "1"}
     return os.environ | quiet | ({} if online else {"HF_HUB_OFFLINE": "1"})

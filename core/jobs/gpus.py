@@ -36,6 +36,7 @@ SPEEDS: dict[str, tuple[float, float]] = {
     "4090": (165e12, 1.01e12),
     "3090": (71e12, 0.94e12),
     "A10": (125e12, 0.6e12),
+    "L40": (181e12, 0.86e12),
     "L4": (121e12, 0.3e12),
 }
 """Word of the GPU's name -> published dense bfloat16 operations per second, and memory bandwidth in bytes per second."""

@@ -26,10 +26,11 @@ from frozenlab.jobs.job import KINDS, STOP_FILE, Job
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.process import start_worker
 from frozenlab.jobs.queue.book import Book, Ended, Entry, in_queue
+from frozenlab.jobs.queue.machine import free_cards
 from frozenlab.jobs.queue.schedule import in_order
 from frozenlab.jobs.queue.taking_up import entry_for, open_job
 from frozenlab.jobs.queue.watch import wake
-from frozenlab.jobs.state import WorkerState, own_process, read_state, store_state, stored_state, worker_alive
+from frozenlab.jobs.state import UNFINISHED, WorkerState, own_process, read_state, store_state, stored_state, worker_alive
 from frozenlab.roles import only_operators
 
 START, STOP, STEER = "start anything", "stop anything", "steer the queue"
@@ -106,9 +107,11 @@ def claim(job: Job, root: Path) -> None:
     me, book = own_process(), Book(root)
     entry = replace(entry_for(job), in_terminal=True, running=True, pid=me["pid"], create_time=me["create_time"], began=time.time())
     with book.hold():
+        cards = free_cards(book, entry.gpus)
         queue(job)
         book.remove(entry.folder)
-        book.add(entry)
+        book.add(replace(entry, cards=cards))
+    os.environ |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}  # it leaves those of the queue's jobs alone
 
 
 def release(job: Job, root: Path) -> None:
@@ -123,7 +126,7 @@ def retry(root: Path, folder: Path, kind: str) -> None:
     """Enter a job again that failed, crashed or was stopped; it goes on where it stood. Raises LaunchError, and the error of its kind if it
     cannot be read."""
     state = read_state(folder)
-    if state.status not in ("failed", "crashed", "stopped"):
+    if state.status not in UNFINISHED:
         raise LaunchError(f"{folder.name} is {state.status}: only what failed, crashed or was stopped can be tried again")
     job = open_job(next(known for known in KINDS if known.name == kind), folder)
     with launching(root):

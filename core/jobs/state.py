@@ -15,6 +15,8 @@ from frozenlab.files import read_json, regular, write_text
 from frozenlab.jobs.kept import Kept
 
 Status = Literal["queued", "running", "waiting", "stopped", "done", "failed", "crashed", "stalled"]
+UNFINISHED: tuple[Status, ...] = ("failed", "crashed", "stopped")
+"""How jobs end that can be tried again."""
 STALLED_AFTER = 120.0
 """Seconds without a heartbeat after which a live worker counts as stalled; the slowest training step of a lab model takes a fraction of
 this."""
@@ -26,6 +28,20 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Moment = Annotated[float, Field(ge=0, lt=2**40)]
 """Unix seconds."""
 Seconds = Annotated[float, Field(gt=-(2**40), lt=2**40)]
+
+
+class Alarm(BaseModel):
+    """What goes wrong while a job runs, as lists of jobs show it."""
+
+    rule: str
+    """The name of the rule that gave it: ``reward-collapse``."""
+    evidence: str
+    """What is seen, with its figures."""
+
+    @property
+    def words(self) -> str:
+        """``reward collapse``."""
+        return self.rule.replace("-", " ")
 
 
 class WorkerState(BaseModel):
@@ -47,6 +63,8 @@ class WorkerState(BaseModel):
     started: Moment | None = None
     finished: Moment | None = None
     error: str | None = None
+    alarms: list[Alarm] = Field(default_factory=list)
+    """What the worker found wrong when it looked the last time."""
 
     @property
     def live(self) -> bool:
@@ -56,7 +74,7 @@ class WorkerState(BaseModel):
     def queued(self) -> Self:
         """This state, but queued for a worker of this machine."""
         fresh: dict[str, Any] = dict.fromkeys(("error", "finished", "pid", "create_time", "seconds_left"))
-        fresh |= {"status": "queued", "heartbeat": time.time(), "host": socket.gethostname()}
+        fresh |= {"status": "queued", "heartbeat": time.time(), "host": socket.gethostname(), "alarms": []}
         return self.model_copy(update=fresh)
 
     @property

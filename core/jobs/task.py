@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -11,7 +10,6 @@ from pydantic import BaseModel
 from frozenlab.errors import LabError
 from frozenlab.jobs.folders import read_task, readable
 from frozenlab.jobs.job import Job
-from frozenlab.roles import only_operators
 
 TASK = "task.json"
 
@@ -38,12 +36,3 @@ def newest_first(root: Path, kind: type[Opened]) -> list[Opened]:
     """Every readable job of a kind in ``root``, newest first."""
     tasks = sorted(root.glob(f"*/{TASK}"), key=lambda path: path.stat().st_mtime, reverse=True)
     return readable(tasks, kind, kind.error)
-
-
-def throw_away(job: TaskJob[Task]) -> None:
-    """Delete a job's folder. Raises the error of its kind if it is running."""
-    only_operators(f"delete a {job.kind}")
-    if job.state().live:
-        raise job.error(f"{job.id} is running; stop it first")
-    (job.dir / TASK).unlink(missing_ok=True)  # first the file that makes it a job, so that nobody reads half of one
-    shutil.rmtree(job.dir)

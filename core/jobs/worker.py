@@ -11,7 +11,6 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from typing import Any, TypeVar
 
 import psutil
@@ -54,16 +53,11 @@ def work_alone(job: AnyJob, work: Callable[[AnyRecorder], None], recorder: Calla
             if job.state().status == "done":  # the other worker finished the job
                 return DONE
             signal.signal(signal.SIGTERM, lambda *_: (job.dir / STOP_FILE).touch())
-            return run_job(recorder(job), partial(in_its_environment, work))
+            os.environ.update(worker_environment(job.online))  # before anything imports what reads it
+            return run_job(recorder(job), work)
     except JobHeldError as error:
         print(error, file=sys.stderr)
         return HELD
-
-
-def in_its_environment(work: Callable[[AnyRecorder], None], recorder: AnyRecorder) -> None:
-    """Do the ``work`` with the environment variables of a worker, which must be set before the libraries are imported."""
-    os.environ.update(worker_environment(recorder.job.online))
-    work(recorder)
 
 
 def run_job(recorder: AnyRecorder, work: Callable[[AnyRecorder], None]) -> int:

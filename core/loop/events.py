@@ -46,7 +46,8 @@ def _sentence(event: Mapping[str, Any]) -> str | None:
         case "damaged":
             return f"Damaged: {event.get('what')}; {event.get('then')}."
         case "alarm" if stage is not None:
-            return f"Stage {stage + 1}, alarm {event.get('rule')}: {event.get('evidence')} The session stops, as its spec says."
+            stops = " The session stops, as its spec says." if event.get("stops", True) else ""
+            return f"Stage {stage + 1}, alarm {event.get('rule')}: {event.get('evidence')}{stops}"
         case "tracking":
             return f"Not tracked: {event.get('why')}."
         case "waiting":

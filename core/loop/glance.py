@@ -48,6 +48,8 @@ class LastState(NamedTuple):
     """Before training."""
     last: Rated | None
     """After the last stage that was measured."""
+    alarms: tuple[str, ...] = ()
+    """The rules that gave an alarm when the worker looked the last time."""
 
 
 class Glance(NamedTuple):
@@ -100,7 +102,8 @@ def read_last_state(path: Path) -> LastState:
     rates = {rate["stage"]: (rate["valid"], rate["n"]) for rate in state.get("rates", ())}
     trained = [stage for stage in rates if stage is not None]
     last = rates[max(trained)] if trained else None
-    return _LAST_STATE.validate_python((state["status"], state.get("started"), rates.get(None), last))
+    alarms = tuple(dict.fromkeys(alarm["rule"] for alarm in state.get("alarms", ())))
+    return _LAST_STATE.validate_python((state["status"], state.get("started"), rates.get(None), last, alarms))
 
 
 _LAST_STATE = TypeAdapter(LastState)

@@ -2,7 +2,8 @@
 
 Nothing that a page shows is ever removed: tables, logs, contexts, proposals and the weights of the last stage stay. What goes is what only
 going on would need, and can be had again: the same spec trains the same weights. The sessions of a study count when the whole study is
-done: until then its arms begin with each other's checkpoints.
+done: until then its arms begin with each other's checkpoints; those of a contest, when it has no entry that waits. The trash is
+emptied by a rule of its own.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.job import KINDS as JOBS
 from frozenlab.jobs.state import read_state
 from frozenlab.jobs.worker import JobHeldError, sole_worker
+from frozenlab.loop.needed import needed_by
 from frozenlab.loop.session import Session, SessionError
-from frozenlab.loop.shelf import TRASH, needed_by
+from frozenlab.loop.shelf import TRASH, forget, in_trash
 from frozenlab.loop.store import SessionStore
 from frozenlab.roles import only_operators
 from frozenlab.training.checkpoints import for_resume
@@ -32,10 +34,10 @@ KINDS = (WEIGHTS, TO_GO_ON, TABLES, LOGS, RECORDS)
 
 @dataclass(frozen=True)
 class Removal:
-    """Files of a session that a rule would remove."""
+    """Files of a session that a rule would remove, or a job in the trash."""
 
     session: str
-    """Its id; of a session in a study the path from the sessions folder."""
+    """Its id; of a session in a study or a contest the path from the sessions folder; of a job in the trash ``KIND:ID``."""
     folder: Path
     rule: str
     paths: tuple[Path, ...]
@@ -96,16 +98,20 @@ RULES: dict[str, Callable[[Session, SessionStore], Iterator[Path]]] = {
     "optimizer": optimizer_states,
     "middle-weights": middle_weights,
 }
+IN_TRASH = "trash"
+"""The rule that deletes for good what is in the trash."""
 
 
 def removals(store: SessionStore, rules: Sequence[str], older_than: float = 0.0, only: Sequence[str] = ()) -> list[Removal]:
-    """What the rules would remove: from sessions that are done, are not recorded ones, and ended ``older_than`` days ago or more.
+    """What the rules would remove: from sessions that are done, are not recorded ones, and ended ``older_than`` days ago or more; and what
+    went into the trash as long ago.
 
     Args:
-        only: ids; without any, all sessions of the store, archived ones and those of studies too.
+        only: ids; without any, all sessions of the store, archived ones and those of studies and contests too, and the trash.
     """
-    found = []
-    for own in (store, *([] if only else finished_studies(store))):
+    found = trash_removals(store, older_than) if IN_TRASH in rules and not only else []
+    of_sessions = [rule for rule in rules if rule != IN_TRASH]
+    for own in (store, *([] if only else with_others(store))) if of_sessions else ():
         for listed in own.listed():
             if listed.recorded or listed.at_work or (only and listed.folder.name not in only):
                 continue
@@ -116,19 +122,27 @@ def removals(store: SessionStore, rules: Sequence[str], older_than: float = 0.0,
             state = session.state()
             if session.read_only or state.status != "done" or time.time() - (state.finished or session.created) < older_than * DAY:
                 continue
-            for rule in rules:
+            for rule in of_sessions:
                 if paths := tuple(RULES[rule](session, store)):
                     found.append(Removal(str(session.dir.relative_to(store.root)), session.dir, rule, paths, sum(map(size_of, paths))))
     return found
 
 
-def finished_studies(store: SessionStore) -> Iterator[SessionStore]:
-    """The sessions of each study that is done."""
-    studies = next(kind for kind in JOBS if kind.name == "study")
-    for path in sorted((store.root / studies.place).glob(f"*/{studies.task}")):
-        folder = path.parent
-        if JOB_ID.fullmatch(folder.name) and not folder.is_symlink() and read_state(folder).status == "done":
-            yield SessionStore(folder / "cells")
+def trash_removals(store: SessionStore, older_than: float) -> list[Removal]:
+    """The jobs that went into the trash ``older_than`` days ago or more."""
+    old = [gone for gone in in_trash(store) if time.time() - gone.since >= older_than * DAY]
+    return [Removal(gone.name, gone.folder, IN_TRASH, (gone.folder,), size_of(gone.folder)) for gone in old]
+
+
+def with_others(store: SessionStore) -> Iterator[SessionStore]:
+    """The sessions of each study and each contest that is done."""
+    within = next(kind.within for kind in JOBS if kind.name == "session")
+    for place, _, part in (pattern.partition("/*/") for pattern in within):
+        task = next(kind.task for kind in JOBS if kind.place == place)
+        for path in sorted((store.root / place).glob(f"*/{task}")):
+            folder = path.parent
+            if JOB_ID.fullmatch(folder.name) and not folder.is_symlink() and read_state(folder).status == "done":
+                yield SessionStore(folder / part)
 
 
 def size_of(path: Path) -> int:
@@ -137,8 +151,10 @@ def size_of(path: Path) -> int:
 
 
 def remove(removal: Removal) -> bool:
-    """Removes the files, unless a worker has the session by now; whether it did."""
+    """Removes the files, unless a worker has the session by now, or it is no longer in the trash; whether it did."""
     only_operators("make room")
+    if removal.rule == IN_TRASH:
+        return forget(removal.folder)
     session = Session(removal.folder)
     with suppress(JobHeldError), sole_worker(session, wait=0):
         for path in removal.paths:
@@ -148,5 +164,5 @@ def remove(removal: Removal) -> bool:
 
 
 def trash_size(store: SessionStore) -> int:
-    """Bytes of the deleted sessions that can still be brought back."""
+    """Bytes of the deleted jobs that can still be brought back."""
     return size_of(store.root / TRASH)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from pydantic import BaseModel
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.files import append_line, json_line, sync, write_parquet, write_text
 from frozenlab.jobs.job import STOP_FILE
+from frozenlab.jobs.queue.notify import tell_alarm
 from frozenlab.jobs.recorder import JobRecorder
-from frozenlab.jobs.state import Status, own_process
-from frozenlab.loop.health.alerts import Alert, of_results, of_steps
+from frozenlab.jobs.state import Alarm, Status, own_process
+from frozenlab.loop.health.alerts import Alert, of_machine, of_results, of_steps, of_suite
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import BEFORE_TRAINING, Phase, State, ValidRate
 from frozenlab.loop.tables import columns_of
@@ -46,6 +47,10 @@ class Recorder(JobRecorder[Session]):
         """Completions of the stage in training; None until its first step."""
         self.learnt: list[dict[str, float]] = []
         """Figures of the steps of the stage in training that this worker did."""
+        self.measured: list[Alert] = []
+        """What is wrong with the newest results, or with the boards that give them."""
+        self.told: set[str] = set()
+        """Rules of which an alarm was told: each is told once a session."""
         self.began = time.time()
         self.began_at: float | None = None
         """Progress when this worker took over, from which the time left is estimated."""
@@ -69,7 +74,9 @@ class Recorder(JobRecorder[Session]):
         session, spec = self.job, self.job.spec
         super().begin()
         self.state.rates = session.rates()
-        kind = "resumed" if session.events()[0] else "started"
+        earlier = session.events()[0]
+        kind = "resumed" if earlier else "started"
+        self.told = {str(event.get("rule")) for event in earlier if event.get("kind") == "alarm"}
         self.event(kind, method=spec.training.method, engineer=spec.engineer.kind, stages=spec.stages)
         self.tracking.begin()
         self.write()
@@ -80,6 +87,7 @@ class Recorder(JobRecorder[Session]):
         self.state.phase, self.state.stage, self.state.phase_since = phase, stage or 0, time.time()
         if phase == "training":
             self.completions, self.learnt = None, []
+            self.measured = [*of_results(self.job, self.state.stage), *of_suite(self.job, self.state.stage)]
         else:
             self.state.step = 0
         self.fraction(0.0)
@@ -110,24 +118,35 @@ class Recorder(JobRecorder[Session]):
         shown = {name: figures[name] for name in ("reward", "loss", "valid") if name in figures}
         self.event("step", stage=stage, step=self.state.step, **shown)
         self.tracking.step(stage, figures)
+        self.learnt.append(figures)
+        self.look_after(of_steps(pd.DataFrame(self.learnt)))
         self.fraction(self.state.step / self.state.steps)
-        if self.job.spec.stop_if:
-            self.learnt.append(figures)
-            self.stop_for(of_steps(pd.DataFrame(self.learnt)))
 
     def validated(self, stage: int | None, rows: pd.DataFrame) -> None:
         """Record the plans on the validation boards."""
         write_parquet(self._stage_dir(stage) / "validation.parquet", rows)
         self.event("baseline" if stage is None else "validated", **self._rate(stage, rows, shown=not self.job.sealed))
         self.tracking.measured("validation", stage, rows)
-        if self.job.spec.stop_if and stage is not None:
-            self.stop_for(of_results(self.job, stage))
+        if stage is not None:
+            results, self.measured = [*of_results(self.job, stage)], [*of_suite(self.job, stage)]
+            self.look_after(results)
+            self.measured += results
+            self.write()
 
-    def stop_for(self, found: Iterable[Alert]) -> None:
-        """Asks the session to stop, as a person would, at the first of these alerts that its spec names."""
-        alert = next((alert for alert in found if alert.rule in self.job.spec.stop_if), None)
-        if alert and not self.stopping():  # a step may follow the one that asked
-            self.event("alarm", stage=self.state.stage, rule=alert.rule, evidence=alert.evidence)
+    def look_after(self, new: Sequence[Alert]) -> None:
+        """Note what is wrong now, tell of each rule once, and ask the session to stop, as a person would, if its spec names one of those
+        that are ``new``."""
+        found = [*new, *self.measured, *of_machine(self.job)]
+        self.state.alarms = [Alarm(rule=alert.rule, evidence=alert.evidence) for alert in found]
+        stopping = self.stopping()  # a step may follow the one that asked
+        stops = None if stopping else next((alert for alert in new if alert.rule in self.job.spec.stop_if), None)
+        for alert, alarm in zip(found, self.state.alarms, strict=True):
+            if alert.rule not in self.told or alert is stops:
+                self.event("alarm", stage=self.state.stage, **alarm.model_dump(), stops=alert is stops)
+            if alert.rule not in self.told:
+                self.told.add(alert.rule)
+                tell_alarm(self.job.dir, self.job.kind, self.job.title, alarm, alert.helps)
+        if stops is not None:
             (self.job.dir / STOP_FILE).touch()
 
     def tested(self, stage: int | None, rows: pd.DataFrame) -> None:

@@ -6,17 +6,43 @@ differently, and after some steps a plan differs, then everything: so what diffe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
 
+from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.origin import Origin
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
-from frozenlab.policy.folders import weights_file
 from frozenlab.training.checkpoints import checksum
 
 FIGURES = ("reward", "loss", "valid", "optimal", "length")
 """Of a step; how long it took is never the same."""
+
+
+LACKING = {(True, False): "the first has none", (False, True): "this one has none", (True, True): "neither has any"}
+"""Whether the first and this one lack something -> the words for it."""
+Found = tuple[Literal["differs", "unseen"], str]
+"""Whether something differs or could not be compared, and the sentence that says so."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How a session and its repetition compare, in sentences, in the order in which it happened."""
+
+    origins: tuple[str, ...]
+    """What differs in the machine, the code and the versions."""
+    differences: tuple[str, ...]
+    """What came out otherwise."""
+    not_compared: tuple[str, ...]
+    """What should be on both sides and is not, as weights that were imported without or removed."""
+
+    @property
+    def equal(self) -> bool:
+        """Whether everything was compared and nothing differs."""
+        return not self.differences and not self.not_compared
 
 
 class ReproduceError(LabError, ValueError):
@@ -36,12 +62,14 @@ def spec_to_reproduce(session: Session) -> SessionSpec:
     return spec
 
 
-def differences(session: Session, again: Session) -> list[str]:
-    """What differs between a session and its repetition, a sentence each, in the order in which it happened."""
-    told = list(origins_differ(session.origin, again.origin))
-    for stage in (None, *range(session.spec.stages)):
-        told += stage_differs(session, again, stage)
-    return told
+def compare(session: Session, again: Session) -> Comparison:
+    """Compare a session with its repetition."""
+    found = [one for stage in (None, *range(session.spec.stages)) for one in compare_stage(session, again, stage)]
+    return Comparison(
+        tuple(origins_differ(session.origin, again.origin)),
+        tuple(sentence for kind, sentence in found if kind == "differs"),
+        tuple(sentence for kind, sentence in found if kind == "unseen"),
+    )
 
 
 def origins_differ(first: Origin | None, second: Origin | None) -> Iterator[str]:
@@ -57,43 +85,86 @@ def origins_differ(first: Origin | None, second: Origin | None) -> Iterator[str]
             yield f"{name} was {versions[0]} and is {versions[1]}."
 
 
-def stage_differs(session: Session, again: Session, stage: int | None) -> Iterator[str]:
-    """The boards, the training, the checkpoint, the answers and the next config of a stage, each where both have it."""
+def compare_stage(session: Session, again: Session, stage: int | None) -> Iterator[Found]:
+    """The boards, the training, the checkpoint, the answers and the next config of a stage."""
     where = "Before training" if stage is None else f"Stage {stage + 1}"
+    asked = not (stage is None or stage == session.spec.stages - 1)
+    """Whether an engineer surely decided afterwards; before training only some are asked."""
     environments = session.environment(stage), again.environment(stage)
-    if all(environments) and environments[0] != environments[1]:
-        yield f"{where}: it trained on boards of another config."
+    if both(environments):
+        if environments[0] != environments[1]:
+            yield "differs", f"{where}: it trained on boards of another config."
+    elif stage is not None or any(environments):
+        yield unseen(where, "configs", environments)
     if stage is not None:
-        yield from training_differs(session, again, stage, where)
+        yield from compare_figures(session, again, stage, where)
+        yield from compare_weights(session.stage_dir(stage) / "policy", again.stage_dir(stage) / "policy", where)
     for name, tables in {
         "validation": (session.validation(stage), again.validation(stage)),
         "test": (session.test(stage), again.test(stage)),
     }.items():
         first, second = tables
         if first is None or second is None:
+            if name == "validation" or session.spec.test is not None:
+                yield unseen(where, f"answers on {name} boards", tables)
             continue
-        both = first.merge(second, on="board_id", suffixes=("", "_again"))
-        if len(both) < max(len(first), len(second)):
-            yield f"{where}: the {name} has other boards."
-        elif (changed := int((both["completion"] != both["completion_again"]).sum())) > 0:
+        merged = first.merge(second, on="board_id", suffixes=("", "_again"))
+        if len(merged) < max(len(first), len(second)):
+            yield "differs", f"{where}: the {name} has other boards."
+        elif (changed := int((merged["completion"] != merged["completion_again"]).sum())) > 0:
             rates = f"{first['valid'].mean():.1%} valid, now {second['valid'].mean():.1%}"
-            yield f"{where}: {changed} of {len(both)} answers on {name} boards are others ({rates})."
+            yield "differs", f"{where}: {changed} of {len(merged)} answers on {name} boards are others ({rates})."
     proposals = session.proposal(stage), again.proposal(stage)
-    if proposals[0] and proposals[1] and proposals[0].config_after != proposals[1].config_after:
-        yield f"{where}: the engineer decided on another config."
+    if proposals[0] is not None and proposals[1] is not None:
+        if proposals[0].config_after != proposals[1].config_after:
+            yield "differs", f"{where}: the engineer decided on another config."
+        elif words_of(proposals[0]) != words_of(proposals[1]):
+            yield "differs", f"{where}: the engineer decided on the same config in other words."
+    elif asked or any(proposals):
+        yield unseen(where, "proposals", proposals)
 
 
-def training_differs(session: Session, again: Session, stage: int, where: str) -> Iterator[str]:
-    """The first step with other figures, and the checkpoint."""
+def both(pair: Sequence[object]) -> bool:
+    return all(one is not None for one in pair)
+
+
+def unseen(where: str, what: str, pair: Sequence[object]) -> Found:
+    """Says which of a pair is missing; None is."""
+    return "unseen", f"{where}: {what} were not compared: {LACKING[pair[0] is None, pair[1] is None]}."
+
+
+def words_of(record: ProposalRecord) -> list[str]:
+    return [attempt.raw for attempt in record.attempts]
+
+
+def compare_figures(session: Session, again: Session, stage: int, where: str) -> Iterator[Found]:
+    """The first step with other figures."""
     first, second = session.metrics(stage), again.metrics(stage)
+    if first.empty or second.empty:
+        yield unseen(where, "figures of training", [None if table.empty else table for table in (first, second)])
+        return
+    for name in FIGURES:
+        if (name in first) != (name in second):
+            columns: list[Any] = [name if name in table else None for table in (first, second)]
+            yield unseen(where, f"figures of {name}", columns)
     names = [name for name in FIGURES if name in first and name in second]
     steps = min(len(first), len(second))
-    unequal = (first[names].head(steps) != second[names].head(steps)).any(axis=1)
+    before, now = first[names].head(steps), second[names].head(steps)
+    unequal = ((before != now) & ~(before.isna() & now.isna())).any(axis=1)
     if unequal.any():
-        yield f"{where}: figures differ from step {int(first['step'].iloc[int(unequal.to_numpy().argmax())])} on."
-    weights = [weights_file(of.stage_dir(stage) / "policy") for of in (session, again)]
+        yield "differs", f"{where}: figures differ from step {int(first['step'].iloc[int(unequal.to_numpy().argmax())])} on."
+    elif len(first) != len(second):
+        yield "differs", f"{where}: it trained {len(second)} steps, the first {len(first)}."
+
+
+def compare_weights(first: Path, second: Path, where: str) -> Iterator[Found]:
+    """The checkpoints in two folders."""
     try:
-        if weights[0] and weights[1] and checksum(weights[0]) != checksum(weights[1]):
-            yield f"{where}: the weights are others."
+        weights = [{file.name: checksum(file) for file in sorted(folder.glob("*.safetensors"))} or None for folder in (first, second)]
     except OSError as error:
-        yield f"{where}: the weights cannot be compared: {one_line(error)}."
+        yield "unseen", f"{where}: weights were not compared: {one_line(error)}."
+        return
+    if not both(weights):
+        yield unseen(where, "weights", weights)
+    elif weights[0] != weights[1]:
+        yield "differs", f"{where}: the weights are others."

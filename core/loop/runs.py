@@ -33,6 +33,13 @@ class Run(NamedTuple):
     """After the last stage that was measured."""
     parent: str | None
     labels: Labels
+    alarms: tuple[str, ...] = ()
+    """The rules that give an alarm, while it runs."""
+
+    @property
+    def standing(self) -> str:
+        """``running``, or with alarms ``⚠ running: reward collapse``."""
+        return f"⚠ {self.status}: {', '.join(self.alarms).replace('-', ' ')}" if self.alarms else self.status
 
     @property
     def words(self) -> str:
@@ -112,4 +119,5 @@ def run_of(session: Listed) -> Run | None:
         last=state.last if state is not None else None,
         parent=about.parent,
         labels=labels,
+        alarms=state.alarms if state is not None and status in ("running", "stalled") else (),
     )

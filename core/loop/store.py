@@ -104,6 +104,9 @@ class SessionStore:
             try:
                 made.rename(folder)
             except OSError:
+                if folder.is_dir() and not (folder / "session.json").exists():
+                    lost = f"{session_id}/session.json is missing in {self.root}: put it back, or delete the folder"
+                    raise SessionError(lost) from None
                 raise SessionError(f"a session {session_id!r} already exists in {self.root}") from None
         return Session(folder)
 

@@ -6,7 +6,6 @@ workers that outlived it are waited for. A worker that was killed is started aga
 
 from __future__ import annotations
 
-import os
 import time
 from contextlib import suppress
 from dataclasses import replace
@@ -16,6 +15,7 @@ from frozenlab.errors import LabError, Stopped
 from frozenlab.jobs import launcher
 from frozenlab.jobs.job import Job
 from frozenlab.jobs.recorder import JobRecorder
+from frozenlab.jobs.share import cores
 from frozenlab.loop.forks import fork, sibling
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
@@ -57,7 +57,7 @@ class LocalWorkers:
         self.study = study
 
     def prepare(self) -> int:
-        return os.cpu_count() or 1
+        return cores()
 
     def start(self, session: Session) -> None:
         launcher.submit(session, parent=self.study)

@@ -13,6 +13,7 @@ from frozenlab.errors import LabError
 from frozenlab.jobs.folders import JOB_ID
 from frozenlab.jobs.imported import why_not_own
 from frozenlab.jobs.needs import Level
+from frozenlab.jobs.state import Alarm
 from frozenlab.loop import launch
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session, SessionError
@@ -99,6 +100,12 @@ def status_badge(session: Session, state: State) -> None:
         st.badge("recorded", color="gray", help="Ships with the project; opens read-only.")
     else:
         st.badge(status_words(session, state), color=STATUS_COLORS[state.status])  # type: ignore[arg-type]
+
+
+def alarm_badges(alarms: Sequence[Alarm]) -> None:
+    """What goes wrong in a job that runs, in a word or two; the figures are a tip."""
+    for alarm in {alarm.rule: alarm for alarm in reversed(alarms)}.values():
+        st.badge(markup.plain(alarm.words), icon=":material/warning:", color="orange", help=markup.plain(alarm.evidence))
 
 
 def status_words(session: Session, state: State) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -77,6 +79,23 @@ def test_a_broken_server_ends_it_and_what_came_before_is_kept(tasks: list[Any], 
     with serving(right) as server:
         resumed = model(server.url, tmp_path)
         assert len(dict(resumed.answers())) == len(kept)
+
+
+def test_answers_that_come_beside_one_that_fails_late_are_kept(tasks: list[Any], tmp_path: Path) -> None:
+    right = solves(tasks)
+    first = Event()
+
+    def late(server: Server, request: dict[str, Any]) -> None:
+        if first.is_set():
+            return right(server, request)
+        first.set()
+        time.sleep(1.0)
+        return fails(403)(server, request)
+
+    with serving(late) as server, pytest.raises(ProposalError, match="the server answered 403"):
+        evaluate(model(server.url, tmp_path), tasks)
+    kept = (tmp_path / "answers.jsonl").read_text().splitlines()
+    assert len(kept) == len(server.seen) - 1 >= 3
 
 
 def test_an_answer_that_is_cut_off_or_declined_counts_as_what_it_is(tasks: list[Any], tmp_path: Path) -> None:

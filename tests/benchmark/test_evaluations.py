@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from frozenlab.benchmark.evaluations import Evaluation, create, evaluations, throw_away
+from frozenlab.benchmark.evaluations import Evaluation, create, evaluations
 from frozenlab.benchmark.evaluations import start as start_evaluation
-from frozenlab.benchmark.results import SHIPPED, Result, results, results_folder
+from frozenlab.benchmark.results import Result, results, results_folder
 from frozenlab.benchmark.task import EvaluationError, Task, task_for
 from frozenlab.jobs.launcher import LaunchError, stop, submit
 from frozenlab.jobs.state import WorkerState
 from frozenlab.lake.instance import write_instances
 from frozenlab.lake.suites import SuiteSpec, build_suite
+from frozenlab.loop.shelf import ShelfError, delete, restore
 from frozenlab.loop.store import SessionStore
 from frozenlab.policy.lab.model import build_network, build_tokenizer
 from frozenlab.policy.lab.policy import LabPolicy
@@ -103,8 +105,8 @@ def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_pa
     assert [known.id for known in evaluations(store)] == [evaluation.id]
     with pytest.raises(LaunchError, match=r" is (queued|running) already"):
         submit(evaluation)
-    with pytest.raises(EvaluationError, match="is running; stop it first"):
-        throw_away(evaluation.id, store)
+    with pytest.raises(ShelfError, match="; stop it before it is deleted"):
+        delete(evaluation, store)
     assert not own(store)
 
     wait_for(lambda: not evaluation.state().live, "the end")
@@ -115,7 +117,7 @@ def test_an_evaluation_becomes_a_result(store: SessionStore, policy: str, tmp_pa
     assert (result.id, result.report.id, result.report.suite, result.report.n) == (evaluation.id, evaluation.id, "boards-20.jsonl", 20)
     assert len(result.rows) == 20 and result.rows["optimal_sum_of_costs"].notna().all()
 
-    throw_away(evaluation.id, store)
+    delete(result, store)
     assert not own(store) and not list(results_folder(store).iterdir())
 
 
@@ -126,7 +128,7 @@ def test_an_evaluation_that_is_stopped_leaves_no_result(store: SessionStore, pol
     wait_for(lambda: not evaluation.state().live, "the stop")
     assert evaluation.state().status == "stopped"
     assert not own(store) and not (evaluation.dir / "boards.parquet").exists()
-    throw_away(evaluation.id, store)
+    delete(evaluation, store)
     assert not evaluations(store)
 
 
@@ -149,15 +151,16 @@ def test_an_evaluation_whose_worker_is_gone_has_crashed(store: SessionStore) -> 
     assert [known.id for known in evaluations(store)] == [evaluation.id]
 
 
-def test_only_the_users_own_results_can_be_deleted(store: SessionStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("../sessions", "nothing"):
-        with pytest.raises(EvaluationError, match="there is no result"):
-            throw_away(name, store)
-    monkeypatch.setattr("frozenlab.benchmark.evaluations.SHIPPED", tmp_path)
-    (tmp_path / "base").mkdir()
-    with pytest.raises(EvaluationError, match="base ships with the project and stays"):
-        throw_away("base", store)
-    assert SHIPPED.name == "results"
+def test_only_the_users_own_results_can_be_deleted(store: SessionStore) -> None:
+    shipped = results(store)[0]
+    with pytest.raises(ShelfError, match="is not in results, the folder of your own, so it stays"):
+        delete(shipped, store)
+    assert shipped.shipped and shipped.dir.exists()
+    shutil.copytree(shipped.dir, results_folder(store) / "mine")  # measured in the foreground: it has no task
+    (mine,) = own(store)
+    delete(mine, store)
+    assert not own(store)
+    assert Result(restore("mine", store, "evaluation")).report == mine.report
 
 
 def test_a_damaged_task_is_named(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -73,6 +74,23 @@ def test_a_chapter_marks_a_wrong_and_a_right_answer_with_a_reason(shared_app: Ap
     answer(page, exercise, right=True)
     expect(verdict(page, right=True)).to_be_visible()
     page.wait_for_url(lambda url: f"done={chapter.name}" in url)
+    if isinstance(exercise, Steering):
+        score, counted = page.locator(".steer .score"), "after" if exercise.objective == "makespan" else "sum of costs"
+        expect(score).to_contain_text(re.compile(rf"^All on goal.* {counted} \d+.*That is optimal\.$"))
+
+
+def test_the_course_is_kept_while_the_reader_visits_another_page(shared_app: App, page: Page) -> None:
+    page.goto(f"{shared_app.url}/learn?class=mapf&boards={encode(boards.CROSSING)}&chapter=engineer&done=one.meeting")
+    expect(page.get_by_role("heading", name="Your turn")).to_be_visible()
+    at_rest(page)
+    for name in ("Play", "Learn"):
+        page.get_by_role("link", name=name, exact=True).first.click()
+        page.wait_for_url(f"**/{name.lower()}*")
+        at_rest(page)
+    page.wait_for_url(lambda url: all(f"{part}=" in url for part in ("class", "boards", "done")) and "chapter=engineer" in url)
+    expect(page.get_by_role("textbox", name="Your name")).to_be_visible()
+    expect(page.get_by_role("radio", name="1. One agent ✓")).to_be_visible()
+    expect(page.get_by_role("radio", name="Your teacher's boards")).to_be_visible()
 
 
 def test_the_search_is_done_by_hand(shared_app: App, page: Page) -> None:

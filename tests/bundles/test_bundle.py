@@ -221,7 +221,7 @@ def test_an_imported_session_can_be_deleted(store: SessionStore, elsewhere: Sess
     export([find("demo", store)], tmp_path / "out.zip")
     there(elsewhere, tmp_path / "out.zip")
     shelf.delete(elsewhere.open("demo"), elsewhere)
-    assert [session.id for session in shelf.trashed(elsewhere)] == ["demo"]
+    assert [session.id for session in shelf.in_trash(elsewhere)] == ["demo"]
 
 
 def test_a_mark_that_cannot_be_read_still_marks(built: Path, tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_archiving_writes_a_file_that_can_be_opened_and_moves_the_sessions_to_th
     assert "would go into" in capsys.readouterr().err and not out.exists() and store.open("demo")
     assert main(["archive", "example-quick", "--out", str(out), "--yes"]) == 2 and "is a recorded session" in capsys.readouterr().err
     assert main(["archive", "demo", "--out", str(out), "--yes"]) == 0
-    assert [session.id for session in shelf.trashed(store)] == ["demo"]
+    assert [session.id for session in shelf.in_trash(store)] == ["demo"]
     shelf.empty_trash(store)
     assert [job.id for job in there(store, out)] == ["demo"]
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -11,8 +14,9 @@ from frozenlab.cli.common import worked_on_here
 from frozenlab.cli.main import main
 from frozenlab.jobs import launcher
 from frozenlab.jobs.launcher import LaunchError
-from frozenlab.jobs.queue import look
-from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.queue import look, machine
+from frozenlab.jobs.queue.book import Book, Ended
 from frozenlab.jobs.state import WorkerState, store_state
 from frozenlab.loop.store import SessionStore
 from frozenlab.students.store import create_student
@@ -26,6 +30,7 @@ def queued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SessionStore:
     monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
     monkeypatch.setattr(launcher, "wake", lambda root: None)
     monkeypatch.setattr(look, "wake_if_needed", lambda root: None)
+    monkeypatch.setattr(look, "FRESH", -1.0)
     monkeypatch.setattr("frozenlab.cli.main.wake_queue", lambda: None)
     store = SessionStore()
     for name in ("a", "b", "c"):
@@ -81,3 +86,35 @@ def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore
     with worked_on_here(student):
         assert student.id not in order(capsys), "what is done is only shown"
     assert student.state().status == "done"
+
+
+def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
+    def unfinished() -> list[tuple[str, str, str]]:
+        assert main(["queue", "--json"]) == 0
+        return [(job["id"], job["status"], job["error"]) for job in json.loads(capsys.readouterr().out)["unfinished"]]
+
+    assert unfinished() == []
+    book = Book(queued.root)
+    for name, status in (("a", "failed"), ("b", "done"), ("c", "crashed")):
+        folder = queued.open(name).dir
+        store_state(folder, WorkerState(status=status, error="too hot\nand more" if status != "done" else None))  # type: ignore[arg-type]
+        book.remove(str(folder), Ended(str(folder), "session", name, status, time.time(), 1.0))
+    assert unfinished() == [("c", "crashed", "too hot\nand more"), ("a", "failed", "too hot\nand more")]
+    assert main(["queue"]) == 0
+    assert "Ended without a result" in (said := capsys.readouterr().out) and "too hot" in said and "and more" not in said
+    assert main(["queue", "retry", "a"]) == 0
+    shutil.rmtree(queued.open("c").dir)
+    capsys.readouterr()
+    assert unfinished() == []
+
+
+def test_a_terminal_takes_a_gpu_that_no_job_of_the_queue_has(queued: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,2,3")
+    monkeypatch.setattr(machine, "gpus", lambda: [object()] * 4)
+    Book(queued.root).change(str(queued.open("a").dir), running=True, cards="0")
+    student = create_student(RECIPE, queued)
+    monkeypatch.setattr(type(student), "needs", Needs(cores=1, gpus=1))
+    with worked_on_here(student):
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == "2"
+        assert machine.free_cards(Book(queued.root), 2) == ""
+    store_state(student.dir, WorkerState(status="done"))

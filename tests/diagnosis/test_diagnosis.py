@@ -13,8 +13,8 @@ from frozenlab.diagnosis.store import Diagnosis, create_diagnosis, diagnoses
 from frozenlab.diagnosis.task import DiagnosisError, obstacle, task_for
 from frozenlab.engineer.engineers import engineer_of
 from frozenlab.jobs.job import STOP_FILE
-from frozenlab.jobs.task import throw_away
 from frozenlab.jobs.worker import DONE, STOPPED
+from frozenlab.loop.shelf import delete
 from frozenlab.loop.store import SessionStore
 from tests.planted import planted
 
@@ -73,5 +73,5 @@ def test_engineers_are_asked_once_and_scored_against_the_certificate(store: Sess
     assert len(pd.read_csv(diagnosis.dir / "rates.csv")) == len(table(report)) == 6
     assert "chance 50 %" in lines(report)[0]
     assert [found.id for found in diagnoses(store)] == ["first"]
-    throw_away(diagnosis)
+    delete(diagnosis, store)
     assert not diagnoses(store)

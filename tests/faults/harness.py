@@ -281,7 +281,7 @@ def small_disk(folder: Path, size: int = DISK) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)  # workers that were just killed may still have files open
 
 
 def table(outcomes: Sequence[Outcome]) -> str:

@@ -26,12 +26,13 @@ from frozenlab.headroom.report import report_of as headroom_report
 from frozenlab.headroom.store import measurements
 from frozenlab.jobs.queue.taking_up import queued_here
 from frozenlab.loop.forks import forked_spec
-from frozenlab.loop.housekeeping import RULES, disk_use, removals
+from frozenlab.loop.housekeeping import IN_TRASH, RULES, disk_use, removals
 from frozenlab.loop.ledger import predictions
-from frozenlab.loop.reproduce import differences, spec_to_reproduce
+from frozenlab.loop.needed import needed_by
+from frozenlab.loop.reproduce import compare, spec_to_reproduce
 from frozenlab.loop.runs import runs
 from frozenlab.loop.session import Session
-from frozenlab.loop.shelf import needed_by, trashed, why_kept
+from frozenlab.loop.shelf import in_trash, why_kept
 from frozenlab.loop.soundness import problems_of
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays.store import open_replay, replays
@@ -58,7 +59,7 @@ def parsed(words: Sequence[str]) -> argparse.Namespace:
 def store(root: Path, name: str) -> None:
     found = SessionStore(root)
     known = found.listed()
-    runs(known), found.sessions(known=known), found.running(known), found.forked(), trashed(found), list(queued_here(root))
+    runs(known), found.sessions(known=known), found.running(known), found.forked(), in_trash(found), list(queued_here(root))
 
 
 def commands(*lines: str) -> Reader:
@@ -103,13 +104,13 @@ def ledger(root: Path, name: str) -> None:
 def housekeeping(root: Path, name: str) -> None:
     found = SessionStore(root)
     opened = found.open(name)
-    disk_use(opened.dir), removals(found, [*RULES]), list(needed_by(opened, found)), why_kept(opened, found)
+    disk_use(opened.dir), removals(found, [*RULES, IN_TRASH]), list(needed_by(opened, found)), why_kept(opened, found)
 
 
 def again(root: Path, name: str) -> None:
     """What a repetition would be compared with; here the undamaged one."""
     opened = SessionStore(root).open(name)
-    differences(opened, Session(root / "whole"))
+    compare(opened, Session(root / "whole"))
     spec_to_reproduce(opened)
 
 

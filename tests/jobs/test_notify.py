@@ -12,9 +12,11 @@ import pytest
 
 from frozenlab.jobs.queue import notify
 from frozenlab.jobs.queue.book import Ended
-from frozenlab.jobs.queue.notify import NotifyError, settings_file, tell, ways
+from frozenlab.jobs.queue.notify import NotifyError, about, settings_file, tell, ways
+from frozenlab.jobs.state import Alarm
 
-JOB = Ended("/somewhere/first", "session", 'First; rm -rf "$HOME"', "done", 12.0, 3.44)
+TITLE = 'First; rm -rf "$HOME"'
+JOB = about(Path("/somewhere/first"), "session", TITLE, "done")
 
 
 def test_the_command_gets_the_job_on_its_standard_input_and_no_shell_reads_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,8 +26,7 @@ def test_the_command_gets_the_job_on_its_standard_input_and_no_shell_reads_it(tm
     settings_file().write_text(json.dumps({"command": [sys.executable, "-c", script]}))
     tell(JOB, ways())
     settings_file().unlink()
-    told = json.loads(out.read_text())
-    assert (told["id"], told["title"], told["status"], told["seconds"]) == ("first", JOB.title, "done", 3.4)
+    assert json.loads(out.read_text()) == {"folder": "/somewhere/first", "id": "first", "kind": "session", "title": TITLE, "status": "done"}
 
 
 def test_the_webhook_gets_a_post(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,6 +47,17 @@ def test_the_webhook_gets_a_post(monkeypatch: pytest.MonkeyPatch) -> None:
     tell(JOB, ways())
     server.shutdown()
     assert got[0]["kind"] == "session" and got[0]["status"] == "done"
+
+
+def test_an_end_and_an_alarm_say_what_there_is_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[dict] = []
+    monkeypatch.setattr(notify, "tell_user", told.append)
+    notify.tell_ended(Ended("/somewhere/first", "session", TITLE, "done", 12.0, 3.44))
+    notify.tell_alarm(Path("/somewhere/first"), "session", TITLE, Alarm(rule="too-hard", evidence="Only 1 %."), "Smaller maps.")
+    end, alarm = told
+    assert (end["status"], end["ended"], end["seconds"]) == ("done", 12.0, 3.4)
+    assert (alarm["id"], alarm["status"], alarm["alarm"]) == ("first", "alarm", "too-hard")
+    assert (alarm["evidence"], alarm["helps"]) == ("Only 1 %.", "Smaller maps.")
 
 
 def test_what_goes_wrong_is_only_logged(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from frozenlab.jobs.needs import Level, Needs
 from frozenlab.jobs.queue import dispatcher, taking_up, watch
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.queue.dispatcher import Dispatcher
-from frozenlab.jobs.state import read_state
+from frozenlab.jobs.state import read_state, store_state, stored_state
 from tests.running import worker_pid
 
 CORES = 2
@@ -161,6 +161,23 @@ def test_a_killed_worker_is_followed_by_another(machine: Machine) -> None:
     assert runs(job) == ["begin", "begin", "done"] and status(job) == "done"
 
 
+def test_a_worker_that_becomes_silent_is_told_once(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, str]] = []
+    monkeypatch.setattr(dispatcher, "tell_alarm", lambda folder, kind, title, alarm, helps: told.append((folder.name, alarm.rule)))
+    job, other = machine.job("silent", seconds=60), machine.job("at-work", seconds=60)
+    until(lambda: status(job) == status(other) == "running")
+    os.kill(worker_pid(job), signal.SIGSTOP)
+    state = stored_state(job.dir)
+    assert state is not None
+    store_state(job.dir, state.model_copy(update={"patience": 0.01}))
+    monkeypatch.setattr(dispatcher, "LOOK", 0.0)
+    until(lambda: told)
+    time.sleep(0.5)
+    machine.end()
+    os.kill(worker_pid(job), signal.SIGKILL)
+    assert told == [("silent", "stalled")]
+
+
 def test_a_stopped_job_stays_stopped_and_can_be_tried_again(machine: Machine) -> None:
     job, behind = machine.job("job", seconds=30), [machine.job(f"behind-{n}", seconds=0.1) for n in range(3)]
     until(lambda: status(job) == "running")
@@ -220,6 +237,24 @@ def test_nothing_is_lost_with_the_dispatcher_nor_with_the_book(machine: Machine)
     machine.begin()
     until(lambda: [status(job) for job in (lives, dies, waits)] == ["done"] * 3)
     assert [runs(job) for job in (lives, dies, waits)] == [["begin", "done"], ["begin", "begin", "done"], ["begin", "done"]]
+
+
+@pytest.mark.parametrize("lost", ["deleted", "damaged"])
+def test_who_looks_wakes_the_queue_although_the_book_was_lost_while_nobody_ran_it(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    machine.end()
+    woken: list[Path] = []
+    monkeypatch.setattr(watch, "wake", woken.append)
+    waits = machine.job("waits", seconds=0.1)
+    machine.book.path.unlink() if lost == "deleted" else machine.book.path.write_bytes(b"no database" * 1000)
+    watch.wake_if_needed(machine.root)
+    assert woken == [machine.root]
+    machine.begin()
+    until(lambda: status(waits) == "done" and is_over(machine, waits))
+    machine.end()
+    watch.wake_if_needed(machine.root)
+    assert woken == [machine.root], "nothing waits any more"
 
 
 def test_a_book_that_is_damaged_or_deleted_while_the_queue_runs_is_made_anew(machine: Machine) -> None:

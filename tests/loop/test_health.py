@@ -14,10 +14,13 @@ from frozenlab.engineer.engineers import PolicyEngineer, engineer_of
 from frozenlab.jobs.state import Status
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.suites import SuiteSpec
+from frozenlab.loop import recorder as recorder_module
 from frozenlab.loop.events import event_words
 from frozenlab.loop.health import alerts as health
 from frozenlab.loop.health.alerts import alerts, of_machine, of_results, of_steps, of_suite
 from frozenlab.loop.health.rules import NAMES, STEPS
+from frozenlab.loop.recorder import Recorder
+from frozenlab.loop.runs import runs
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.loop.store import SessionStore
@@ -178,7 +181,7 @@ def test_it_stops_for_a_rule_that_its_spec_names_and_looks_at_new_steps_when_res
     spec = spec_of(SMALL, training={"learning_rate": 1e-2, "steps": 30}, stop_if=("reward-collapse", "too-hard"))
     session = SessionStore(tmp_path).create(spec, "broken")
     assert finish(session) == 3 and session.state().status == "stopped"
-    [alarm] = [event for event in session.events()[0] if event["kind"] == "alarm"]
+    [alarm] = [event for event in session.events()[0] if event["kind"] == "alarm" and event["stops"]]
     assert alarm["rule"] == "reward-collapse" and "collapse: The reward fell from" in event_words(alarm)
     stopped_at = session.state().step
     assert stopped_at <= STEPS + 1
@@ -194,6 +197,38 @@ def test_stopped_for_a_rule_and_resumed_it_equals_one_without(tmp_path: Path) ->
     whole = trained(tmp_path / "without", spec.changed(stop_if=()))
     weights = [of.stage_dir(0) / "policy" / "model.safetensors" for of in (session, whole)]
     assert weights[0].read_bytes() == weights[1].read_bytes()
+
+
+def test_an_alarm_is_told_once_a_session_and_stands_in_the_state_while_it_lasts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(recorder_module, "tell_alarm", lambda folder, kind, title, alarm, helps: told.append(alarm.rule))
+    session = SessionStore(tmp_path).create(spec_of(SMALL, training={"steps": 60}), "hard")
+
+    def steps(worker: Recorder, first: int, valid: float) -> list[str]:
+        for step in range(first, first + STEPS):
+            worker.step(0, {**WELL, "step": step, "valid": valid}, [], saving=False)
+        return [alarm.rule for alarm in session.state().alarms]
+
+    worker = Recorder(session)
+    worker.begin()
+    worker.phase("training", 0)
+    assert steps(worker, 1, 0.5) == []
+    assert steps(worker, 11, 0.0) == ["too-hard"]
+    assert steps(worker, 21, 0.5) == []
+    assert steps(worker, 31, 0.0) == ["too-hard"]
+    [alarm] = [event for event in session.events()[0] if event["kind"] == "alarm"]
+    assert not alarm["stops"] and "stops" not in event_words(alarm)
+    resumed = Recorder(session)
+    resumed.begin()
+    resumed.phase("training", 0)
+    assert session.state().alarms == []
+    assert steps(resumed, 41, 0.0) == ["too-hard"]
+    assert told == ["too-hard"]
+    [listed] = [run for run in runs(SessionStore(tmp_path).listed()) if run.id == "hard"]
+    assert listed.alarms == ("too-hard",) and listed.standing == "⚠ running: too hard"
+    resumed.end("done")
+    [listed] = [run for run in runs(SessionStore(tmp_path).listed()) if run.id == "hard"]
+    assert listed.standing == "done"
 
 
 @pytest.mark.training
@@ -220,7 +255,7 @@ def test_a_machine_without_room_is_told_while_the_session_runs(tmp_path: Path, m
     monkeypatch.setattr(Session, "state", lambda self: running)
     assert [*of_machine(session)] == []
     monkeypatch.setattr(health.shutil, "disk_usage", lambda folder: SimpleNamespace(free=5e8))
-    monkeypatch.setattr(health.psutil, "virtual_memory", lambda: SimpleNamespace(total=64e9, available=1e9))
+    monkeypatch.setattr(health.share, "memory", lambda: SimpleNamespace(total=64e9, available=1e9))
     assert [alert.rule for alert in of_machine(session)] == ["little-disk", "little-memory"]
     ended = running.model_copy(update={"status": "done"})
     monkeypatch.setattr(Session, "state", lambda self: ended)

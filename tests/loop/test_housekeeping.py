@@ -17,6 +17,7 @@ from frozenlab.loop.soundness import problems_of
 from frozenlab.loop.store import SessionStore
 from frozenlab.studies.store import create_study
 from tests.builders import build_session
+from tests.contests.builders import tiny_contest
 from tests.loop.test_loop import small_spec
 from tests.running import finish
 from tests.studies.test_studies import small_study
@@ -102,6 +103,46 @@ def test_sessions_of_a_study_count_once_all_of_it_is_done(tmp_path: Path) -> Non
     before = other_uses(store)["studies"]
     assert all(remove(removal) for removal in found)
     assert before - other_uses(store)["studies"] == sum(removal.size for removal in found) == 2 * 6530
+
+
+def test_sides_of_a_contest_count_once_all_of_it_is_done(tmp_path: Path) -> None:
+    contest, store = tiny_contest(SessionStore(tmp_path)), SessionStore(tmp_path)
+    with_checkpoints(contest.sides.root, "entry-001")
+    assert removals(store, ["optimizer"]) == []
+    (contest.dir / "state.json").write_text(contest.state().model_copy(update={"status": "done"}).model_dump_json())
+    (removal,) = removals(store, ["optimizer"])
+    assert (removal.session, removal.size) == (f"contests/{contest.id}/sides/entry-001", 6530)
+    assert remove(removal) and removals(store, ["optimizer"]) == []
+
+
+def test_the_trash_goes_when_it_is_old_enough_and_only_when_told_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path))
+    store, trash = SessionStore(tmp_path), tmp_path / ".trash"
+    build_session(tmp_path, session_id="one")
+    study = create_study(small_study("rules", "fixed", seeds=(0,)), store, "one")
+    (study.dir / "state.json").write_text(study.state().model_copy(update={"status": "stopped"}).model_dump_json())
+    assert main(["restore"]) == 0 and capsys.readouterr().out == "The trash is empty\n"
+    assert main(["delete", "session:one", "study:one"]) == 0
+    assert "study one is in the trash; frozenlab restore study:one brings it back" in capsys.readouterr().out
+    assert not study.dir.exists() and main(["delete", "example-quick"]) == 2
+    assert "is a recorded session, so it stays" in capsys.readouterr().err
+    assert removals(store, ["trash"], older_than=1.0) == [] == removals(store, ["optimizer"])
+    assert main(["restore"]) == 0
+    assert {line.split()[0] for line in capsys.readouterr().out.splitlines()} == {"session:one", "study:one"}
+    assert main(["restore", "one"]) == 2 and "there are several 'one' in the trash: say which" in capsys.readouterr().err
+    assert main(["restore", "other"]) == 2 and "there is no 'other' in the trash" in capsys.readouterr().err
+    assert main(["restore", "study:one", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["folder"] == str(study.dir) and study.dir.exists()
+    assert main(["gc", "--rules", "trash"]) == 0 and (trash / "one").exists(), "it was only listed"
+    assert "session:one: trash, " in capsys.readouterr().out
+    assert main(["gc", "one", "--rules", "trash"]) == 2
+    capsys.readouterr()
+    (removal,) = removals(store, ["trash"])
+    assert main(["gc", "--rules", "trash", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["removed_bytes"] == removal.size > 0
+    assert not (trash / "one").exists() and not remove(removal), "it is gone already"
 
 
 def test_a_file_that_a_fork_shares_with_its_parent_is_counted_once(tmp_path: Path) -> None:

@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
+from frozenlab.benchmark.evaluations import create as create_evaluation
+from frozenlab.benchmark.task import task_for as evaluation_of
+from frozenlab.diagnosis.store import create_diagnosis
+from frozenlab.diagnosis.task import task_for as diagnosis_of
+from frozenlab.engineer.engineers import engineer_of
+from frozenlab.headroom.store import create_headroom
+from frozenlab.jobs.job import Job
+from frozenlab.jobs.state import WorkerState
 from frozenlab.loop.forks import fork
 from frozenlab.loop.labels import LABELS_FILE, Labels
 from frozenlab.loop.runs import Wanted, runs
 from frozenlab.loop.session import Session
-from frozenlab.loop.shelf import TRASH, ShelfError, delete, empty_trash, label, restore, trashed, why_kept
+from frozenlab.loop.shelf import TRASH, ShelfError, delete, empty_trash, in_trash, label, restore, why_kept
 from frozenlab.loop.store import SessionStore
+from frozenlab.replays.arms import arms_of_engineers
+from frozenlab.replays.store import create_replay
+from frozenlab.replays.task import task_for as replay_of
+from frozenlab.studies.presets import engineers_study
+from frozenlab.studies.store import create_study
 from tests.builders import build_session, small_spec
+from tests.contests.builders import tiny_contest
+from tests.headroom.builders import tiny_spec
+from tests.planted import planted
 
 
 @pytest.fixture
@@ -45,11 +62,10 @@ def test_undo_restores_to_the_last_byte(store: SessionStore) -> None:
     delete(session, store)
     assert ids(store) == []
     assert not session.dir.exists()
-    assert [gone.title for gone in trashed(store)] == ["A name"]
-    restored = restore("one", store)
-    assert bytes_of(restored.dir) == before
+    assert [gone.name for gone in in_trash(store)] == ["session:one"]
+    assert bytes_of(restore("one", store)) == before
     assert ids(store) == ["one"]
-    assert trashed(store) == []
+    assert in_trash(store) == []
 
 
 @pytest.mark.parametrize("status", ["queued", "running"])
@@ -106,6 +122,58 @@ def test_what_a_replay_or_another_session_begins_with_stays(store: SessionStore)
     assert why_kept(session, store) is None, "a title names nothing"
     task.write_text(f'{{"arms": [{{"policy": "{session.dir}/stages/00/policy"}}]}}')
     assert "needed by replay asked" in (why_kept(session, store) or "")
+
+
+@pytest.mark.parametrize("kind", ["study", "replay", "evaluation", "diagnosis", "contest", "headroom", "student"])
+def test_a_job_of_any_kind_goes_into_the_trash_and_comes_back_to_the_last_byte(store: SessionStore, kind: str) -> None:
+    job = stopped_job(store, kind)
+    before = bytes_of(job.dir)
+    assert why_kept(job, store) is None
+    delete(job, store)
+    assert not job.dir.exists() and [gone.name for gone in in_trash(store)] == [f"{kind}:{job.id}"]
+    with pytest.raises(ShelfError, match=f"no {kind} 'other' in the trash"):
+        restore("other", store, kind)
+    assert restore(job.id, store, kind) == job.dir and bytes_of(job.dir) == before
+    assert in_trash(store) == []
+
+
+def test_a_session_can_go_once_the_job_that_needs_it_is_in_the_trash(store: SessionStore) -> None:
+    session = small(store)
+    student = planted(store, "weak", ("3",))
+    recipe = student.dir / "recipe.json"
+    recipe.write_text(recipe.read_text().replace('"lab-model"', f'"{session.dir}/stages/00/policy"'))
+    assert "needed by student weak: delete what needs it first, or archive it" in (why_kept(session, store) or "")
+    build_session(store.root, small_spec(stages=1, sizes=(3,), boards_per_size=4).changed(policy="student:weak"), "later")
+    assert "needed by session later: delete what needs it first" in (why_kept(student, store) or "")
+    for job in (store.open("later"), student, session):
+        delete(job, store)
+    assert {gone.name for gone in in_trash(store)} == {"session:later", "student:weak", "session:one"}
+
+
+def test_a_study_stays_while_one_of_its_sessions_runs(store: SessionStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = stopped_job(store, "study")
+    cell = build_session(study.dir / "cells", small_spec(stages=1, sizes=(3,), boards_per_size=4), "rules-s0", status="running")
+    monkeypatch.setattr("frozenlab.jobs.state.as_observed", lambda state: state)  # its worker lives
+    with pytest.raises(ShelfError, match=r"rules-s0 of .* is running; stop it"):
+        delete(study, store)
+    assert cell.dir.exists()
+
+
+def stopped_job(store: SessionStore, kind: str) -> Job:
+    students = [planted(store, "weak", ("3",))] if kind in ("diagnosis", "student") else []
+    arms = arms_of_engineers(map(engineer_of, ("rules", "fixed")), "rules")
+    make: dict[str, Callable[[], Job]] = {
+        "study": lambda: create_study(engineers_study(1, session=small_spec(), engineers=("rules", "fixed")), store),
+        "replay": lambda: create_replay(replay_of(small(store, "asked"), 0, arms, "engineers"), store),
+        "evaluation": lambda: create_evaluation(evaluation_of("lab-model", "quick", store), store),
+        "diagnosis": lambda: create_diagnosis(diagnosis_of(students), store),
+        "contest": lambda: tiny_contest(store),
+        "headroom": lambda: create_headroom(tiny_spec(), store),
+        "student": lambda: students[0],
+    }
+    job = make[kind]()
+    (job.dir / "state.json").write_text(WorkerState(status="stopped").model_dump_json())
+    return job
 
 
 def test_archived_ones_are_hidden_but_kept(store: SessionStore) -> None:

@@ -37,6 +37,9 @@ def test_an_id_is_used_once(tmp_path: Path) -> None:
     store.create(preset_spec("quick"), "mine")
     with pytest.raises(SessionError, match="already exists"):
         store.create(preset_spec("quick"), "mine")
+    (store.root / "mine" / "session.json").unlink()
+    with pytest.raises(SessionError, match=r"mine/session\.json is missing"):
+        store.create(preset_spec("quick"), "mine")
 
 
 def test_leftovers_of_a_killed_process_are_deleted_after_a_day(tmp_path: Path) -> None:

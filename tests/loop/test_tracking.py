@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from frozenlab.jobs import environment
 from frozenlab.loop.events import event_words
 from frozenlab.loop.recorder import Recorder
 from frozenlab.loop.session import Session
@@ -52,7 +53,7 @@ def trackio(monkeypatch: pytest.MonkeyPatch) -> Heard:
         return fake_run(heard)
 
     module(monkeypatch, "trackio", init=init, Table=lambda dataframe: ("table", dataframe))
-    monkeypatch.setenv(tracking.VARIABLE, "trackio")
+    monkeypatch.setenv(environment.TRACK, "trackio")
     return heard
 
 
@@ -66,7 +67,7 @@ def wandb(monkeypatch: pytest.MonkeyPatch) -> Heard:
 
     module(monkeypatch, "wandb", init=init, Table=lambda dataframe: ("table", dataframe))
     monkeypatch.delenv("WANDB_MODE", raising=False)
-    monkeypatch.setenv(tracking.VARIABLE, "wandb")
+    monkeypatch.setenv(environment.TRACK, "wandb")
     return heard
 
 
@@ -92,7 +93,7 @@ def mlflow(monkeypatch: pytest.MonkeyPatch) -> Heard:
         log_params=note("params"), log_metrics=log_metrics, log_table=log_table, end_run=lambda status: heard.append(("finish", 0)),
     )  # fmt: skip
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setenv(tracking.VARIABLE, "mlflow")
+    monkeypatch.setenv(environment.TRACK, "mlflow")
     return heard
 
 
@@ -130,7 +131,7 @@ def test_a_tracker_hears_config_steps_rates_and_proposals(session: Session, name
 
 
 def test_without_a_choice_nothing_is_tracked(session: Session, trackio: Heard, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(tracking.VARIABLE)
+    monkeypatch.delenv(environment.TRACK)
     run_again(session)
     assert not trackio
 
@@ -151,7 +152,7 @@ def test_a_tracker_that_fails_is_named_once_and_the_session_goes_on(
         case "not installed":
             monkeypatch.setitem(sys.modules, "trackio", None)
         case "unknown":
-            monkeypatch.setenv(tracking.VARIABLE, "neptune")
+            monkeypatch.setenv(environment.TRACK, "neptune")
     said = run_again(session)
     assert len([line for line in said if line.startswith("Not tracked: ")]) == 1
     assert session.state().status == "done"
@@ -168,3 +169,14 @@ def test_a_tracker_that_hangs_is_left_behind(session: Session, trackio: Heard, m
 
 def test_a_spec_cannot_ask_for_tracking() -> None:
     assert not [name for name in SessionSpec.model_fields if "track" in name]
+
+
+def test_a_worker_asks_no_hub_unless_trackio_reports_there_and_tells_no_maker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setenv(environment.SPACE, "me/mine")
+    assert environment.worker_environment()["HF_HUB_OFFLINE"] == "1"
+    monkeypatch.setenv(environment.TRACK, "mlflow")
+    found = environment.worker_environment()
+    assert (found["HF_HUB_OFFLINE"], found["MLFLOW_DISABLE_TELEMETRY"], found["WANDB_ERROR_REPORTING"]) == ("1", "true", "false")
+    monkeypatch.setenv(environment.TRACK, "trackio")
+    assert "HF_HUB_OFFLINE" not in environment.worker_environment()

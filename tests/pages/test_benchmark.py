@@ -401,6 +401,8 @@ def test_an_evaluation_that_failed_says_why_and_can_be_removed(lab: SessionStore
     evaluation = under_way(lab, status="failed", error="OSError: no space")
     app: AppTest = open_page("benchmark")
     assert "OSError" in words(app)
-    app.button(key=f"remove-{evaluation.id}").click().run()
+    app.button(key=f"delete-{evaluation.id}").click().run()
     assert not app.exception
     assert evaluations(lab) == []
+    app.button(key="undo-evaluation").click().run()
+    assert not app.exception and [found.id for found in evaluations(lab)] == [evaluation.id]

@@ -51,8 +51,10 @@ def test_a_measurement_that_has_not_ended_can_go_on(tmp_path: Path) -> None:
     app = open_page("headroom", headroom="fresh")
     assert not app.exception and "This measurement stopped." in words(app)
     assert app.button(key="headroom-go-on") is not None
-    app.button(key="headroom-remove").click().run()
+    app.button(key="headroom-delete").click().run()
     assert not app.exception and not state.exists()
+    app.button(key="undo-headroom").click().run()
+    assert not app.exception and state.exists() and "This measurement stopped." in words(app)
     assert "no such measurement" in open_page("headroom", headroom="<script>").warning[0].value
 
 

@@ -12,6 +12,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.learn import boards, records
 from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
 from frozenlab.tasks.lake.view.share import encode
+from frozenlab.ui import nav
 from tests.pages.apptest import open_page, shown, words
 
 
@@ -36,6 +37,31 @@ def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> Non
     steered(app, "meeting", plan, boards.CROSSING)
     assert "after 3 steps; the exact solver proves that nothing less is possible" in shown(app.success[0].value)
     assert app.query_params["done"] == "one.meeting"
+
+
+def visited(app: AppTest, page: str, **query: str) -> AppTest:
+    """The same reader on another page, which the menu leads to without an address, or a link with one."""
+    app.switch_page(nav.path(page))
+    app.query_params.clear()
+    app.query_params.update(query)
+    return app.run()
+
+
+def test_the_menu_leads_back_to_the_same_class_chapter_and_progress(sessions_folder: Path) -> None:
+    code = encode(boards.CROSSING)
+    app = open_page("learn", chapter="meeting", done="one", boards=code, **{"class": "mapf"})
+    plan = solve(boards.CROSSING).plan
+    assert plan is not None
+    steered(app, "meeting", plan, boards.CROSSING)
+    visited(visited(app, "help"), "learn")
+    assert app.query_params == {"chapter": "meeting", "done": "one.meeting", "class": "mapf", "boards": code}
+    assert app.text_input(key="learn-name") and "1. One agent ✓" in app.pills(key="learn-chapters").options
+
+
+def test_a_link_with_another_class_takes_the_place_of_the_class_and_its_boards(sessions_folder: Path) -> None:
+    app = open_page("learn", done="one", boards=encode(boards.CROSSING), **{"class": "mapf"})
+    visited(visited(app, "help"), "learn", done="aims", **{"class": "other"})
+    assert app.query_params == {"done": "one.aims", "class": "other"}
 
 
 def test_the_next_chapter_is_a_button_away() -> None:

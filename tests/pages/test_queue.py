@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from frozenlab.jobs import launcher
 from frozenlab.jobs.queue import look
 from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.state import Alarm, own_process, store_state
 from frozenlab.loop.store import SessionStore
 from tests.builders import small_spec
 from tests.pages.apptest import open_page, words
@@ -60,3 +62,19 @@ def test_home_and_train_say_that_jobs_wait(queued: SessionStore) -> None:
     assert "**Queued**, 1 before it" in words(app)
     app.button(key="q-turn-now-second").click().run()
     assert not app.exception and order(queued) == ["second", "first"]
+
+
+def test_lists_mark_a_session_that_runs_with_an_alarm(queued: SessionStore) -> None:
+    """The badge of the queue's section stands beside the way to Train; the words of an alarm are text, whatever a folder says."""
+    first, alarm = queued.open("first"), Alarm(rule="reward-collapse", evidence="It fell from *0.5* to 0.1.")
+    running = first.state().model_copy(update={"status": "running", "heartbeat": time.time(), "alarms": [alarm], **own_process()})
+    store_state(first.dir, running)
+    Book(queued.root).change(str(first.dir), running=True, **{key: own_process()[key] for key in ("pid", "create_time")})
+    for page in ("home", "runs"):
+        app = open_page(page)
+        assert not app.exception
+        badges = [element.value for element in app.markdown if "reward collapse" in element.value]
+        assert len(badges) == {"home": 2, "runs": 1}[page]
+    assert "⚠ running: reward collapse" in list(app.dataframe[0].value["status"])
+    store_state(first.dir, running.model_copy(update={"status": "done", "finished": time.time()}))
+    assert "reward collapse" not in words(open_page("home"))

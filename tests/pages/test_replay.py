@@ -121,8 +121,12 @@ def test_a_failed_replay_says_why_and_can_be_removed(alone: Path) -> None:
     (replay.dir / "state.json").write_text(failed.model_dump_json())
     app = open_page("replay", replay="mine")
     assert "This replay failed, with 1 of 12 answers: PolicyError" in words(app) and "<b>no" not in source(app)
-    app.button(key="replay-remove").click().run()
+    app.button(key="replay-delete").click().run()
     assert not replay.dir.exists() and not app.exception
+    assert any("is in the trash" in message.value for message in app.success)
+    app.button(key="undo-replay").click().run()
+    assert replay.dir.exists() and not app.success and app.query_params["replay"] in ("mine", ["mine"])
+    assert "This replay failed" in words(app)
 
 
 def test_a_replay_outlives_its_session(alone: Path) -> None:

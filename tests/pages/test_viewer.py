@@ -30,7 +30,6 @@ from frozenlab.engineer.engineers.api import ApiEngineer
 from frozenlab.headroom.store import create_headroom
 from frozenlab.jobs import launcher
 from frozenlab.jobs.state import store_state, stored_state
-from frozenlab.jobs.task import throw_away
 from frozenlab.loop import launch, shelf
 from frozenlab.loop.labels import Labels
 from frozenlab.loop.presets import preset_spec
@@ -163,8 +162,6 @@ def test_nothing_is_started_stopped_or_deleted_for_a_viewer(session: Session, se
         lambda: shelf.restore("mine", store),
         lambda: shelf.empty_trash(store),
         lambda: shelf.label(session, Labels(title="another")),
-        lambda: evaluations.throw_away("result", store),
-        lambda: throw_away(session),
         lambda: contest_launch.start(task_against(None), store),
     ):
         with pytest.raises(NotAllowedError, match="only an operator may"):
@@ -253,11 +250,11 @@ def test_whatever_has_ended_waits_for_an_operator(refused: list[str], monkeypatc
     monkeypatch.setattr("frozenlab.loop.page.runs.table.table", lambda shown, columns: shown[:1])  # as if the first were ticked
     assert press_all(refused, "train", session="half") == {"resume", "resume-allow-far.example"}
     assert press_all(refused, "runs") == {"import", "restore", "empty-trash", "archive", "delete", "save-labels", *QUEUE}
-    assert press_all(refused, "studies") == {"diagnosis-go-on", "diagnosis-start", "study-go-on"}
-    assert press_all(refused, "headroom") == {"headroom-go-on", "headroom-remove"}
-    assert press_all(refused, "replay", replay="mine") == {"replay-go-on", "replay-remove"}
-    assert press_all(refused, "benchmark") == {"remove"}
-    assert press_all(refused, "contest", contest="tiny") == {"contest-again"}
+    assert press_all(refused, "studies") == {"diagnosis-go-on", "diagnosis-delete", "diagnosis-start", "study-go-on", "study-delete"}
+    assert press_all(refused, "headroom") == {"headroom-go-on", "headroom-delete"}
+    assert press_all(refused, "replay", replay="mine") == {"replay-go-on", "replay-delete"}
+    assert press_all(refused, "benchmark") == {"delete"}
+    assert press_all(refused, "contest", contest="tiny") == {"contest-again", "contest-delete"}
     assert greyed(open_page("story", session="asked", stage="1")) == {"turn-go"}
     assert greyed(open_page("story", session="told", stage="1", part="wrote")) == {"fork-go"}
     assert "Only an operator prepares talks." in words(open_page("present", session="told"))

@@ -112,3 +112,15 @@ def test_a_whole_model_is_sent_as_it_is(tiny_model: Path) -> None:
     settings = LanguageSettings(dtype="float32", device="cpu", lora=None, vllm=None)
     model = HFPolicy.load(str(tiny_model), settings, to_train=True).model
     assert all(torch.equal(sent, weight) for (_, sent), weight in zip(merged_weights(model), model.parameters(), strict=True))
+
+
+def test_a_model_that_is_only_measured_leaves_the_engine_the_room_for_its_training(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = LanguageSettings(lora=None, device="cpu", dtype="float32")
+    models = [HFPolicy.load(str(tiny_model), settings, to_train=to_train).model for to_train in (True, False)]
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (0, 0))
+    monkeypatch.setattr(engines, "engine_share", lambda card, resident, sleeps: resident)
+    sizes = [engines.share_here(model, sleeps=True) / sum(weight.nbytes for weight in model.parameters()) for model in models]
+    assert sizes == [4.0, 1.0], "gradients and the optimizer take three times the weights"

@@ -17,9 +17,9 @@ from frozenlab.engineer.schema import Attempt
 from frozenlab.engineer.sections import USUAL
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.launcher import LaunchError, stop
-from frozenlab.jobs.task import throw_away
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session, SessionError
+from frozenlab.loop.shelf import ShelfError, delete
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays import launch, worker
 from frozenlab.replays.arms import arms_of_engineers, arms_of_sections, arms_two_by_two
@@ -173,8 +173,8 @@ def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
     assert [known.id for known in replays(store)] == [found.id]
     with pytest.raises(LaunchError, match=r" is (queued|running) already"):
         launch.resume(found, store)
-    with pytest.raises(ReplayError, match="is running; stop it first"):
-        throw_away(found)
+    with pytest.raises(ShelfError, match="; stop it before it is deleted"):
+        delete(found, store)
     wait_for(lambda: len(found.answers()) > 2, "answers")
     os.killpg(worker_pid(found), signal.SIGKILL)
     there = found.answers()
@@ -182,7 +182,7 @@ def test_a_killed_replay_resumes_in_the_background(store: SessionStore) -> None:
     stop(found)
     wait_for(lambda: not found.state().live, "the stop")
     assert found.state().status == "stopped" and found.answers()[: len(there)] == there
-    throw_away(found)
+    delete(found, store)
     assert replays(store) == []
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from frozenlab.benchmark.evaluations import Evaluation, evaluations, throw_away
+from frozenlab.benchmark.evaluations import Evaluation, evaluations
 from frozenlab.benchmark.evaluations import start as start_evaluation
 from frozenlab.benchmark.report import Report
 from frozenlab.benchmark.task import task_for
@@ -19,6 +19,7 @@ from frozenlab.tasks.family import Family
 from frozenlab.tasks.lake.family import LAKE
 from frozenlab.ui import markup, refusals, sessions
 from frozenlab.ui.components.live import keep_current
+from frozenlab.ui.deleting import delete_button, undo_line
 from frozenlab.ui.figures import percent
 
 ERROR = "bench_error"
@@ -96,19 +97,20 @@ Add = Callable[[str, str], None]
 def under_way(store: SessionStore, add: Add) -> None:
     """The evaluations that wait, run, or ended without a result; looks again by itself while one runs."""
     refusals.show_reason(ERROR)
+    undo_line("evaluation", ERROR)
     found = evaluations(store)
     live = [evaluation for evaluation in found if evaluation.state().live]
     if found:
-        st.fragment(_list)(store, live, add)
+        st.fragment(_list)(store, [evaluation.id for evaluation in found], live, add)
 
 
-def _list(store: SessionStore, drawn_live: Sequence[Evaluation], add: Add) -> None:
+def _list(store: SessionStore, drawn: Sequence[str], drawn_live: Sequence[Evaluation], add: Add) -> None:
     """Draws the whole page again when an evaluation has changed since it was drawn; a finished one is then among the results."""
     for evaluation in drawn_live:
         keep_current(evaluation)
     found = evaluations(store)
     for evaluation in found:
-        _row(evaluation, evaluation.state(), store)
+        _row(evaluation, evaluation.state())
     still = [evaluation.id for evaluation in found if evaluation.state().live]
     if still != [evaluation.id for evaluation in drawn_live]:
         for evaluation in drawn_live:
@@ -116,9 +118,11 @@ def _list(store: SessionStore, drawn_live: Sequence[Evaluation], add: Add) -> No
                 st.toast(f"{markup.plain(evaluation.title)} is measured.", icon=":material/check_circle:")
                 add(evaluation.id, evaluation.task.suite)
         st.rerun()
+    if {*drawn} - {evaluation.id for evaluation in found}:  # one was deleted: the page says so, with a way back
+        st.rerun()
 
 
-def _row(evaluation: Evaluation, now: WorkerState, store: SessionStore) -> None:
+def _row(evaluation: Evaluation, now: WorkerState) -> None:
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         with st.container(key=f"measuring-{evaluation.id}"):
             if now.live:
@@ -134,10 +138,7 @@ def _row(evaluation: Evaluation, now: WorkerState, store: SessionStore) -> None:
                 **refusals.for_operators("cancels measurements"),
             )  # fmt: skip
         else:
-            st.button(
-                "Remove", key=f"remove-{evaluation.id}", icon=":material/delete:", on_click=_remove, args=(evaluation.id, store),
-                **refusals.for_operators("removes measurements"),
-            )  # fmt: skip
+            delete_button(evaluation, f"delete-{evaluation.id}", ERROR)
 
 
 ENDED = {"stopped": "was cancelled", "failed": "failed", "crashed": "was ended from outside"}
@@ -146,8 +147,3 @@ ENDED = {"stopped": "was cancelled", "failed": "failed", "crashed": "was ended f
 def _cancel(evaluation: Evaluation) -> None:
     with refusals.keeping_reason(ERROR):
         launcher.stop(evaluation)
-
-
-def _remove(evaluation_id: str, store: SessionStore) -> None:
-    with refusals.keeping_reason(ERROR):
-        throw_away(evaluation_id, store)

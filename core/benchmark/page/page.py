@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
 
+from frozenlab.benchmark.page.measure import ERROR
 from frozenlab.benchmark.page.plain import by_cell
 from frozenlab.benchmark.report import PlainReport
 from frozenlab.benchmark.results import Result, results
 from frozenlab.tasks.lake.benchmark.page.page import compare
 from frozenlab.ui import markup, sessions
+from frozenlab.ui.deleting import delete_button
 
 
 def page() -> None:
@@ -19,8 +22,18 @@ def page() -> None:
     everything = [opened(str(result.dir), changed(result)) for result in results(store)]
     compare(everything, store)
     by_cell([result.report for result in everything if isinstance(result.report, PlainReport)])
+    own_results({result.id: result for result in everything if not result.shipped})
     for problem in [problem for result in everything for problem in result.problems]:
         st.warning(f"A result is damaged; the rest is shown. {markup.plain(problem)}")
+
+
+def own_results(own: Mapping[str, Result]) -> None:
+    """Deleting results that were measured here."""
+    if not own:
+        return
+    with st.popover(f"Your results ({len(own):,})", icon=":material/folder:"):
+        chosen = own[st.selectbox("Result", list(own), key="own-result", format_func=lambda name: f"{own[name].title} · {name}")]
+        delete_button(chosen, "result-delete", ERROR)
 
 
 def changed(result: Result) -> tuple[int, ...]:

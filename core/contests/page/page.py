@@ -15,8 +15,11 @@ from frozenlab.contests.worker import TRAINED_AT_ONCE
 from frozenlab.errors import LabError
 from frozenlab.ui import markup, nav, refusals, sessions, theme
 from frozenlab.ui.components.live import keep_current
+from frozenlab.ui.deleting import delete_button, undo_line
 from frozenlab.ui.qr import qr_code
 
+ERROR = "contest_error"
+"""Session-state entry: why the contest could not be deleted or restored."""
 LOOK = 5.0
 """Seconds between looks at what a contest waits for outside its own folder: its student, and a free queue."""
 AGAIN, BEFORE = "Try another config", "Before training"
@@ -33,6 +36,8 @@ def page() -> None:
         "A small language model was taught something wrong. Look at what it fails at, choose what it practises for the next minute, and "
         "see whether it learns more from your choice than from the choice of the model that usually decides this, the engineer.",
     )
+    refusals.show_reason(ERROR)
+    undo_line("contest", ERROR, go_to)
     asked = st.query_params.get(ASKED)
     if asked is None:
         choose_opponent()
@@ -52,6 +57,7 @@ def show_contest(contest: Contest) -> None:
     action.button("Another opponent", key="contest-other", width="stretch", on_click=leave)
     if not contest.is_open:
         st.fragment(preparing)(contest.id)
+        may_delete(contest)
         return
     watching = WATCH in st.query_params
     committed = watching or bool(own_entries(contest))
@@ -68,6 +74,13 @@ def show_contest(contest: Contest) -> None:
     if shown in (None, AGAIN):
         write_config(contest, again=committed)
     for_a_class(contest, watching, committed)
+    if not watching:
+        may_delete(contest)
+
+
+def may_delete(contest: Contest) -> None:
+    if not contest.state().live:
+        delete_button(contest, "contest-delete", ERROR, leave)
 
 
 def follow(contest_id: str, own: tuple[int, ...], drawn: int, live: bool) -> None:
@@ -120,6 +133,11 @@ def own_entries(contest: Contest) -> list[int]:
     known = {numbered.number for numbered in contest.entries if numbered.entry.kind == "person"}
     own: list[int] = st.session_state.get(mine(contest), [])
     return sorted({*own, *([int(named)] if named.isdecimal() else [])} & known)
+
+
+def go_to(name: str) -> None:
+    """Shows a contest; for callbacks."""
+    st.query_params[ASKED] = name
 
 
 def leave() -> None:

@@ -18,6 +18,7 @@ from frozenlab.students.secret import candidates
 from frozenlab.students.store import Student
 from frozenlab.ui import markup, refusals, sessions, theme
 from frozenlab.ui.components.live import keep_current
+from frozenlab.ui.deleting import delete_button, undo_line
 
 ERROR = "diagnosis_error"
 HELP = (
@@ -33,6 +34,7 @@ def diagnosis_section() -> None:
     with st.container(key="diagnosis"):
         st.subheader("Who finds a planted weakness?", anchor=False, help=HELP)
         refusals.show_reason(ERROR)
+        undo_line("diagnosis", ERROR, go_to)
         live = next((diagnosis for diagnosis in found if diagnosis.state().live), None)
         if live is not None:
             watch(live)
@@ -51,6 +53,8 @@ def diagnosis_section() -> None:
                     "Go on", key="diagnosis-go-on", icon=":material/play_arrow:", on_click=resume, args=(shown,),
                     **refusals.for_operators("resumes diagnoses"),
                 )  # fmt: skip
+            if shown is not None:
+                delete_button(shown, "diagnosis-delete", ERROR, lambda: go_to(None))
             if planted:
                 st.button(
                     f"Ask engineers about {len(planted)} student{'s' if len(planted) > 1 else ''}", key="diagnosis-start",
@@ -136,6 +140,13 @@ def start(planted: list[Student]) -> None:
 def resume(diagnosis: Diagnosis) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
         launch.resume(diagnosis, sessions.store())
+
+
+def go_to(name: str | None) -> None:
+    """Shows a diagnosis, the newest for None; for callbacks."""
+    st.session_state.pop("diagnosis-picker", None)
+    if name is not None:
+        st.session_state["diagnosis-picker"] = name
 
 
 def halt(diagnosis: Diagnosis) -> None:

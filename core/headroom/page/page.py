@@ -10,10 +10,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.headroom.page.form import start_form
 from frozenlab.headroom.page.known import Shown, everything
-from frozenlab.headroom.page.running import ERROR, go_on, watch
+from frozenlab.headroom.page.running import ERROR, go_on, go_to, leave, watch
 from frozenlab.headroom.page.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.headroom.report_tables import HeadroomReport
 from frozenlab.ui import markup, refusals, sessions, theme
+from frozenlab.ui.deleting import delete_button, undo_line
 
 LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
 
@@ -28,6 +29,7 @@ def page() -> None:
         start_form()
     theme.under_question(LEAD)
     refusals.show_reason(ERROR)
+    undo_line("headroom", ERROR, go_to)
     found = everything()
     if not found:
         st.info("Nothing is measured yet.")
@@ -42,6 +44,8 @@ def page() -> None:
         show_report(report)
     elif shown.measurement.task.prediction:
         st.caption(f"Prediction: {markup.plain(shown.measurement.task.prediction)}")
+    if not shown.recorded and not shown.measurement.state().live:
+        delete_button(shown.measurement, "headroom-delete", ERROR, leave)
 
 
 def choose(found: Mapping[str, Shown], picker: DeltaGenerator) -> Shown:

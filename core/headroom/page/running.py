@@ -1,4 +1,4 @@
-"""Starting, watching, stopping and removing a headroom measurement."""
+"""Starting, watching and stopping a headroom measurement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from frozenlab.headroom import launch
 from frozenlab.headroom.spec import HeadroomSpec
 from frozenlab.headroom.store import Headroom
 from frozenlab.jobs import launcher
-from frozenlab.jobs.task import throw_away
 from frozenlab.ui import markup, refusals, sessions
 from frozenlab.ui.components.live import keep_current
 
@@ -32,10 +31,14 @@ def halt(measurement: Headroom) -> None:
         launcher.stop(measurement)
 
 
-def remove(measurement: Headroom) -> None:
-    with refusals.keeping_reason(ERROR, "Not removed"):
-        throw_away(measurement)
-        st.query_params.pop("headroom", None)
+def go_to(name: str) -> None:
+    """Shows a measurement; for callbacks."""
+    st.query_params["headroom"] = name
+
+
+def leave() -> None:
+    """Shows no measurement in particular; for callbacks."""
+    st.query_params.pop("headroom", None)
 
 
 @st.fragment
@@ -68,8 +71,4 @@ def go_on(measurement: Headroom) -> None:
         st.button(
             "Go on", key="headroom-go-on", icon=":material/play_arrow:", on_click=resume, args=(measurement,),
             **refusals.for_operators("resumes measurements"),
-        )  # fmt: skip
-        st.button(
-            "Delete", key="headroom-remove", icon=":material/delete:", on_click=remove, args=(measurement,),
-            **refusals.for_operators("deletes measurements"),
         )  # fmt: skip

@@ -29,6 +29,10 @@ KEPT = 2000
 """Ended jobs that the book remembers."""
 
 
+FILLED = "filled"
+"""The fact that the book was filled from the folders of jobs since it was begun."""
+
+
 class BookError(LabError, RuntimeError):
     """The book cannot be read or written; the message says why."""
 

@@ -23,13 +23,13 @@ from frozenlab.jobs.imported import refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.process import start_worker, worker_command
-from frozenlab.jobs.queue.book import Book, BookError, Ended, Entry, Revision
-from frozenlab.jobs.queue.machine import machine_has, visible_cards
-from frozenlab.jobs.queue.notify import tell_user
+from frozenlab.jobs.queue.book import FILLED, Book, BookError, Ended, Entry, Revision
+from frozenlab.jobs.queue.machine import free_cards, machine_has
+from frozenlab.jobs.queue.notify import tell_alarm, tell_ended
 from frozenlab.jobs.queue.schedule import decide
 from frozenlab.jobs.queue.taking_up import queued_here
 from frozenlab.jobs.queue.watch import holds_lock
-from frozenlab.jobs.state import Status, WorkerState, as_observed, process_alive, store_state, stored_state, worker_alive
+from frozenlab.jobs.state import Alarm, Status, WorkerState, as_observed, process_alive, read_state, store_state, stored_state, worker_alive
 
 TICK = 0.2
 """Seconds between looks at the workers and at changes of the book."""
@@ -56,6 +56,8 @@ class Dispatcher:
         self.seen: Revision = None
         self.looked = 0.0
         self.busy = time.monotonic()
+        self.silent: set[str] = set()
+        """Folders of jobs of which it was told that their worker is silent."""
 
     def run(self) -> None:
         """Until the queue has been empty for a while, or the folder or its lock is gone."""
@@ -73,6 +75,7 @@ class Dispatcher:
         known = {entry.folder for entry in self.book.entries()}
         for entry in queued_here(self.root, known):
             self.book.add_missing(entry)
+        self.book.note(FILLED, "yes")
         self.inode = (self.book.revision() or (0,))[0]
 
     def look(self) -> None:
@@ -89,6 +92,7 @@ class Dispatcher:
         for entry in entries:
             if entry.running and not self.at_work(entry):
                 self.settle(entry.folder)
+        self.tell_silent(entries)
         self.start_some()
 
     def at_work(self, entry: Entry) -> bool:
@@ -97,6 +101,14 @@ class Dispatcher:
         if own is not None and own.pid == entry.pid:
             return own.poll() is None
         return process_alive(entry.pid, entry.create_time)
+
+    def tell_silent(self, entries: list[Entry]) -> None:
+        """Tell of workers that have become silent: what else goes wrong they tell themselves."""
+        silent = {entry.folder: entry for entry in entries if entry.running and read_state(entry.path).status == "stalled"}
+        for folder in silent.keys() - self.silent:
+            entry, alarm = silent[folder], Alarm(rule="stalled", evidence="The worker lives but is silent.")
+            tell_alarm(entry.path, entry.kind, entry.title, alarm, "It may be swapping; stop it if it does not come back.")
+        self.silent = {*silent}
 
     # --- a worker has ended --------------------------------------------------------------------------------------------
 
@@ -157,9 +169,10 @@ class Dispatcher:
         """Out of the queue."""
         if state.status != status:
             store_state(entry.path, state.model_copy(update={"status": status, "finished": time.time(), "seconds_left": None}))
-        ended = Ended(entry.folder, entry.kind, entry.title, status, time.time(), spent, entry.like, entry.amount, entry.parent)
+        when = state.finished if state.status == status and state.finished else time.time()  # as the job's own page says
+        ended = Ended(entry.folder, entry.kind, entry.title, status, when, spent, entry.like, entry.amount, entry.parent)
         if self.book.remove(entry.folder, ended) and not entry.parent and not entry.in_terminal:
-            tell_user(ended)
+            tell_ended(ended)
 
     # --- starting workers ----------------------------------------------------------------------------------------------
 
@@ -180,7 +193,7 @@ class Dispatcher:
         with self.book.hold():
             if not self.may_start(entry.folder):
                 return
-            cards = self.free_cards(entry.gpus)
+            cards = free_cards(self.book, entry.gpus)
             self.book.change(entry.folder, running=True, wish="", pid=0, began=time.time(), cards=cards)
         worker = start_worker(worker_command(entry.kind, entry.path), entry.path, self.environment(entry, cards))
         self.workers[entry.folder] = worker
@@ -221,8 +234,3 @@ class Dispatcher:
         own |= {NICENESS: "0"} if entry.level == Level.URGENT else {}
         own |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}
         return worker_environment(online=True) | own
-
-    def free_cards(self, wanted: int) -> str:
-        """The numbers of so many GPUs that no other job has."""
-        taken = {card for entry in self.book.entries() if entry.running for card in entry.cards.split(",")}
-        return ",".join([card for card in visible_cards() if card not in taken][:wanted])

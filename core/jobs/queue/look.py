@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import Literal
 
 from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.needs import Level, Needs, Work
-from frozenlab.jobs.queue.book import Book, Entry, Revision
+from frozenlab.jobs.queue.book import Book, Ended, Entry, Revision
 from frozenlab.jobs.queue.forecast import Expected, Pace, forecast
 from frozenlab.jobs.queue.machine import machine_has
 from frozenlab.jobs.queue.schedule import in_order
 from frozenlab.jobs.queue.watch import wake_if_needed
-from frozenlab.jobs.state import WorkerState, process_alive, stored_state
+from frozenlab.jobs.state import UNFINISHED, Alarm, WorkerState, process_alive, read_state, stored_state
 
 FORESEEN = 300
 """Jobs for which times are computed; those far behind have none."""
 FRESH = 1.5
 """Seconds for which all viewers see the same."""
+LATELY = 7 * 24 * 3600.0
+"""Seconds for which a job is listed that ended without a result."""
+LISTED = 20
+"""Jobs without a result that are listed."""
 BEGUN = 0.05
 """Progress from which the time that is left is read."""
 
@@ -36,6 +42,8 @@ class Place:
     progress: float
     """0..1."""
     expected: Expected
+    alarms: tuple[Alarm, ...] = ()
+    """What its worker found wrong when it looked the last time."""
 
     @property
     def level(self) -> Level:
@@ -53,6 +61,8 @@ class Look:
     paused: bool
     machine: Needs
     pace: Pace
+    unfinished: tuple[Ended, ...] = ()
+    """Jobs that ended without a result in the last days, the last first, unless they were tried again or deleted since."""
 
     @property
     def running(self) -> list[Place]:
@@ -91,7 +101,8 @@ _seen: dict[Path, tuple[Revision, Look]] = {}
 def look_anew(root: Path) -> Look:
     book, now = Book(root), time.time()
     entries = [entry for entry in book.entries() if not entry.in_terminal or process_alive(entry.pid, entry.create_time)]
-    pace, paused = Pace(book.ended()), book.fact("paused") == "yes"
+    ended = book.ended()
+    pace, paused = Pace(ended), book.fact("paused") == "yes"
     states = {entry.folder: stored_state(entry.path) for entry in entries}
     machine = machine_has(entry.needs for entry in entries if entry.running)
     begun = sorted((entry for entry in entries if entry.running), key=lambda entry: entry.began)
@@ -100,10 +111,27 @@ def look_anew(root: Path) -> Look:
     left = {entry.folder: seconds_left(entry, states[entry.folder], pace, now) for entry in ordered[:FORESEEN]}
     times = forecast([replace(entry, not_before=0.0) for entry in ordered[:FORESEEN]], left, machine, now, paused)
     places = [
-        Place(entry, standing(entry, states[entry.folder]), progress(states[entry.folder]), times.get(entry.folder, Expected(None, None)))
+        Place(
+            entry,
+            standing(entry, states[entry.folder]),
+            progress(states[entry.folder]),
+            times.get(entry.folder, Expected(None, None)),
+            tuple(state.alarms) if entry.running and (state := states[entry.folder]) is not None else (),
+        )
         for entry in ordered
     ]
-    return Look(root, now, tuple(places), paused, machine, pace)
+    return Look(root, now, tuple(places), paused, machine, pace, unfinished(ended, known, now))
+
+
+def unfinished(ended: Iterable[Ended], known: Container[str], now: float) -> tuple[Ended, ...]:
+    """Of the jobs that left the queue, the last first, those that still stand there without a result; none of the ``known`` folders, which
+    are in the queue again."""
+    last: dict[str, Ended] = {}
+    for one in ended:
+        if now - one.ended < LATELY and not one.parent and one.folder not in known:
+            last.setdefault(one.folder, one)
+    standing = (one for one in last.values() if one.status in UNFINISHED and Path(one.folder).is_dir())
+    return tuple(islice((one for one in standing if read_state(Path(one.folder)).status in UNFINISHED), LISTED))
 
 
 def standing(entry: Entry, state: WorkerState | None) -> Standing:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-import psutil
-
 from frozenlab.jobs.gpus import gpus
 from frozenlab.jobs.needs import Needs
+from frozenlab.jobs.queue.book import Book
+from frozenlab.jobs.share import cores, memory
 
 FOR_JOBS = 0.9
 """The part of the memory that jobs may take together."""
@@ -16,9 +16,15 @@ FOR_JOBS = 0.9
 
 def machine_has(running: Iterable[Needs]) -> Needs:
     """Its cores, its GPUs, and the memory that it has for jobs: what is kept for the ``running`` ones and what is free besides."""
-    memory = psutil.virtual_memory()
+    total, available = memory()
     kept = sum(needs.memory for needs in running)
-    return Needs(os.cpu_count() or 1, len(visible_cards()), int(min(FOR_JOBS * memory.total, kept + memory.available)))
+    return Needs(cores(), len(visible_cards()), int(min(FOR_JOBS * total, kept + available)))
+
+
+def free_cards(book: Book, wanted: int) -> str:
+    """The numbers of so many GPUs that no job in the queue has."""
+    taken = {card for entry in book.entries() if entry.running for card in entry.cards.split(",")}
+    return ",".join([card for card in visible_cards() if card not in taken][:wanted])
 
 
 def visible_cards() -> list[str]:

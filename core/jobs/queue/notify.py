@@ -1,8 +1,8 @@
-"""Telling the person that a job has ended, by a command or a webhook of their own.
+"""Telling the person that a job has ended, or that something goes wrong in it, by a command or a webhook of their own.
 
 Both are named in ``notify.json`` in the person's config folder, or in ``FROZENLAB_NOTIFY_COMMAND`` and ``FROZENLAB_NOTIFY_URL``; nothing in
 a sessions folder can name one. The command gets the job as JSON on its standard input, the webhook as the body of a POST. What goes wrong
-stands in the dispatcher's log, and nobody waits for it.
+with them stands in the log of the process that tells, and nobody waits for it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import shlex
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.error import URLError
@@ -23,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 from frozenlab import places
 from frozenlab.errors import LabError, one_line
 from frozenlab.jobs.queue.book import Ended
+from frozenlab.jobs.state import Alarm
 
 COMMAND, URL = "FROZENLAB_NOTIFY_COMMAND", "FROZENLAB_NOTIFY_URL"
 WITHIN = 10.0
@@ -59,7 +62,21 @@ def ways() -> Ways:
         raise NotifyError(f"{path}, {COMMAND} or {URL} cannot be used: {one_line(error)}") from None
 
 
-def tell_user(job: Ended) -> None:
+def tell_ended(job: Ended) -> None:
+    """Tell that a job has ended."""
+    tell_user(about(Path(job.folder), job.kind, job.title, job.status) | {"ended": job.ended, "seconds": round(job.seconds, 1)})
+
+
+def tell_alarm(folder: Path, kind: str, title: str, alarm: Alarm, helps: str) -> None:
+    """Tell that something goes wrong in a job that runs, and what to do."""
+    tell_user(about(folder, kind, title, "alarm") | {"alarm": alarm.rule, "evidence": alarm.evidence, "helps": helps, "time": time.time()})
+
+
+def about(folder: Path, kind: str, title: str, status: str) -> dict[str, Any]:
+    return {"id": folder.name, "kind": kind, "title": title, "status": status, "folder": str(folder)}
+
+
+def tell_user(what: Mapping[str, Any]) -> None:
     """Tell it in the ways that the person has chosen, without waiting."""
     try:
         chosen = ways()
@@ -67,13 +84,12 @@ def tell_user(job: Ended) -> None:
         print(error, file=sys.stderr, flush=True)
         return
     if chosen.command or chosen.url:
-        threading.Thread(target=tell, args=(job, chosen), daemon=True).start()
+        threading.Thread(target=tell, args=(what, chosen), daemon=True).start()
 
 
-def tell(job: Ended, chosen: Ways) -> None:
+def tell(what: Mapping[str, Any], chosen: Ways) -> None:
     """Run the command and call the webhook; log what goes wrong."""
-    about = {"id": Path(job.folder).name, "kind": job.kind, "title": job.title, "status": job.status, "folder": job.folder}
-    body = json.dumps(about | {"ended": job.ended, "seconds": round(job.seconds, 1)}).encode()
+    body = json.dumps(dict(what)).encode()
     try:
         if chosen.command:
             done = subprocess.run(chosen.command, input=body, capture_output=True, timeout=WITHIN, check=False)

@@ -45,6 +45,11 @@ def is_job(folder: Path, kind: Kind) -> bool:
     return JOB_ID.fullmatch(folder.name) is not None and (folder / kind.task).is_file() and not folder.is_symlink()
 
 
+def waits_here(root: Path) -> bool:
+    """Whether a job of a sessions folder was queued on this machine and has no worker yet."""
+    return any(not entry.running for entry in queued_here(root))
+
+
 def queued_here(root: Path, known: Collection[str] = ()) -> Iterator[Entry]:
     """The jobs of a sessions folder that were queued on this machine or run on it, those that waited longest first, without the
     ``known`` folders."""

@@ -16,7 +16,8 @@ from typing import BinaryIO
 from frozenlab import places
 from frozenlab.files import open_to_append
 from frozenlab.jobs.environment import dispatcher_environment
-from frozenlab.jobs.queue.book import Book, machine_name
+from frozenlab.jobs.queue.book import FILLED, Book, Revision, machine_name
+from frozenlab.jobs.queue.taking_up import waits_here
 from frozenlab.roles import for_everybody
 
 STARTS_WITHIN = 10.0
@@ -24,6 +25,8 @@ STARTS_WITHIN = 10.0
 WRITES_WITHIN = 1.0
 """Seconds between taking the lock and writing the pid into it, at most."""
 _started: dict[Path, float] = {}
+_in_vain: dict[Path, Revision] = {}
+"""For which book the folders of jobs were looked at and none waits."""
 
 
 def started_here() -> list[Path]:
@@ -106,6 +109,15 @@ def wake(root: Path) -> None:
 
 
 def wake_if_needed(root: Path) -> None:
-    """Start a dispatcher if there is none although jobs wait or run; for whoever looks at the queue."""
-    if dispatcher_of(root) is None and Book(root).entries():
+    """Start a dispatcher if there is none although jobs wait or run; for whoever looks at the queue. Jobs stand in their folders too, which
+    are looked at while no dispatcher has filled the book from them: it may be a new one in the place of one that was lost."""
+    if dispatcher_of(root) is not None:
+        return
+    book = Book(root)
+    if book.entries():
         wake(root)
+    elif not book.fact(FILLED) and _in_vain.get(root, ()) != (revision := book.revision()):
+        if waits_here(root):
+            wake(root)
+        else:
+            _in_vain[root] = revision

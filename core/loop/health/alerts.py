@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import psutil
-
 from frozenlab.cells import in_order
 from frozenlab.intervals import Z95, ComparisonError, paired_change
+from frozenlab.jobs import share
 from frozenlab.loop.health.rules import (
     BOUNDS,
     CHANGES,
@@ -164,7 +163,7 @@ def of_machine(session: Session) -> Iterator[Alert]:
     if free < LITTLE_DISK:
         helps = "Make room: a session whose disk is full fails, and goes on from its last step when there is room."
         yield Alert("little-disk", f"Only {free / 1e6:.0f} MB are free on its disk.", helps)
-    memory = psutil.virtual_memory()
+    memory = share.memory()
     if memory.available < LITTLE_MEMORY * memory.total:
         helps = "Stop something: the system ends a process when no memory is left."
         yield Alert("little-memory", f"Only {memory.available / 1e6:.0f} MB of memory are free.", helps)

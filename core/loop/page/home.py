@@ -103,6 +103,7 @@ def under_way(session: Session) -> None:
     state = session.state()
     with st.container(border=True, horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{markup.plain(session.title)}** is running: {PHASE_WORDS[state.phase]}, {percent(state.progress)} done.")
+        sessions.alarm_badges(state.alarms)
         st.page_link(nav.path("train"), label="Watch its curves", query_params={"session": session.id})
 
 
@@ -178,6 +179,7 @@ def session_row(session: Session) -> None:
         with status:
             sessions.status_badge(session, state)
             if state.live:
+                sessions.alarm_badges(state.alarms)
                 st.caption(f"{PHASE_WORDS[state.phase]}, {percent(state.progress)}")
         with links, st.container(horizontal=True, horizontal_alignment="right"):
             st.page_link(nav.path("train"), label="Curves", query_params={"session": session.id})

@@ -13,11 +13,13 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.queue.look import Look, Place, look
+from frozenlab.jobs.state import read_state
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
-from frozenlab.ui import markup, nav, queue_words, refusals
+from frozenlab.ui import markup, nav, queue_words, refusals, sessions
 from frozenlab.ui.components.notice import DoneJob, notice
 from frozenlab.ui.figures import percent
+from frozenlab.ui.once import once
 
 LOOK = 4.0
 """Seconds between looks at a queue that is not empty."""
@@ -50,10 +52,38 @@ def queue_line(store: SessionStore) -> None:
 def queue_section(store: SessionStore) -> None:
     """The queue as a list, with what can be done to each job."""
     found = look(store.root)
-    if not found.places and not found.paused:
-        return
-    st.subheader("The queue of this machine", anchor=False, help="Jobs begin in this order, as many at a time as the machine has room for.")
-    st.fragment(rows, run_every=LOOK)(store, tuple(place.entry.folder for place in found.places))
+    if found.places or found.paused:
+        help = "Jobs begin in this order, as many at a time as the machine has room for."
+        st.subheader("The queue of this machine", anchor=False, help=help)
+        st.fragment(rows, run_every=LOOK)(store, tuple(place.entry.folder for place in found.places))
+    if found.unfinished:
+        unfinished(found, store)
+
+
+def unfinished(found: Look, store: SessionStore) -> None:
+    """The jobs that ended without a result, why, and a button that tries each again."""
+    failed = sum(ended.status != "stopped" for ended in found.unfinished)
+    told = f"{failed} failed in the last week" if failed else f"{len(found.unfinished)} stopped in the last week"
+    with st.expander(f"Ended without a result: {told}", expanded=bool(failed), icon=":material/error:" if failed else None):
+        refusals.show_reason(ERROR)
+        for ended in found.unfinished:
+            folder = Path(ended.folder)
+            words, buttons = st.columns([3, 1.4], vertical_alignment="center")
+            with words.container(gap=None):
+                st.markdown(f"**{markup.plain(ended.title)}**")
+                why = (read_state(folder).error or "").partition("\n")[0]
+                st.caption(markup.plain(" · ".join(filter(None, (ended.kind, f"{ended.status} {sessions.ago(ended.ended)}", why)))))
+            with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
+                open_link(ended.kind, folder.name)
+                hint = "Put it in the queue again; it goes on where it stood"
+                again = partial(launcher.retry, folder=folder, kind=ended.kind)
+                button("Retry", f"retry-{abs(hash(ended.folder))}", ":material/refresh:", again, store, hint)
+
+
+def open_link(kind: str, job_id: str) -> None:
+    """The way to a job's page, if its kind has one."""
+    if page := PAGES.get(kind):
+        st.page_link(nav.path(page[0]), label="Open", query_params={page[1]: job_id})
 
 
 def rows(store: SessionStore, drawn: tuple[str, ...]) -> None:
@@ -83,9 +113,10 @@ def row(place: Place, found: Look, store: SessionStore) -> None:
         with words.container(gap=None):
             st.markdown(f"**{markup.plain(entry.title)}**{'' if place.level == Level.NORMAL else f' · {place.level.word}'}")
             st.caption(markup.plain(about(place, found)))
+            sessions.alarm_badges(place.alarms)
         with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-            if page := PAGES.get(entry.kind if not entry.parent else ""):
-                st.page_link(nav.path(page[0]), label="Open", query_params={page[1]: entry.id})
+            if not entry.parent:
+                open_link(entry.kind, entry.id)
             for action in actions(place):
                 button("", f"{action.name}-{number}", action.icon, action.act, store, action.hint)
 
@@ -142,7 +173,8 @@ def button(label: str, key: str, icon: str, act: Callable[[Path], None], store: 
 
 def done_since(store: SessionStore) -> list[DoneJob]:
     """The jobs that a person asked for and that ended since this page was opened."""
-    ended = Book(store.root).ended(20)
+    book = Book(store.root)
+    ended = once(lambda: book.ended(20), "queue-ended", store.root, book.revision())
     since = st.session_state.setdefault("queue_since", max((job.ended for job in ended), default=0.0))
     return [
         {"id": f"{job.folder}@{job.ended}", "title": job.title, "status": job.status}

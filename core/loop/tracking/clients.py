@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from frozenlab.jobs.environment import SPACE
+
 PROJECT = "frozenlab"
 
 
@@ -36,7 +38,7 @@ class Trackio:
 
         self.client = trackio
         self.run = trackio.init(
-            project=PROJECT, name=session_id, config=dict(config), resume="allow", embed=False, space_id=os.environ.get("TRACKIO_SPACE_ID")
+            project=PROJECT, name=session_id, config=dict(config), resume="allow", embed=False, space_id=os.environ.get(SPACE)
         )
 
     def metrics(self, figures: Mapping[str, float], step: int) -> None:

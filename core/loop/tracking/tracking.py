@@ -1,6 +1,6 @@
 """A session that is followed in a tracker, if the person who runs it asks for that.
 
-`FROZENLAB_TRACK` names the tracker: a choice of a person, which no session file can make. A thread of its own tells the tracker, so that
+A variable of the environment (TRACK) names the tracker. A thread of its own tells the tracker, so that
 one that is slow or away holds nothing up, and the first thing that fails ends the tracking, not the session.
 """
 
@@ -17,11 +17,11 @@ import pandas as pd
 from frozenlab.engineer.schema import ProposalRecord
 from frozenlab.errors import LabError, one_line
 from frozenlab.intervals import wilson
+from frozenlab.jobs.environment import TRACK
 from frozenlab.loop.session import Session
 from frozenlab.loop.tracking.clients import MLflow, Tracker, Trackio, WeightsAndBiases
 from frozenlab.places import sessions_folder
 
-VARIABLE = "FROZENLAB_TRACK"
 PATIENCE = 60.0
 """Seconds that a session waits at its end for a tracker to have written everything."""
 TRACKERS: dict[str, Callable[[], Tracker]] = {"trackio": Trackio, "mlflow": MLflow, "wandb": WeightsAndBiases}
@@ -37,7 +37,7 @@ class Tracking:
     def __init__(self, session: Session, failed: Callable[[str], None]) -> None:
         self._session, self._failed = session, failed
         self._steps = session.spec.training.steps
-        self._name = os.environ.get(VARIABLE, "")
+        self._name = os.environ.get(TRACK, "")
         self._told: Queue[Callable[[Tracker], object] | None] = Queue()
         self._thread = Thread(target=self._tell, daemon=True)
 
@@ -55,7 +55,7 @@ class Tracking:
     def _tell(self) -> None:
         try:
             if self._name not in TRACKERS:
-                raise LabError(f"{VARIABLE} names none of {', '.join(TRACKERS)}")
+                raise LabError(f"{TRACK} names none of {', '.join(TRACKERS)}")
             tracker = TRACKERS[self._name]()
             while (tell := self._told.get()) is not None:
                 tell(tracker)

@@ -90,7 +90,7 @@ class AsAdapters(Weights):
 
         number = next(self.number)
         with tempfile.TemporaryDirectory(dir=SHARED_MEMORY if SHARED_MEMORY.is_dir() else None) as folder:
-            self.model.save_pretrained(folder)
+            self.model.save_pretrained(folder, save_embedding_layers=False)  # "auto" would ask the hub each time
             self.current = LoRARequest(f"adapters-{number}", number, folder)
             llm.llm_engine.add_lora(self.current)
 

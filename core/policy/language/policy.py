@@ -65,7 +65,9 @@ class HFPolicy:
             if settings.lora is not None:
                 set_seed(seeds.derive(seed, "policy/adapters"))
                 model = get_peft_model(model, lora_config(settings))
-        if to_train and not any(weight.requires_grad for weight in model.parameters()):
+        if not to_train:
+            model.requires_grad_(False)  # so that the engine keeps no room for gradients and optimizer
+        elif not any(weight.requires_grad for weight in model.parameters()):
             raise PolicyError(f"{name} has no weights that training could change")
         ends = end_tokens(model, tokenizer)
         return cls(model, tokenizer, settings, ends, TransformersWriter(model, tokenizer, ends), family)

@@ -34,10 +34,15 @@ def go_to(name: str) -> None:
     st.query_params["replay"] = name
 
 
-def compose(like: Replay | None) -> None:
-    """Shows the form, for the stage that a replay was about; for callbacks."""
+def leave() -> None:
+    """Shows no replay in particular; for callbacks."""
     for part in ("replay", "arm", "answer", evidence.ASKED):
         st.query_params.pop(part, None)
+
+
+def compose(like: Replay | None) -> None:
+    """Shows the form, for the stage that a replay was about; for callbacks."""
+    leave()
     known = [session.id for session in suitable()]
     if like is not None and like.task.session in known:
         st.query_params["session"], st.query_params["stage"] = like.task.session, str(like.task.stage + 1)

@@ -15,6 +15,7 @@ from frozenlab.replays.page.running import ERROR, start
 from frozenlab.replays.store import Replay
 from frozenlab.replays.task import askable, servers, task_for, validated_stages
 from frozenlab.ui import api_form, markup, refusals, sessions, theme
+from frozenlab.ui.deleting import undo_line
 
 LEAD = (
     "After a stage an engineer reads how the model did, and decides what it practises next. Here others read the same and "
@@ -29,6 +30,7 @@ def page() -> None:
         theme.question("What would others have proposed from the same evidence?")
     markup.styles()
     refusals.show_reason(ERROR)
+    undo_line("replay", ERROR, go_to)
     found = everything()
     asked = st.query_params.get("replay")
     composing = asked is None and "session" in st.query_params

@@ -21,12 +21,13 @@ from frozenlab.loop.session import Session, SessionError
 from frozenlab.replays.page.answer import one_answer
 from frozenlab.replays.page.figures import proposals_figure
 from frozenlab.replays.page.form import arms_table
-from frozenlab.replays.page.known import RECORDED
-from frozenlab.replays.page.running import go_on, remove, watch
+from frozenlab.replays.page.known import RECORDED, leave
+from frozenlab.replays.page.running import ERROR, go_on, watch
 from frozenlab.replays.report import compared, proposals, sentences
 from frozenlab.replays.store import Answer, Replay
 from frozenlab.replays.task import ReplayError, spec_of
-from frozenlab.ui import markup, nav, refusals, theme
+from frozenlab.ui import markup, nav, theme
+from frozenlab.ui.deleting import delete_button
 from frozenlab.ui.once import once
 
 LEGEND = (
@@ -188,9 +189,6 @@ def downloads(name: str, replay: Replay, answers: Sequence[Answer], table: pd.Da
                 kind, data, f"replay-{replay.id}.{kind.lower()}", on_click="ignore", key=f"replay-{kind}", icon=":material/download:"
             )
         if not name.startswith(RECORDED) and not replay.state().live:
-            st.button(
-                "Remove this replay", key="replay-remove", icon=":material/delete:", on_click=remove, args=(replay,),
-                **refusals.for_operators("removes replays"),
-            )  # fmt: skip
+            delete_button(replay, "replay-delete", ERROR, leave)
         if not name.startswith(RECORDED):
             export_button([Found("replay", replay.dir)], key="replay-export")

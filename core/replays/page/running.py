@@ -1,11 +1,10 @@
-"""Starting, watching, stopping and removing a replay."""
+"""Starting, watching and stopping a replay."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from frozenlab.jobs import launcher
-from frozenlab.jobs.task import throw_away
 from frozenlab.loop.session import SessionError
 from frozenlab.replays import launch
 from frozenlab.replays.page.known import go_to
@@ -32,12 +31,6 @@ def resume(replay: Replay) -> None:
 def halt(replay: Replay) -> None:
     with refusals.keeping_reason(ERROR, "Not stopped"):
         launcher.stop(replay)
-
-
-def remove(replay: Replay) -> None:
-    with refusals.keeping_reason(ERROR, "Not removed"):
-        throw_away(replay)
-        st.query_params.pop("replay", None)
 
 
 @st.fragment

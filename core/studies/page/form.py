@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import streamlit as st
@@ -10,6 +9,7 @@ import streamlit as st
 from frozenlab.engineer.engineers import BY_NAME, UNATTENDED, ApiEngineer
 from frozenlab.errors import one_line
 from frozenlab.headroom.known import measured_before
+from frozenlab.jobs.share import cores
 from frozenlab.loop.page.obstacles import obstacles
 from frozenlab.loop.presets import PRESETS, preset_spec
 from frozenlab.loop.spec import SessionSpec
@@ -71,7 +71,7 @@ def start_form() -> None:
     seeds = few.number_input(
         "Seeds", 1, 50, USUAL_SEEDS[kind], key=f"study-seeds-{kind}", help="Sessions of each arm. With few, only large effects can be seen."
     )
-    jobs = int(many.number_input("Sessions at a time", 1, 64, os.cpu_count() or 1, key="study-jobs", help="One a processor core."))
+    jobs = int(many.number_input("Sessions at a time", 1, 64, cores(), key="study-jobs", help="One a processor core."))
     matters = few.number_input(
         "Smallest effect that matters, points", 0.1, 50.0, 100 * usual_margin(kind), 0.5, format="%.1f", key=f"study-matters-{kind}",
         help="An effect can be shown to be smaller than this, which is a finding too.",

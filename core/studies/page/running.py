@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import streamlit as st
 
 from frozenlab.jobs import launcher
+from frozenlab.jobs.share import cores
 from frozenlab.studies import launch
 from frozenlab.studies.spec import StudySpec
 from frozenlab.studies.store import RunSettings, Study
@@ -25,12 +24,22 @@ def start(spec: StudySpec, jobs: int) -> None:
 
 def resume(study: Study) -> None:
     with refusals.keeping_reason(ERROR, "Not started"):
-        launch.resume(study, sessions.store(), RunSettings(jobs=os.cpu_count() or 1))
+        launch.resume(study, sessions.store(), RunSettings(jobs=cores()))
 
 
 def halt(study: Study) -> None:
     with refusals.keeping_reason(ERROR, "Not stopped"):
         launcher.stop(study)
+
+
+def go_to(name: str) -> None:
+    """Shows a study; for callbacks."""
+    st.query_params["study"] = name
+
+
+def leave() -> None:
+    """Shows no study in particular; for callbacks."""
+    st.query_params.pop("study", None)
 
 
 @st.fragment

@@ -59,7 +59,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Run], Any]]] = {
     "after": ("Valid rate after the last measured stage", lambda run: 100 * run.last.valid if run.last else None),
     "95 % interval": ("Of the valid rate after the last measured stage", lambda run: interval(run.last)),
     "n": ("Boards behind the valid rate", lambda run: run.last.n if run.last else None),
-    "status": ("What it is doing", lambda run: run.status),
+    "status": ("What it is doing, and what goes wrong in it; Train says more", lambda run: run.standing),
     "engineer": ("Who redesigns the environment between the stages", lambda run: run.engineer),
     "method": ("How it is trained", lambda run: title_of(run.method)),
     "family": ("The kind of task", lambda run: run.family),
@@ -213,7 +213,7 @@ def restore(ids: Sequence[str], store: SessionStore) -> None:
     done, refused = [], []
     for session_id in reversed(ids):
         try:
-            done.append(shelf.restore(session_id, store))
+            done.append(Session(shelf.restore(session_id, store)))
         except LabError as error:
             refused.append(str(error))
     report(done, "restored", refused)
@@ -252,7 +252,7 @@ def what_was_done(every: Sequence[Run], store: SessionStore) -> None:
 def holding(done: Done, every: Sequence[Run], store: SessionStore) -> dict[str, str]:
     """Those of the sessions with which it is still as it was done: id -> title."""
     if done.what == "deleted":
-        there = set(shelf.trash_ids(store))
+        there = {gone.id for gone in shelf.in_trash(store) if gone.kind == "session"}
     else:
         there = {run.id for run in every if done.what == "restored" or run.labels.archived == (done.what == "archived")}
     return {session_id: title for session_id, title in done.titles.items() if session_id in there}

@@ -59,8 +59,8 @@ class Steering(OnBoard):
     def ask(self, key: str) -> Mark | None:
         st.markdown(self.task)
         solution = solution_of(encode(self.board), True)
-        optimum = solution.makespan if self.objective == "makespan" else None
-        plan = steer(self.board, key=f"{key}-board", optimum=optimum, height=HEIGHT)
+        optimum = solution.makespan if self.objective == "makespan" else solution.sum_of_costs
+        plan = steer(self.board, key=f"{key}-board", objective=self.objective, optimum=optimum, height=HEIGHT)
         st.caption(BY_HAND)
         return self.mark(plan) if st.button("Check my plan", type="primary", key=f"{key}-check") else None
 

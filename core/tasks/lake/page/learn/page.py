@@ -26,6 +26,7 @@ def page() -> None:
     )
     markup.styles()
     st.html(f"<style>{text_of(__file__, 'learn.css')}</style>")
+    address.keep()
     try:
         lesson = address.lesson()
     except BoardError as error:
@@ -57,12 +58,12 @@ def choose_chapter(lesson: Lesson) -> str:
         titles[address.OWN] = "Your teacher's boards"
     done = address.done()
     names = list(titles)
-    asked = st.query_params.get("chapter")
+    asked = st.query_params.get(address.CHAPTER)
     if st.session_state.get("learn-chapters") not in names or asked in names:
         st.session_state["learn-chapters"] = asked if asked in names else names[0]
 
     def follow() -> None:
-        st.query_params["chapter"] = st.session_state["learn-chapters"]
+        st.query_params[address.CHAPTER] = st.session_state["learn-chapters"]
 
     chosen = st.pills(
         "Chapter", names, key="learn-chapters", format_func=lambda name: f"{titles[name]}{' ✓' if name in done else ''}",
@@ -100,7 +101,7 @@ def onwards(chapter: Chapter) -> None:
 
 
 def go_to(name: str) -> None:
-    st.query_params["chapter"] = name
+    st.query_params[address.CHAPTER] = name
 
 
 def take(exercise: Exercise, name: str, lesson: Lesson, learner: str) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from frozenlab.lake.board import MOVES, Board, Plan
 from frozenlab.lake.rules import Paths
+from frozenlab.lake.solvers.cbs import Objective
 from frozenlab.tasks.lake.view import drawing, player
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import SENTENCES
@@ -35,31 +36,48 @@ _steer = st.components.v2.component(
 
 
 def steer(
-    board: Board, *, key: str, optimum: int | None = None, ghost: Paths | None = None, start: Sequence[str] = (), height: int = 460
+    board: Board,
+    *,
+    key: str,
+    objective: Objective = "makespan",
+    optimum: int | None = None,
+    ghost: Paths | None = None,
+    start: Sequence[str] = (),
+    height: int = 460,
 ) -> Plan:
     """Lets the reader plan; returns the plan so far, as :func:`steered` does.
 
     Args:
-        optimum: the best makespan, which the score is counted from; None if it is not known.
+        objective: what the score counts.
+        optimum: the best value of it, which the score is counted from; None if it is not known.
         ghost: an optimal plan, which the reader may lay over the board.
         start: the plan to begin with. The reader's own plan is kept as long as board and start stay the same.
         height: of the board at most, in CSS pixels, as for :func:`frozenlab.tasks.lake.view.player.board_player`.
     """
     _steer(
         key=key,
-        data=planned_on(board, start, optimum=optimum, ghost=ghost, height=height),
+        data=planned_on(board, start, objective=objective, optimum=optimum, ghost=ghost, height=height),
         default={"plan": None},
         on_plan_change=lambda: None,
     )
     return steered(board, key=key, start=start)
 
 
-def planned_on(board: Board, start: Sequence[str] = (), *, optimum: int | None, ghost: Paths | None, height: int) -> dict[str, Any]:
+def planned_on(
+    board: Board,
+    start: Sequence[str] = (),
+    *,
+    objective: Objective = "makespan",
+    optimum: int | None,
+    ghost: Paths | None,
+    height: int,
+) -> dict[str, Any]:
     """What the browser's part takes, as for :func:`steer`."""
     return {
         "base": base_of(board, start),
         "board": drawing.plain_board(board),
         "plan": list(start),
+        "objective": objective,
         "optimum": optimum,
         "ghost": ghost,
         "height": height,

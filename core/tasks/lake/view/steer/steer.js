@@ -1,5 +1,5 @@
 // Planning by hand: choose an agent, then draw its path, click where it shall go, or use the arrow keys. Every conflict shows at once.
-// data: {base, board, plan, optimum, ghost, height, sentences, colors}; sends plan = {base, plan}. plan: letters, one text an agent.
+// data: {base, board, plan, objective, optimum, ghost, height, sentences, colors}; sends plan = {base, plan}. plan: letters, one text an agent.
 // While `base` stays the same the browser's own plan is the truth.
 
 const SHORTCUTS = { arrowup: "U", arrowdown: "D", arrowleft: "L", arrowright: "R", w: "W" };
@@ -201,7 +201,7 @@ class Steer {
     const paths = this.lake.walk(plan);
     const conflicts = [...this.lake.faults(paths)].filter(({ fault }) => fault !== "goal_not_reached")
       .map((fault) => ({ ...fault, ...markOf(fault, paths), words: faultSentence(fault, data.sentences) }));
-    this.verdict = this.lake.judge(paths, data.optimum);
+    this.verdict = this.lake.judge(paths, data.objective === "makespan" ? data.optimum : null);
     const steps = Math.max(...plan.map((letters) => letters.length));
     this.shown = {
       board: data.board, tracks: [{ label: "Your plan", badge: "", outcome: "", caption: "", paths, fault: null, conflicts }], ghost: data.ghost,
@@ -241,13 +241,15 @@ class Steer {
   }
 
   scoreOf(conflicts) {
-    const { makespan, agents, fault } = this.verdict;
-    const { optimum } = this.data;
+    const { makespan, sumOfCosts, agents, fault } = this.verdict;
+    const { objective, optimum } = this.data;
     if (conflicts.length) return conflicts.length === 1 ? "One conflict:" : `${conflicts.length} conflicts:`;
     if (fault) return `No conflict. ${namesOf(agents).replace("a", "A")} ${agents.length === 1 ? "is" : "are"} not on the goal yet.`;
-    const took = `All on goal after ${makespan} step${makespan === 1 ? "" : "s"}`;
+    const [reached, took] = objective === "makespan"
+      ? [makespan, `All on goal after ${makespan} step${makespan === 1 ? "" : "s"}`]
+      : [sumOfCosts, `All on goal, sum of costs ${sumOfCosts}`];
     if (optimum === null) return `${took}.`;
-    const more = makespan - optimum;
+    const more = reached - optimum;
     return more ? `${took}, ${more} above the optimum.` : `${took}. That is optimal.`;
   }
 
