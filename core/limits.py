@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from frozenlab import roles
 from frozenlab.errors import LabError
+from frozenlab.roles import Person
 
 
 class Allowance(NamedTuple):
@@ -19,6 +20,11 @@ class Allowance(NamedTuple):
     """As a message names it: ``plans``."""
     most: float
     a_minute: float
+
+
+OF_ADDRESS = 40
+"""Viewers who all get what one viewer gets, although they come from one address, as a class does: more of them share it. So nobody gets
+any amount by coming in again and again."""
 
 
 class LimitError(LabError):
@@ -31,6 +37,15 @@ class Purse:
     def __init__(self, remembered: int = 10_000, clock: Callable[[], float] = time.monotonic) -> None:
         self._left: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
         self._remembered, self._clock, self._lock = remembered, clock, threading.Lock()
+
+    def spend_as(self, who: Person, allowance: Allowance, amount: float = 1.0) -> float:
+        """Take ``amount`` from the allowance of a viewer, and from that of everybody at their address; returns as :meth:`spend` does."""
+        amount = min(amount, allowance.most)
+        wait = self.spend(allowance, who.id, amount)
+        if wait or not who.address:
+            return wait
+        of_all = allowance._replace(most=OF_ADDRESS * allowance.most, a_minute=OF_ADDRESS * allowance.a_minute)
+        return self.spend(of_all, f"all at {who.address}", amount)
 
     def spend(self, allowance: Allowance, who: str, amount: float = 1.0) -> float:
         """Take ``amount`` from the allowance of ``who``, or the whole allowance if it is less.
@@ -54,5 +69,5 @@ _purse = Purse()
 def spend(allowance: Allowance, amount: float = 1.0) -> None:
     """Let whoever asks spend ``amount``. Raises LimitError if a viewer has no more left."""
     who = roles.person()
-    if who.role is roles.Role.VIEWER and (wait := _purse.spend(allowance, who.id, amount)):
+    if who.role is roles.Role.VIEWER and (wait := _purse.spend_as(who, allowance, amount)):
         raise LimitError(f"you have asked for as many {allowance.what} as one viewer gets for now; try again in {wait + 1:.0f} s")

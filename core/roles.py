@@ -27,6 +27,8 @@ class Person(NamedTuple):
     role: Role
     id: str = ""
     """Of their browser or account; empty for whoever sits at this machine."""
+    address: str = ""
+    """Where they come from, with everybody else behind the same address; empty for whoever sits at this machine."""
 
 
 class NotAllowedError(LabError):

@@ -10,6 +10,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from frozenlab.roles import HERE, Person, Role
 from frozenlab.ui.door import passes
 from frozenlab.ui.door.accounts import accounts
+from frozenlab.ui.door.addresses import shared
 from frozenlab.ui.door.ways import ways
 
 NOBODY = Person(Role.VIEWER, "nobody")
@@ -30,8 +31,8 @@ def person() -> Person:
     client = runtime.get_instance().get_client(run.session_id)
     if client is None or client.client_context is None:
         return _last.get(run.session_id, NOBODY)
-    cookies = client.client_context.cookies
-    found = passes.bearer(cookies, ways()) or accounts().person(cookies) or NOBODY
+    cookies, address = client.client_context.cookies, shared(client.client_context.remote_ip)
+    found = (passes.bearer(cookies, ways()) or accounts().person(cookies) or NOBODY)._replace(address=address)
     _last[run.session_id] = found
     while len(_last) > REMEMBERED:
         _last.popitem(last=False)

@@ -22,6 +22,7 @@ from frozenlab.limits import Allowance, Purse
 from frozenlab.roles import Person, Role
 from frozenlab.ui.door import login, passes
 from frozenlab.ui.door.accounts import Account, Accounts
+from frozenlab.ui.door.addresses import shared
 from frozenlab.ui.door.passes import DOOR
 from frozenlab.ui.door.tries import Tries
 from frozenlab.ui.door.ways import DoorError, Ways
@@ -42,8 +43,8 @@ TRYING = 8
 """Passwords that wait to be checked, at most: each takes the server 0.1 s."""
 MESSAGES = Allowance("messages", 60, 600)
 FILES = Allowance("uploads", 20, 10)
-CONNECTIONS, OF_ONE = 1200, 24
-"""WebSockets at once, and those of one viewer; a page that watches has two."""
+CONNECTIONS, AT_ONE, OF_ONE = 1200, 600, 24
+"""WebSockets at once, those of viewers from one address, and those of one viewer; a page that watches has two."""
 
 
 class Door:
@@ -63,16 +64,17 @@ class Door:
         self.tries, self.purse = Tries(), Purse()
         self.checking, self.waiting = asyncio.Lock(), 0
         self.connected: Counter[str] = Counter()
+        self.connected_from: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
         path = scope["path"].removeprefix(self.base)
-        cookies = HTTPConnection(scope).cookies
-        person = self.person(cookies)
+        connection = HTTPConnection(scope)
+        cookies, person = connection.cookies, self.person(connection)
         if scope["type"] == "websocket":
-            await self.talk(person, cookies, scope, receive, send)
+            await self.talk(person, connection, scope, receive, send)
         elif path in OPEN or (path in ACCOUNTS and self.accounts.providers):
             await self.app(scope, receive, send)
         elif path in (DOOR, LEAVE, ACCOUNT):
@@ -86,9 +88,10 @@ class Door:
         else:
             await self.app(scope, receive, send)
 
-    def person(self, cookies: Mapping[str, str]) -> Person | None:
-        """Who sends a request with these cookies; None: somebody without a pass."""
-        return passes.bearer(cookies, self.ways()) or self.accounts.person(cookies)
+    def person(self, connection: HTTPConnection) -> Person | None:
+        """Who sends a request; None: somebody without a pass."""
+        found = passes.bearer(connection.cookies, self.ways()) or self.accounts.person(connection.cookies)
+        return found and found._replace(address=shared(address_of(connection)))
 
     def refusal(self, path: str, person: Person, method: str) -> tuple[str, int] | None:
         """Why somebody who is in does not get what they ask for, and the status that says so."""
@@ -96,7 +99,7 @@ class Door:
             return None
         if path.startswith(OPERATORS):
             return "only an operator may see this", 403
-        if path.startswith(UPLOADS) and method == "PUT" and self.purse.spend(FILES, person.id):
+        if path.startswith(UPLOADS) and method == "PUT" and self.purse.spend_as(person, FILES):
             return "too many uploads for now", 429
         return None
 
@@ -173,7 +176,8 @@ class Door:
     def come_in(self, role: Role, to: str, request: Request) -> Response:
         """To where they wanted, with a pass; the word of a link leaves the address."""
         response = RedirectResponse(to, 303)
-        response.set_cookie(passes.COOKIE, passes.issue(role, self.ways()), max_age=passes.LASTS, **self.cookie(request))
+        held = request.cookies.get(passes.COOKIE, "")
+        response.set_cookie(passes.COOKIE, passes.issue(role, self.ways(), held), max_age=passes.LASTS, **self.cookie(request))
         response.headers["Cache-Control"] = "no-store"
         return response
 
@@ -195,7 +199,7 @@ class Door:
         """Lax, so that a link in a mail opens the lab for somebody who is in: opening a page changes nothing."""
         return {"path": self.base, "httponly": True, "samesite": "lax", "secure": request.url.scheme == "https"}
 
-    async def talk(self, person: Person | None, cookies: Mapping[str, str], scope: Scope, receive: Receive, send: Send) -> None:
+    async def talk(self, person: Person | None, connection: HTTPConnection, scope: Scope, receive: Receive, send: Send) -> None:
         """A WebSocket: of somebody who is in, as long as they are."""
         if person is None or (person.role is Role.VIEWER and self.crowded(person)):
             why = ("nobody comes in without a pass", 403) if person is None else ("too many open pages", 429)
@@ -214,27 +218,32 @@ class Door:
                 message = await receive()
                 if message["type"] != "websocket.receive":
                     return message
-                if self.person(cookies) != person:
+                if self.person(connection) != person:
                     await sent({"type": "websocket.close", "code": 1008})
                     ended = True
                     return {"type": "websocket.disconnect", "code": 1008}
                 if person.role is Role.OPERATOR:
                     return message
-                while wait := self.purse.spend(MESSAGES, person.id):
+                while wait := self.purse.spend_as(person, MESSAGES):
                     await asyncio.sleep(wait)
                 if self.allowed(message.get("bytes") or b""):
                     return message
 
-        self.connected[person.id] += 1
+        counted = ((self.connected, person.id), (self.connected_from, person.address))
+        for counter, name in counted:
+            counter[name] += 1
         try:
             await self.app(scope, received, sent)
         finally:
-            self.connected[person.id] -= 1
-            if not self.connected[person.id]:
-                del self.connected[person.id]
+            for counter, name in counted:
+                counter[name] -= 1
+                if not counter[name]:
+                    del counter[name]
 
     def crowded(self, person: Person) -> bool:
-        return sum(self.connected.values()) >= CONNECTIONS or self.connected[person.id] >= OF_ONE
+        """Whether there is no room for another WebSocket of a viewer, of their address, or at all."""
+        full = bool(person.address) and self.connected_from[person.address] >= AT_ONE
+        return full or self.connected.total() >= CONNECTIONS or self.connected[person.id] >= OF_ONE
 
     def ways_in(self) -> dict[str, Any]:
         accounts = [Account(label, self.path(f"{ACCOUNT}?{urlencode({'by': name})}")) for name, label in self.accounts.providers.items()]
@@ -262,5 +271,5 @@ def safe(to: str) -> str:
     return to if fine else "/"
 
 
-def address_of(request: Request) -> str:
-    return request.client.host if request.client else "?"
+def address_of(connection: HTTPConnection) -> str:
+    return connection.client.host if connection.client else "?"

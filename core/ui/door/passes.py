@@ -35,9 +35,11 @@ class Pass(NamedTuple):
     """Unix time."""
 
 
-def issue(role: Role, ways: Ways) -> str:
-    """A new pass, as a cookie holds it."""
-    person = Pass(role, secrets.token_urlsafe(12), int(time.time()))
+def issue(role: Role, ways: Ways, held: str = "") -> str:
+    """A pass, as a cookie holds it; whoever comes in again as what they are, with the pass that they ``held``, stays the same person."""
+    before = read(held, ways)
+    stays = before is not None and before.role is role and before.id not in LEFT
+    person = Pass(role, before.id if before is not None and stays else secrets.token_urlsafe(12), int(time.time()))
     return f"{role}.{person.id}.{person.since}.{_signature(ways.keys[role], f'pass {person.id} {person.since}')}"
 
 

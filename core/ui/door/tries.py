@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from ipaddress import ip_address
+
+from frozenlab.ui.door.addresses import network
 
 FREE = 3
 """Wrong tries of an address before it has to wait."""
@@ -48,14 +49,3 @@ class Tries:
 def delay(wrong: int) -> float:
     """Seconds to wait after so many wrong tries."""
     return 0.0 if wrong < FREE else min(LONGEST_WAIT, 2.0 ** min(wrong - FREE, 30))
-
-
-def network(address: str) -> str:
-    """The address, or the network of 64 bits of an IPv6 address: whoever has one has all of them."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address[:64]
-    if found.version == 6 and found.ipv4_mapped is None:
-        return found.exploded[:19]
-    return str(found)

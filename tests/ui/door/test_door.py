@@ -15,10 +15,12 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient, WebSocketDenialResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from frozenlab.limits import OF_ADDRESS
 from frozenlab.roles import Role
 from frozenlab.ui.door import door as door_module
 from frozenlab.ui.door import passes
 from frozenlab.ui.door.accounts import Accounts
+from frozenlab.ui.door.addresses import shared
 from frozenlab.ui.door.door import Door, safe
 from frozenlab.ui.door.ways import Ways, hashed
 
@@ -172,6 +174,58 @@ def test_a_viewers_messages_and_files_are_bounded(client: TestClient, monkeypatc
         assert refused.value.status_code == 429
     uploads = [client.put("/_stcore/upload_file/a/b").status_code for _ in range(int(door_module.FILES.most) + 1)]
     assert uploads[0] == 200 and uploads[-1] == 429
+
+
+def test_whoever_follows_the_link_again_stays_the_same_viewer(client: TestClient) -> None:
+    first, second = (passes.read(come_in(client, Role.VIEWER), WAYS) for _ in range(2))
+    assert first is not None and second is not None and first.id == second.id
+    operator = passes.read(come_in(client, Role.OPERATOR), WAYS)
+    assert operator is not None and operator.id != first.id
+    held = come_in(client, Role.VIEWER)
+    passes.LEFT.add(held.split(".")[1])
+    again = come_in(client, Role.VIEWER)
+    assert again.split(".")[1] != held.split(".")[1], "who has logged out is nobody any more"
+
+
+def test_an_address_has_room_for_a_class_and_no_more_however_often_it_comes_in(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    def newcomer() -> None:
+        client.cookies.clear()
+        come_in(client, Role.VIEWER)
+
+    uploads = []
+    for _ in range(OF_ADDRESS):
+        newcomer()
+        uploads += [client.put("/_stcore/upload_file/a/b").status_code for _ in range(int(door_module.FILES.most))]
+    assert {*uploads} == {200}, "each of a class gets what one viewer gets"
+    replies = []
+    for _ in range(20):  # some has come back meanwhile
+        newcomer()
+        replies += [client.put("/_stcore/upload_file/a/b").status_code for _ in range(int(door_module.FILES.most))]
+    assert replies[-1] == 429
+    monkeypatch.setattr(door_module, "AT_ONE", 1)
+    newcomer()
+    with client.websocket_connect(f"{SOCKET}/a"):
+        newcomer()
+        with pytest.raises(WebSocketDenialResponse) as refused, client.websocket_connect(f"{SOCKET}/b"):
+            pass
+        assert refused.value.status_code == 429
+    with client.websocket_connect(f"{SOCKET}/b"):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8::1", "2001:0db8:0000:0000"),
+        ("127.0.0.1", ""),
+        ("::1", ""),
+        ("testclient", "testclient"),
+        (None, ""),
+    ],
+)
+def test_a_proxy_on_this_machine_that_names_nobody_is_no_address(address: str | None, name: str) -> None:
+    assert shared(address) == name
 
 
 @pytest.mark.parametrize(

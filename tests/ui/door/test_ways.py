@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from frozenlab.roles import Role
 from frozenlab.ui.door import passes, ways
+from frozenlab.ui.door.addresses import network
 from frozenlab.ui.door.passes import Left
-from frozenlab.ui.door.tries import FREE, LONGEST_WAIT, TOGETHER, Tries, delay, network
+from frozenlab.ui.door.tries import FREE, LONGEST_WAIT, TOGETHER, Tries, delay
 from frozenlab.ui.door.ways import DoorError, Ways
 
 OPERATOR, VIEWER = "an operator's password", "a viewer's password"
