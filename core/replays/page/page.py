@@ -30,7 +30,6 @@ def page() -> None:
         theme.question("What would others have proposed from the same evidence?")
     markup.styles()
     refusals.show_reason(ERROR)
-    undo_line("replay", ERROR, go_to)
     found = everything()
     asked = st.query_params.get("replay")
     composing = asked is None and "session" in st.query_params
@@ -42,6 +41,7 @@ def page() -> None:
         on_click=compose, args=(found[current] if current else None,),
     )  # fmt: skip
     theme.under_question(LEAD)
+    undo_line("replay", ERROR, go_to)
     if composing:
         new_replay(picker)
     elif current is None:
