@@ -18,6 +18,16 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "optimal": "A valid plan with the smallest possible makespan. The solver proves it.",
         "sum of costs": "The time steps until each agent is on its goal for good, added up over all agents.",
         "must wait": "A board that no plan solves in the best makespan unless some agent waits for another.",
+        "conflict": "Two agents in each other's way, on one cell or on one edge. A valid plan has none.",
+        "vertex conflict": "Two agents are on the same cell at the same time step.",
+        "edge conflict": "Two agents change places in one time step, and meet on the edge between their cells.",
+    },
+    "Solvers": {
+        "prioritized planning": "The agents plan one after the other, each around the paths of those before it. It is quick, but may find "
+        "no plan where there is one.",
+        "Conflict-Based Search": "An exact solver, CBS for short. Every agent plans alone; where two collide, the search splits in two, "
+        "and each half forbids the conflict to one of them. It always goes on with the cheapest half.",
+        "constraint": "What Conflict-Based Search forbids an agent: to be on a cell, or to cross an edge, at a certain time step.",
     },
     "Environments": {
         "config": "The description that the boards of a stage are drawn from: a share, a hole ratio and a wait ratio for each cell.",
@@ -33,6 +43,8 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "model": "The language model that writes the plans. Training changes its weights.",
         "checkpoint": "The model as it was after a stage; the base is the model before any training.",
         "stage": "A number of training steps on the boards of one config. After each stage the engineer may change the config.",
+        "reinforcement learning": "Learning by trial: the model tries, each try is given a reward, and what was worth more "
+        "becomes likelier.",
         "GRPO": "Group relative policy optimization: several plans are sampled for a board, and the better ones of them become likelier.",
         "reward": "What a sampled plan is worth in training, from 0 to 1.",
         "validation boards": "Boards that the model never trains on. The engineer sees how the model does on them.",
@@ -46,9 +58,17 @@ GLOSSARY: dict[str, dict[str, str]] = {
         "claim": "A line of a proposal: a change on one cell, the reason for it, and the valid rate that it should bring.",
         "guard": "The check that every proposal passes. It limits how far a knob moves in a stage, and keeps configs that can be drawn.",
         "ledger": "All claims with their measured outcomes. Skill 0 is as good as predicting no change.",
+        "oracle": "One who knows what nobody else knows, such as the weakness that was planted in a model, and chooses the config by it. "
+        "It shows what was possible.",
+        "headroom": "How much more the oracle gains than a config with equal shares: what an engineer could win.",
+        "value of information": "How much more is gained if each model gets the config that is best for it, and not all the one that is "
+        "best on average: what reading a model can be worth.",
+        "fork": "Training that goes on from a stage of another session: from the same model, with another config.",
         "arm": "One of the variants that a study or a replay compares. Arms differ in one thing only.",
         "dose": "How far apart the configs of two arms were, on average over knobs.",
         "clear of chance": "A difference with a p value below 0.05 after Holm's correction for all comparisons of its kind.",
+        "p value": "How often chance alone would bring a difference at least as large as the one that was found.",
+        "McNemar test": "A test of two models on the same boards. It counts the boards that one of them solves and the other does not.",
         "points": "Percentage points: from 80 % to 85 % is 5 points.",
     },
 }
@@ -73,6 +93,11 @@ def explained(text: str) -> str:
         return f'<dfn class="fl-term" tabindex="0" data-meaning="{escape(_BY_LETTERS[word])}">{found[0]}</dfn>'
 
     return _TERM.sub(mark, escape(text))
+
+
+def note(text: str) -> None:
+    """A quiet line below what it is about, with its terms explained. Needs the styles of :mod:`frozenlab.ui.markup`."""
+    st.html(f'<p class="fl-note">{explained(text)}</p>')
 
 
 def glossary() -> None:

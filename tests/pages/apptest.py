@@ -32,8 +32,9 @@ def bare_page(name: str) -> AppTest:
 
 
 def words(app: AppTest) -> str:
-    """Everything the page says in text elements, as a reader sees it; HTML included, that of our own components too."""
-    return shown(source(app))
+    """Everything the page says in text elements, as a reader sees it; HTML included, that of our own components too, but without the marks
+    of terms that tell their meaning."""
+    return re.sub(r"</?dfn[^>]*>", "", shown(source(app)))
 
 
 def source(app: AppTest) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from frozenlab.lake.rules import FAULTS
+from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
+from frozenlab.tasks.lake.page.learn.page import with_emphasis
 from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui.glossary import GLOSSARY, explained
 from tests.pages.apptest import open_page, words
@@ -30,3 +33,10 @@ def test_a_term_tells_its_meaning_where_it_comes_up_first() -> None:
     assert html.count("<dfn") == 2 and "&lt;b&gt;" in html
     assert f'data-meaning="{GLOSSARY["Training"]["GRPO"]}">GRPO</dfn>' in html and ">config</dfn> &lt;" in html
     assert explained("A board is a board.") == "A board is a board.", "what everybody knows is not explained"
+
+
+def test_every_term_that_the_course_stresses_tells_its_meaning() -> None:
+    stressed = {term.lower() for chapter in CHAPTERS for term in re.findall(r"\*(.+?)\*", chapter.idea)}
+    assert stressed and stressed - {word.lower() for group in GLOSSARY.values() for word in group} == set()
+    html = with_emphasis(explained("A *vertex conflict* is a conflict; a *conflict* is none of the *two*."))
+    assert html.count("<dfn") == 2 and html.count("<em>") == 3 and "*" not in html

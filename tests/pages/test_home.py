@@ -69,7 +69,7 @@ def test_how_a_session_was_trained_stands_beside_its_figures(sessions_folder: Pa
     said = words(open_page("home"))
     assert "imitation · policy engineer · 3 stages" in said
     assert "by imitating an exact solver" in said
-    assert "reinforcement" not in said
+    assert "by reinforcement learning" not in said
 
 
 def test_titles_are_text(sessions_folder: Path) -> None:

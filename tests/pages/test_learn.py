@@ -25,7 +25,7 @@ def steered(app: AppTest, name: str, plan: tuple[str, ...], board: object) -> Ap
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.name)
 def test_every_chapter_opens_by_its_address(chapter: object) -> None:
     app = open_page("learn", chapter=chapter.name)  # type: ignore[attr-defined]
-    assert not app.exception and chapter.idea[:40] in words(app)  # type: ignore[attr-defined]
+    assert not app.exception and chapter.idea[:20] in words(app)  # type: ignore[attr-defined]
 
 
 def test_a_wrong_plan_is_told_why_and_a_right_one_counts_in_the_address() -> None:
@@ -67,7 +67,7 @@ def test_a_link_with_another_class_takes_the_place_of_the_class_and_its_boards(s
 def test_the_next_chapter_is_a_button_away() -> None:
     app = open_page("learn", chapter="one")
     app.button(key="learn-to-1").click().run()
-    assert app.query_params["chapter"] == "meeting" and CHAPTERS[1].idea[:40] in words(app)
+    assert app.query_params["chapter"] == "meeting" and CHAPTERS[1].idea[:20] in words(app)
 
 
 def test_a_class_needs_names_and_its_answers_are_kept(sessions_folder: Path) -> None:

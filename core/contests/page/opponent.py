@@ -10,6 +10,7 @@ from frozenlab.contests.task import LAB_MODEL, ContestTask, opponents, task_agai
 from frozenlab.students.recipe import Recipe
 from frozenlab.students.store import students
 from frozenlab.ui import markup, refusals, sessions
+from frozenlab.ui.glossary import note
 
 ERROR, PICKED = "contest-error", "contest-opponent"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -36,7 +37,7 @@ def choose_opponent() -> None:
             help="Each student is a copy of the lab model with one weakness, which was made on purpose. Its name does not tell which.",
         )  # fmt: skip
         if chosen == LAB_MODEL:
-            st.caption("Nobody planted a weakness in it, so there is no oracle: nobody knows what would have been possible.")
+            note("Nobody planted a weakness in it, so there is no oracle: nobody knows what would have been possible.")
         elif chosen in ready:
             st.caption("It is ready. Measuring it takes half a minute.")
         else:

@@ -19,6 +19,7 @@ from frozenlab.tasks.view.views import view_of
 from frozenlab.ui import markup, theme
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.figures import AFTER_COLOR, REWARD_COLOR, common_layout, percent, percent_axis
+from frozenlab.ui.glossary import note
 
 SMOOTH = 5
 """Steps of the running mean of a curve."""
@@ -151,13 +152,13 @@ def scoreboard(contest: Contest, hide_oracle: bool) -> None:
     st.html(markup.table("Scoreboard", head, rows, kind="fl-oneline", numbers=("gain", *map(cell_label, cells))))
     oracle = next((score for score in found if score.kind == "oracle"), None)
     if oracle is not None:
-        st.caption(
+        note(
             f"What was possible: the oracle knew the planted weakness, gave it nearly all of the practice, and gained {oracle.gain.words}. "
             "It is no upper bound: what helps the weak kind of task may cost the others."
         )
     elif contest.task.weak:
-        st.caption("What was possible: the oracle, who knows the planted weakness, still trains.")
-    st.caption(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same boards.")
+        note("What was possible: the oracle, who knows the planted weakness, still trains.")
+    note(f"95 % intervals over {found[0].gain.n if found else 0} pairs of answers to the same boards.")
     st.download_button(
         "Scoreboard as CSV", table_of(contest).to_csv(index=False), f"{contest.id}.csv", "text/csv", key="contest-csv",
         icon=":material/download:", on_click="ignore",

@@ -15,6 +15,7 @@ from frozenlab.headroom.page.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.headroom.report_tables import HeadroomReport
 from frozenlab.ui import markup, refusals, sessions, theme
 from frozenlab.ui.deleting import delete_button, undo_line
+from frozenlab.ui.glossary import explained
 
 LEAD = "Before one asks who decides best what a model practises next: how much can such a decision change at all?"
 
@@ -72,7 +73,7 @@ def show_report(report: HeadroomReport) -> None:
         parts.append(f"{len(spec.forks.menu)} configs × {spec.forks.replicates} replicates")
     if spec.probes:
         parts.append(f"{len(spec.probes.configs)} cells × {spec.probes.batches * spec.probes.tasks} tasks")
-    st.html(f'<p class="fl-answer">{escape(report.verdict)}</p><p class="fl-note">{escape(" · ".join(parts))}{took}</p>')
+    st.html(f'<p class="fl-answer">{explained(report.verdict)}</p><p class="fl-note">{escape(" · ".join(parts))}{took}</p>')
     if spec.prediction:
         st.caption(f"Prediction: {markup.plain(spec.prediction)}")
     if report.forks is not None:

@@ -13,6 +13,7 @@ from frozenlab.headroom.verdict import points, with_bounds
 from frozenlab.studies.page.figures import Ink
 from frozenlab.tasks.labels import cell_label
 from frozenlab.ui import markup, theme
+from frozenlab.ui.glossary import explained, note
 
 VIEW_WORDS = {"skills": "Which skill teaches which", "configs": "What configs change", "noise": "Does it repeat?"}
 MARKS = {"pass": "✓ pass", "fail": "✗ fail", "not measured": "not measured"}
@@ -34,7 +35,7 @@ def show_checks(report: HeadroomReport) -> None:
     rows = []
     for check in measured:
         found, target = markup.cell("found", escape(check.found)), markup.cell("target", escape(check.target))
-        rows.append(f'<tr><th scope="row">{escape(check.name)}</th>{found}{target}{markup.cell("", MARKS[check.passed])}</tr>')
+        rows.append(f'<tr><th scope="row">{explained(check.name)}</th>{found}{target}{markup.cell("", MARKS[check.passed])}</tr>')
     head = (("", ""), ("found", ""), ("target", "Written down before any gate ran."), ("", ""))
     st.html(markup.table("Targets", head, rows))
     if left := [check.name for check in report.checks if check.passed == "not measured"]:
@@ -84,7 +85,7 @@ def show_configs(report: HeadroomReport) -> None:
     with right:
         st.subheader("Best for each student", anchor=False)
         st.dataframe(students_table(report, forks), hide_index=True, width="stretch", key="headroom-best")
-        st.caption("The mean gain of the best config is too high by chance: it was chosen for it. The oracle above is scored elsewhere.")
+        note("The mean gain of the best config is too high by chance: it was chosen for it. The oracle above is scored elsewhere.")
         if forks.doses:
             st.subheader("Dose", anchor=False, help="The best config of each student, approached in steps, with draws of its own.")
             theme.chart(dose_figure(forks.doses), "headroom-dose")

@@ -80,10 +80,10 @@ CHAPTERS = (
     Chapter(
         "search",
         "Conflict-Based Search",
-        "How does a solver find the best plan, and know that it is the best? Let every agent take its own shortest path. Where two of "
-        "them collide, split the world in two: in the one half the first agent must keep off, in the other half the second. Plan the one "
-        "that keeps off anew, and always go on with the cheapest half. The first one without a conflict is optimal, for constraints never "
-        "make a plan cheaper.",
+        "How does a solver find the best plan, and know that it is the best? *Conflict-Based Search* lets every agent take its own "
+        "shortest path. Where two of them collide, it splits the world in two: in the one half the first agent must keep off, in the other "
+        "half the second. It plans the one that keeps off anew, and always goes on with the cheapest half. The first one without a "
+        "conflict is optimal, for constraints never make a plan cheaper.",
         pictures.searching,
         lambda: Searching(
             "You are the search. Press the open node that has to be expanded next, until the plan is found.", boards.MEETINGS

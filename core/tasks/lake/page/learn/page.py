@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from frozenlab.errors import LabError
@@ -15,6 +17,7 @@ from frozenlab.tasks.lake.page.learn.teacher import for_teachers
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.ui import markup, nav, theme
 from frozenlab.ui.components import text_of
+from frozenlab.ui.glossary import explained
 from frozenlab.ui.plain import plain
 
 
@@ -75,7 +78,7 @@ def choose_chapter(lesson: Lesson) -> str:
 
 def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
     """The idea and the picture at the left, the exercise at the right; one below the other where both are wide."""
-    st.markdown(chapter.idea)
+    st.html(f'<p class="fl-idea">{with_emphasis(explained(chapter.idea))}</p>')
     wide = chapter.name == "search"
     picture, exercise = (st.container(), st.container()) if wide else st.columns(2, gap="large")
     with picture:
@@ -85,6 +88,11 @@ def show(chapter: Chapter, lesson: Lesson, learner: str) -> None:
         st.subheader("Your turn", anchor=False)
         take(chapter.exercise(), chapter.name, lesson, learner)
     onwards(chapter)
+
+
+def with_emphasis(html: str) -> str:
+    """``*words*`` as emphasis, the only Markdown of an idea."""
+    return re.sub(r"\*(.+?)\*", r"<em>\1</em>", html)
 
 
 def onwards(chapter: Chapter) -> None:
