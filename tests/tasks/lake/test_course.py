@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
 from itertools import permutations
 from pathlib import Path
 
@@ -13,8 +15,8 @@ from frozenlab.lake.solvers.cbs import search
 from frozenlab.lake.solvers.priorities import plan_in_order
 from frozenlab.lake.solvers.solver import solve
 from frozenlab.loop.store import SessionStore
-from frozenlab.tasks.lake.page.learn import boards, pictures, records, sheet
-from frozenlab.tasks.lake.page.learn.address import MOST_BOARDS, codes_in
+from frozenlab.tasks.lake.page.learn import boards, pictures, recorded, records, sheet
+from frozenlab.tasks.lake.page.learn.address import MOST_BOARDS, Lesson, codes_in
 from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS
 from frozenlab.tasks.lake.page.learn.exercises import Choice, OnBoard, Ordering, Steering
 from frozenlab.tasks.lake.page.learn.records import LessonError
@@ -145,6 +147,27 @@ def test_a_teachers_boards_are_codes_or_links() -> None:
 
 
 def test_the_sheet_has_every_chapter_and_its_board() -> None:
-    text = sheet.page()
-    assert all(chapter.title in text for chapter in CHAPTERS) and "<script" not in text and "*" not in text
-    assert text.count("<svg") == sum(isinstance(chapter.exercise(), OnBoard) for chapter in CHAPTERS)
+    text = sheet.page(Lesson("mapf", (boards.CROWD, boards.CROSSING)))
+    assert all(chapter.title in text for chapter in CHAPTERS) and "<script" not in text and "*" not in text.split("</style>")[1]
+    on_boards = sum(isinstance(chapter.exercise(), OnBoard) for chapter in CHAPTERS)
+    assert text.count("<svg") == on_boards + 1 + 2, "that of the recorded answer, and the teacher's"
+    assert "Class: mapf" in text and "Your teacher&#x27;s board 2" in text and "Class" not in sheet.page(Lesson())
+
+
+def test_all_that_an_answer_needs_is_on_paper() -> None:
+    text = unescape(sheet.page(Lesson()))
+    first, _ = recorded.before_and_after()
+    assert first.completion is not None
+    cells = re.findall(r"<td>(r\dc\d)</td>", text)
+    assert cells == first.completion.split()
+    assert len(recorded.decision().failures) == 6 and all(line.text in text for line in recorded.decision().failures)
+    assert (
+        "Press" not in text and "First conflict: Step 2: agents 0 and 1 are both on (2, 2)." in text and text.count("is expanded next") == 2
+    )
+
+
+def test_the_first_choice_of_the_search_on_paper_has_one_answer() -> None:
+    root, *others = [step.node for step in search(boards.MEETINGS) if step.action == "generated"]
+    costs = [node.cost for node in others if node.parent is root]
+    assert len(costs) == 2 and costs[0] != costs[1]
+    assert root.verdict is not None and root.verdict.fault == "vertex_conflict", "the blanks forbid a cell"

@@ -22,6 +22,8 @@ from frozenlab.tasks.lake.words import OUTCOMES
 from frozenlab.ui import markup
 
 HEIGHT = 330
+TEAM_TASK = "Bring all agents to their goals in as few steps as possible."
+"""What is asked of a board that a teacher has chosen."""
 
 
 @dataclass(frozen=True)

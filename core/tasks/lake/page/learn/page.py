@@ -12,7 +12,7 @@ from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.learn import address, records
 from frozenlab.tasks.lake.page.learn.address import Lesson
 from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS, Chapter
-from frozenlab.tasks.lake.page.learn.exercises import Exercise, Mark, Steering, show_mark
+from frozenlab.tasks.lake.page.learn.exercises import TEAM_TASK, Exercise, Mark, Steering, show_mark
 from frozenlab.tasks.lake.page.learn.teacher import for_teachers
 from frozenlab.tasks.lake.view import preparing
 from frozenlab.ui import markup, nav, theme
@@ -146,4 +146,4 @@ def own_boards(lesson: Lesson, learner: str) -> None:
     board = lesson.boards[number - 1]
     place, _ = st.columns([1.6, 1])
     with place:
-        take(Steering("Bring all agents to their goals in as few steps as possible.", board), f"{address.OWN}-{number}", lesson, learner)
+        take(Steering(TEAM_TASK, board), f"{address.OWN}-{number}", lesson, learner)

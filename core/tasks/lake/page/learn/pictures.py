@@ -142,9 +142,8 @@ def what_is_wrong() -> Choice:
 def engineer() -> None:
     """The failures that the engineer read, and the claims that it wrote."""
     decision = recorded.decision()
-    lines = [line for line in decision.context.sections["failures"] if line.cell and line.id == f"F{line.cell}"]
     st.markdown(f"**What it read after stage {decision.stage + 1}** of the session {recorded.SESSION}")
-    st.html("".join(markup.evidence_line(line) for line in lines))
+    st.html("".join(markup.evidence_line(line) for line in decision.failures))
     if decision.record.proposal is not None and st.toggle("Show what it wrote", key="learn-engineer-shown"):
         st.html(markup.quote(decision.record.proposal.summary, f"the {decision.record.engineer} engineer, to the letter"))
         st.markdown("\n".join(f"- {markup.plain(claim.text)}" for claim in decision.record.proposal.claims))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from frozenlab.engineer.schema import Context, ProposalRecord
+from frozenlab.engineer.schema import Context, Evidence, ProposalRecord
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.view.recorded import Recorded, recorded, showcase
@@ -37,6 +37,11 @@ class Decision:
     stage: int
     context: Context
     record: ProposalRecord
+
+    @property
+    def failures(self) -> list[Evidence]:
+        """The line of the failures section about each cell."""
+        return [line for line in self.context.sections["failures"] if line.cell and line.id == f"F{line.cell}"]
 
     @property
     def rates(self) -> dict[str, float]:

@@ -25,8 +25,9 @@ def for_teachers(lesson: Lesson) -> None:
         with results:
             class_results(name)
         st.download_button(
-            "Sheet to print (HTML)", sheet.page, "frozenlab-course.html", "text/html", on_click="ignore", icon=":material/print:",
-            help="The chapters with their boards as pictures, and room to draw and write. Print it from the browser.",
+            "Sheet to print (HTML)", lambda: sheet.page(lesson), "frozenlab-course.html", "text/html", on_click="ignore",
+            icon=":material/print:",
+            help="The chapters and your boards as pictures, and room to draw and write. Print it from the browser.",
         )  # fmt: skip
 
 
