@@ -68,6 +68,7 @@ def label(session: Session, labels: Labels) -> None:
 def delete(job: Job, store: SessionStore) -> None:
     """Move the job into the trash. Raises ShelfError if it has to stay, with the reason."""
     only_operators(f"delete a {job.kind}")
+    store.root.mkdir(parents=True, exist_ok=True)  # of what ships, where nothing was begun yet
     with launch_lock(store.root), ExitStack() as held:
         if why := why_kept(job, store):
             raise ShelfError(why)
