@@ -38,8 +38,8 @@ class Run(NamedTuple):
 
     @property
     def standing(self) -> str:
-        """``running``, or with alarms ``⚠ running: reward collapse``."""
-        return f"⚠ {self.status}: {', '.join(self.alarms).replace('-', ' ')}" if self.alarms else self.status
+        """``running``, or, where something goes wrong, ``⚠ reward collapse``."""
+        return f"⚠ {', '.join(self.alarms).replace('-', ' ')}" if self.alarms else self.status
 
     @property
     def words(self) -> str:

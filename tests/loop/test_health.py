@@ -225,7 +225,7 @@ def test_an_alarm_is_told_once_a_session_and_stands_in_the_state_while_it_lasts(
     assert steps(resumed, 41, 0.0) == ["too-hard"]
     assert told == ["too-hard"]
     [listed] = [run for run in runs(SessionStore(tmp_path).listed()) if run.id == "hard"]
-    assert listed.alarms == ("too-hard",) and listed.standing == "⚠ running: too hard"
+    assert listed.alarms == ("too-hard",) and listed.standing == "⚠ too hard"
     resumed.end("done")
     [listed] = [run for run in runs(SessionStore(tmp_path).listed()) if run.id == "hard"]
     assert listed.standing == "done"

@@ -75,6 +75,6 @@ def test_lists_mark_a_session_that_runs_with_an_alarm(queued: SessionStore) -> N
         assert not app.exception
         badges = [element.value for element in app.markdown if "reward collapse" in element.value]
         assert len(badges) == {"home": 2, "runs": 1}[page]
-    assert "⚠ running: reward collapse" in list(app.dataframe[0].value["status"])
+    assert "⚠ reward collapse" in list(app.dataframe[0].value["status"])
     store_state(first.dir, running.model_copy(update={"status": "done", "finished": time.time()}))
     assert "reward collapse" not in words(open_page("home"))
