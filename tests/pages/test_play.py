@@ -264,6 +264,23 @@ def test_every_stage_plans_the_board_side_by_side(
     assert not page.exception and page.session_state["play_mode"] == "watch", "who asks wants to see"
     assert [track["label"] for track in players(page)[0]["tracks"]] == ["base", "stage 2", "Exact solver"]
     assert [request["completions"] for request in asked] == [1, 1]
+    assert {name: page.query_params[name] for name in ("plan", "of")} == {"plan": "stages", "of": "ours"}
+
+
+def test_an_address_opens_every_stage_of_a_session_and_what_is_done_with_the_board(
+    page: AppTest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = Checkpoint(label="before", stage=None, path=tmp_path)
+    monkeypatch.setattr(choices, "staged", lambda store: {"Theirs (theirs)": [base], "Ours (ours)": [base]})
+    for name, value in {"board": encode(SMALL), "mode": "draw", "plan": "stages", "of": "ours"}.items():
+        page.query_params[name] = value
+    page.run()
+    assert not page.exception
+    assert page.segmented_control(key="play_planner").value == "Every stage"
+    assert page.selectbox(key="play_stages_of").value == "Ours (ours)"
+    assert desk(page)["mode"] == "draw"
+    page.segmented_control(key="play_planner").set_value("Model").run()
+    assert page.query_params["mode"] == "draw" and "plan" not in page.query_params and "of" not in page.query_params
 
 
 def test_no_session_with_checkpoints_is_said(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:

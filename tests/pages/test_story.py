@@ -200,6 +200,19 @@ def test_boards_can_be_chosen_by_size_and_outcome(folder: Path) -> None:
     wanted = after[(after["size"] == 6) & ~after["valid"]]
     assert f"{len(wanted)} of 48 boards" in words(app)
     assert any(f"**{board_id}**" in words(app) for board_id in wanted["board_id"])
+    assert app.query_params["cell"] == "6" and "outcome" not in app.query_params, "the usual one"
+
+
+def test_an_address_opens_a_board_of_a_size_and_an_outcome(folder: Path) -> None:
+    after = whole(folder).validation(0)
+    board_id = after[(after["size"] == 6) & after["valid"]]["board_id"].iloc[-1]
+    app = open_page("story", session="whole", stage="1", part="failed", cell="6", outcome="all boards", board=board_id)
+    assert not app.exception
+    assert (app.selectbox(key="board_cell").value, app.selectbox(key="board_outcome").value) == ("6", "all boards")
+    assert f"**{board_id}**" in words(app)
+    assert app.query_params["board"] == board_id
+    app.selectbox(key="board_cell").set_value(None).run()
+    assert "cell" not in app.query_params
 
 
 def test_a_click_on_a_bar_leads_to_its_boards() -> None:

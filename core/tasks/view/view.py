@@ -112,13 +112,17 @@ class View:
             ]
         }
 
-    def pick(self, rows: pd.DataFrame, counts: str, *, key: str, height: int = 430) -> pd.Series:
+    def pick(self, rows: pd.DataFrame, counts: str, *, key: str, height: int = 430, first: str | None = None) -> pd.Series:
         """The list of ``rows`` (at least one; rows of a validation or completions table) and the row that is chosen.
 
         Args:
             counts: how many tasks of which kind, for the line below the list.
+            first: the id of the row that is chosen before the reader chooses; the first one for None, or if it is not listed.
         """
         shown = rows.head(MOST_TASKS)
+        if key not in st.session_state:  # the list comes up anew
+            ids = [] if first is None else list(shown["board_id"])
+            st.session_state[f"{key}-first"] = ids.index(first) if first in ids else 0
         chosen = st.dataframe(
             self.columns(shown),
             key=key,
@@ -126,13 +130,13 @@ class View:
             height=height,
             on_select="rerun",
             selection_mode="single-row-required",
-            selection_default={"selection": {"rows": [0]}},
+            selection_default={"selection": {"rows": [st.session_state[f"{key}-first"]]}},
             placeholder="–",
             alt="Boards with their outcome",
         )
         st.caption(counts + (f", the first {MOST_TASKS} listed" if len(rows) > MOST_TASKS else "") + ".")
         picked = chosen["selection"]["rows"]
-        return shown.iloc[picked[0] if picked else 0]
+        return shown.iloc[picked[0] if picked else st.session_state[f"{key}-first"]]
 
     def show(
         self, shown: Shown, before: Series | None, *, key: str, every: Sequence[Series] = (), height: int = 430, autoplay: bool = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -68,10 +70,9 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> 
     cells = [None, *in_order(after["config_cell"])]
     seen, known = set(after["outcome"]), view.family.outcomes
     outcomes = [ANY, FAILED, *([GAINED, LOST] if before is not None else []), *(name for name in known if name in seen)]
-    if st.session_state.get("board_cell") not in cells:
-        st.session_state["board_cell"] = None
-    if st.session_state.get("board_outcome") not in outcomes:
-        st.session_state["board_outcome"] = ANY if after["valid"].all() else FAILED
+    take_choice("board_cell", "cell", cells, None)
+    usual = ANY if after["valid"].all() else FAILED
+    take_choice("board_outcome", "outcome", outcomes, usual)
     left, right = st.columns(2)
     cell = left.selectbox(
         capitalised(cells_noun(after["config_cell"].unique())), cells, key="board_cell",
@@ -80,11 +81,31 @@ def board_list(before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> 
     outcome = right.selectbox(
         "Outcome", outcomes, key="board_outcome", format_func=lambda name: known[name].label if name in known else name
     )
+    write_choice("cell", cell, None)
+    write_choice("outcome", outcome, usual)
     rows = filtered(before, after, cell, outcome)
     if rows.empty:
         return None
     counts = f"{len(rows)} of {len(after)} boards"
-    return view.pick(best_first(rows, before, after, view), counts, key=f"boards-{cell}-{outcome}-{len(rows)}")
+    listed = best_first(rows, before, after, view)
+    row = view.pick(listed, counts, key=f"boards-{cell}-{outcome}-{len(rows)}", first=st.query_params.get("board"))
+    write_choice("board", row["board_id"], listed.iloc[0]["board_id"])
+    return row
+
+
+def take_choice(key: str, name: str, options: Sequence[str | None], usual: str | None) -> None:
+    """Give a select box that has no choice yet, or one that is no longer there, that of the address, else the usual one."""
+    if key not in st.session_state or st.session_state[key] not in options:
+        asked = st.query_params.get(name)
+        st.session_state[key] = asked if asked in options else usual
+
+
+def write_choice(name: str, chosen: str | None, usual: str | None) -> None:
+    """Keep a choice in the address, and the usual one out of it."""
+    if chosen == usual or chosen is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != chosen:
+        st.query_params[name] = chosen
 
 
 def best_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.DataFrame:

@@ -151,3 +151,8 @@ def staged(store: SessionStore) -> dict[str, list[Checkpoint]]:
         if len(kept) > 1:
             found[f"{session.title} ({session.id})"] = kept
     return found
+
+
+def session_id(name: str) -> str:
+    """The id in a name that :func:`staged` gives."""
+    return name.rsplit("(", 1)[1].removesuffix(")")

@@ -30,7 +30,6 @@ def page() -> None:
     places, store = lay_out(), SessionStore()
 
     board = choose_board(store, places)
-    write_address(board)
     solution = known_solution(board)
     optimum = solution.makespan if solution else None
     with places.facts:
@@ -39,6 +38,7 @@ def page() -> None:
         show_warnings(solution)
 
     planned = choose_planner(board, optimum, store, places)
+    write_address(board, planned.stages_of)
     others = () if state.play_mode == "plan" else planned.tracks
     tracks = [*others, *your_plan(board, optimum), *solver_track(board, solution)]
     with places.stage:

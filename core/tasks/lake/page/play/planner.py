@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -21,7 +21,7 @@ from frozenlab.roles import only_operators
 from frozenlab.tasks.lake.page import allowances
 from frozenlab.tasks.lake.page.play import asking, choices
 from frozenlab.tasks.lake.page.play.asking import PlannedAnswer
-from frozenlab.tasks.lake.page.play.state import DESK, Places, state, turn_to
+from frozenlab.tasks.lake.page.play.state import DESK, EVERY_STAGE, RECORDED, SINGLE_MODEL, Places, state, turn_to
 from frozenlab.tasks.lake.view.recorded import Recorded
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.steer import BY_HAND, steered
@@ -31,7 +31,6 @@ from frozenlab.ui.plain import plain
 
 Wanted = tuple[str, tuple[str, ...], int, float, int]
 """A request for plans: the board's code, the checkpoints' folders, the number of answers of each, their temperature and seed."""
-SINGLE_MODEL, EVERY_STAGE, RECORDED = "Model", "Every stage", "Recorded"
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class Planned:
     """A model that has to be asked before its plan can be shown."""
     checkpoint: Checkpoint | None = None
     """The chosen model; None where several plan, or none does."""
+    stages_of: str | None = None
+    """The id of the session all of whose stages plan."""
 
 
 def choose_planner(board: Board, optimum: int | None, store: SessionStore, places: Places) -> Planned:
@@ -75,7 +76,8 @@ def choose_planner(board: Board, optimum: int | None, store: SessionStore, place
         if planner == SINGLE_MODEL:
             return planned_by(model_controls(board, store, places.actions), board)
         if planner == EVERY_STAGE:
-            return planned_by(stage_controls(board, store, places.actions), board)
+            stages_of, request = stage_controls(board, store, places.actions)
+            return replace(planned_by(request, board), stages_of=stages_of)
         assert saved is not None
         st.caption(plain(saved.origin))
         verdict = saved.verdict or judge_paths(board, saved.paths or (), optimum)
@@ -104,12 +106,15 @@ def model_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     return Request((model.rsplit(" (", 1)[0],), (chosen,), wanted)  # without the id of the session
 
 
-def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> Request | None:
-    """Whose stages plan; None if no session has kept any."""
+def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -> tuple[str | None, Request | None]:
+    """The id of the session whose stages plan, and the request for them; None if no session has kept any."""
     sessions = choices.staged(store)
     if not sessions:
         st.info("No session on this machine has kept its checkpoints.")
-        return None
+        return None, None
+    by_id = {choices.session_id(name): name for name in sessions}
+    if (asked := state.pop("play_stages_asked", None)) in by_id:
+        state.play_stages_of = by_id[asked]
     name = st.selectbox(
         "Session", sessions, key="play_stages_of", persist_state="session",
         help="Its base and the checkpoint of every stage plan this board, greedily. Their plans run side by side under one timeline.",
@@ -118,7 +123,7 @@ def stage_controls(board: Board, store: SessionStore, actions: DeltaGenerator) -
     ask_button("Let them plan", checkpoints, actions)
     wanted = (encode(board), tuple(str(checkpoint.path) for checkpoint in checkpoints), 1, 0.0, 0)
     names = tuple("base" if checkpoint.stage is None else f"stage {checkpoint.stage + 1}" for checkpoint in checkpoints)
-    return Request(names, checkpoints, wanted)
+    return choices.session_id(name), Request(names, checkpoints, wanted)
 
 
 def ask_button(label: str, checkpoints: Sequence[Checkpoint], actions: DeltaGenerator) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import get_args
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -15,6 +16,10 @@ from frozenlab.tasks.lake.view.share import decode, encode
 from frozenlab.ui import nav, theme
 
 state = st.session_state
+SINGLE_MODEL, EVERY_STAGE, RECORDED = "Model", "Every stage", "Recorded"
+"""Who plans."""
+EVERY_STAGE_CODE = "stages"
+"""EVERY_STAGE in the address."""
 DESK = "play_desk"
 """The key of the board, on which the reader watches, plans and draws."""
 
@@ -39,7 +44,7 @@ def show(answer: Recorded) -> None:
     """Puts a recorded answer and its board on the page."""
     load(answer.board)
     state.play_recorded = answer
-    state.play_planner = "Recorded"
+    state.play_planner = RECORDED
     turn_to("watch")
 
 
@@ -49,7 +54,10 @@ def take_address() -> str:
     if "play_mode" not in state:
         turn_to("watch")
     code = st.query_params.get("board")
-    if (nav.arrived() or "play_board" not in state) and code:
+    fresh = nav.arrived() or "play_board" not in state
+    if fresh:
+        take_choices()
+    if fresh and code:
         try:
             load(decode(code))
         except BoardError as error:
@@ -59,10 +67,27 @@ def take_address() -> str:
     return problem
 
 
-def write_address(board: Board) -> None:
-    code = encode(board)
-    if st.query_params.get("board") != code:
-        st.query_params["board"] = code
+def take_choices() -> None:
+    """What the address says of who plans and of what the reader does with the board."""
+    if (mode := st.query_params.get("mode")) in get_args(desk.Mode):
+        turn_to(mode)  # type: ignore[arg-type]
+    if st.query_params.get("plan") == EVERY_STAGE_CODE:
+        state.play_planner, state.play_stages_asked = EVERY_STAGE, st.query_params.get("of")
+
+
+def write_address(board: Board, stages_of: str | None) -> None:
+    """The board, who plans (``stages_of``: the session all of whose stages do) and what the reader does; what is usual is left out."""
+    told = {
+        "board": encode(board),
+        "mode": None if state.play_mode == "watch" else state.play_mode,
+        "plan": EVERY_STAGE_CODE if stages_of else None,
+        "of": stages_of,
+    }
+    for name, value in told.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != value:
+            st.query_params[name] = value
 
 
 @dataclass(frozen=True)
