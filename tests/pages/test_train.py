@@ -20,13 +20,14 @@ from frozenlab.jobs.job import STOP_FILE
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.queue.taking_up import entry_for
-from frozenlab.jobs.state import Status
+from frozenlab.jobs.state import Status, store_state
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.presets import preset
 from frozenlab.loop import launch
 from frozenlab.loop.page.curves import training_curves
 from frozenlab.loop.page.first_minute import steps
 from frozenlab.loop.page.language_form import TRANSFORMERS
+from frozenlab.loop.page.train.watch import WAITED
 from frozenlab.loop.presets import preset_spec
 from frozenlab.loop.session import Session
 from frozenlab.loop.spec import SessionSpec
@@ -304,6 +305,25 @@ def test_a_page_that_is_not_live_joins_no_feed(sessions_folder: Path, monkeypatc
     app = open_page("train", session="built")
     assert joined(app) == [address(session)]
     assert joined(app.toggle(key="live").set_value(False).run()) == [None]
+
+
+def test_the_browser_can_tell_of_the_end_where_people_wait_for_it(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the queue has not heard of the end yet, as its worker is still about to leave."""
+    session = build_session(sessions_folder, status="running", finished_stages=1)
+    monkeypatch.setattr("frozenlab.jobs.state.worker_alive", lambda state: True)
+
+    def told(app: AppTest) -> list[list[dict[str, str]]]:
+        assert not app.exception
+        parts = [json.loads(part.proto.json) for part in app.get("bidi_component") if part.proto.json]
+        return [part["ended"] for part in parts if "ended" in part]
+
+    app = open_page("train", session="built")
+    assert told(app) == [[]]
+    store_state(session.dir, session.state().model_copy(update={"status": "done", "finished": 1_780_000_100.5}))
+    app = open_page("train", session="built")
+    assert told(app) == [], "nobody waits for what has ended"
+    app.session_state[WAITED] = {"built"}
+    assert told(app.run()) == [[{"id": f"{session.dir}@1780000100.5", "title": "Built session", "status": "done"}]]
 
 
 def test_a_running_session_shows_progress_time_left_and_its_heartbeat(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

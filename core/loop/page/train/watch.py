@@ -12,6 +12,7 @@ from frozenlab.loop.health.alerts import Alert, of_machine, of_results, of_steps
 from frozenlab.loop.page.curves import StageCurve, training_curves, valid_by_cell
 from frozenlab.loop.page.first_minute import first_minute, is_first_minute
 from frozenlab.loop.page.present.fallback import recorded
+from frozenlab.loop.page.queue import done_since
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.loop.store import OFFERED
@@ -22,6 +23,7 @@ from frozenlab.training.methods import BY_NAME
 from frozenlab.ui import markup, nav, sessions, theme
 from frozenlab.ui.chart import Chart
 from frozenlab.ui.components.live import live_beat
+from frozenlab.ui.components.notice import DoneJob, notice
 from frozenlab.ui.components.timeline import Mark, marks, rates_by_stage, stage_name, timeline
 from frozenlab.ui.figures import percent
 from frozenlab.ui.live.beat import beat, words
@@ -29,6 +31,8 @@ from frozenlab.ui.live.route import revision
 from frozenlab.ui.once import once
 
 SHOWN_EVENTS = 40
+WAITED = "train_waited"
+"""Session-state entry: ids of the sessions that this reader has seen running."""
 CLOCK = 5.0
 """Seconds between two looks at the clock of the first minute."""
 
@@ -44,6 +48,7 @@ def session_view(session_id: str, drawn: str, live: bool) -> None:
     state = session.state()
     mark = timeline(marks(session, state), key="train-thread", follow=True)
     progress(session, state, seen, live)
+    notice_when_done(session, state)
     if is_first_minute(session, state):
         first_minute(session, state, sessions.store().sessions(OFFERED))
         event_log(session)
@@ -56,6 +61,21 @@ def session_view(session_id: str, drawn: str, live: bool) -> None:
         elif state.status == "waiting":
             st.toast(f"{markup.plain(session.title)} waits for you.", icon=":material/front_hand:")
         st.rerun()
+
+
+def notice_when_done(session: Session, state: State) -> None:
+    """The button that lets the browser tell when jobs are done, where people wait for one; once the session has ended, what tells."""
+    waited = st.session_state.setdefault(WAITED, set())
+    if state.live:
+        waited.add(session.id)
+    if session.id not in waited:
+        return
+    ended = done_since(sessions.store())
+    own: DoneJob = {"id": f"{session.dir}@{state.finished}", "title": session.title, "status": state.status}
+    if state.finished and own["id"] not in {job["id"] for job in ended}:  # the queue hears of it when its worker is gone
+        ended.append(own)
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        notice(ended, key="train-notice")
 
 
 def measured(session: Session, state: State, mark: Mark) -> None:
