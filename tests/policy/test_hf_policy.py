@@ -13,8 +13,10 @@ from accelerate import PartialState
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from frozenlab.engineer.dialects.plain import answer_of, answer_schema, conversation, parse_answer, render_request
+from frozenlab.engineer.engineers import BaseEngineer, PolicyEngineer
+from frozenlab.engineer.protocol import Models
 from frozenlab.lake.instance import Instance
-from frozenlab.policy.language.policy import HFPolicy, user
+from frozenlab.policy.language.policy import HFPolicy, adapters_in, user
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError, Sampling
 from frozenlab.policy.settings import LanguageSettings, Lora
@@ -145,8 +147,39 @@ def test_where_it_is_measured_it_draws_as_its_card_asks(tiny_model: Path, policy
 def test_the_model_before_training_is_still_there_under_its_adapters(tiny_model: Path, policy: HFPolicy) -> None:
     trained = nudged(tiny_model)
     assert greedy(trained) != greedy(policy)
-    with trained.before_training() as base:
+    with trained.before_training(None) as base:
         assert greedy(base) == greedy(policy)
+
+
+def test_the_base_of_a_session_that_goes_on_from_adapters_has_those_adapters(tiny_model: Path, policy: HFPolicy, tmp_path: Path) -> None:
+    how = settings(lora=Lora(rank=4, alpha=8))
+    nudged(tiny_model).save(tmp_path)
+    tokens = torch.tensor([policy.prompt_ids([user("Which way?")])])
+
+    def logits(of: HFPolicy) -> torch.Tensor:
+        with torch.no_grad():
+            return of.model(input_ids=tokens).logits
+
+    def learn(of: HFPolicy, optimizer: torch.optim.Optimizer) -> None:
+        of.model(input_ids=tokens, labels=tokens).loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+    start = logits(HFPolicy.load(str(tmp_path), how))
+    asked, alone = (HFPolicy.load(str(tmp_path), how, to_train=True) for _ in range(2))
+    optimizers = [torch.optim.AdamW(one.model.parameters(), 1e-2) for one in (asked, alone)]
+    engineer = BaseEngineer(max_tokens=3000).build(Models(str(tmp_path), how, asked))
+    context, _ = of_sizes(4)
+    first = engineer.answer(context, 1, None)
+    assert first == PolicyEngineer(max_tokens=3000).build(Models(str(tmp_path), how, alone)).answer(context, 1, None)
+    assert not torch.equal(start, logits(policy)), "the model on the hub is another one"
+    for step in range(2):
+        with asked.before_training(adapters_in(str(tmp_path))) as base:
+            assert torch.equal(logits(base), start), f"after {step} steps"
+        for one, optimizer in zip((asked, alone), optimizers, strict=True):
+            learn(one, optimizer)
+        assert torch.equal(logits(asked), logits(alone)) and not torch.equal(logits(asked), start), "training knows nothing of it"
+    assert engineer.answer(context, 1, None) == first
 
 
 def test_only_what_is_trained_takes_float32(tiny_model: Path) -> None:

@@ -21,7 +21,7 @@ class BaseEngineer(ModelEngineer):
 
     @classmethod
     def needs_weights(cls, language: LanguageSettings | None) -> bool:
-        """A language model's base is its checkpoint without the adapters."""
+        """A language model with LoRA holds its base: without the adapters, or with those that it started from."""
         return language is not None
 
     def build(self, models: Models) -> Engineer:
@@ -30,10 +30,11 @@ class BaseEngineer(ModelEngineer):
 
             family = {} if models.config is None else {"family": family_of(models.config.family)}
             return self.in_lab_dialect(LabPolicy.load(policy_folder(models.name), **family), models.config)
-        current: Any = models.current
-        if models.language.lora:
-            return self.in_plain_language(current.before_training)
-        from frozenlab.policy.language.policy import HFPolicy  # imports torch and PEFT
+        from frozenlab.policy.language.policy import HFPolicy, adapters_in  # imports torch and PEFT
 
+        if models.language.lora:
+            current: Any = models.current
+            start = adapters_in(models.name)
+            return self.in_plain_language(lambda: current.before_training(start))
         base = HFPolicy.load(models.name, models.language)
         return self.in_plain_language(lambda: nullcontext(base))

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 from accelerate import PartialState
-from peft import LoraConfig, PeftModel, get_peft_model, load_peft_weights, set_peft_model_state_dict
+from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict, load_peft_weights, set_peft_model_state_dict
 from safetensors import SafetensorError
 from safetensors.torch import load_model
 from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase, set_seed
@@ -28,6 +28,8 @@ from frozenlab.tasks.lake.family import LAKE
 from frozenlab.tasks.task import Task
 
 Message = dict[str, str]
+Adapters = dict[str, torch.Tensor]
+"""Their weights by name, as PEFT writes them to a file."""
 THINK, THOUGHT = "<think>", "</think>"
 """What Qwen3 and its like write before and after their thoughts."""
 LONGEST_WAIT = timedelta(hours=2)
@@ -162,10 +164,25 @@ class HFPolicy:
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
     @contextmanager
-    def before_training(self) -> Iterator[HFPolicy]:
-        """The model without its adapters, written for by the transformers library. Only with LoRA does a trained model still hold it."""
-        with self.model.disable_adapter():
-            yield replace(self, writer=TransformersWriter(self.model, self.tokenizer, self.ends))
+    def before_training(self, start: Adapters | None) -> Iterator[HFPolicy]:
+        """The model as it was before training, written for by the transformers library. Only with LoRA does a trained model still hold it.
+
+        Args:
+            start: the adapters that training went on from, which take the place of the trained ones for so long; None: there were none.
+        """
+        assert isinstance(self.model, PeftModel)
+        before = replace(self, writer=TransformersWriter(self.model, self.tokenizer, self.ends))
+        if start is None:
+            with self.model.disable_adapter():
+                yield before
+            return
+        trained = get_peft_model_state_dict(self.model, save_embedding_layers=False)
+        trained = {name: weight.to("cpu", copy=True) for name, weight in trained.items()}
+        try:
+            set_peft_model_state_dict(self.model, start)
+            yield before
+        finally:
+            set_peft_model_state_dict(self.model, trained)
 
     # --- weights -------------------------------------------------------------------------------------------------
 
@@ -233,6 +250,16 @@ def lora_config(settings: LanguageSettings) -> LoraConfig:
     lora = settings.lora
     assert lora is not None
     return LoraConfig(r=lora.rank, lora_alpha=lora.alpha, lora_dropout=lora.dropout, target_modules="all-linear", task_type="CAUSAL_LM")
+
+
+def adapters_in(name: str) -> Adapters | None:
+    """The adapters of a folder of adapters, in main memory; None if ``name`` is that of a model. Raises PolicyError."""
+    if not (Path(name) / ADAPTER_CONFIG).is_file():
+        return None
+    try:
+        return load_peft_weights(name, device="cpu")
+    except (OSError, ValueError, SafetensorError) as error:
+        raise PolicyError(f"the adapters in {name} cannot be read: {error}") from None
 
 
 def base_of(adapters: Path) -> str:
