@@ -80,7 +80,15 @@ class ApiModel:
         return [answers[first : first + sampling.completions] for first in range(0, len(answers), sampling.completions)]
 
     def ask(self, question: Question) -> Completion:
-        return as_completion(ask_for_text(self.server, [{"role": "user", "content": question.prompt}], question.seed))
+        answer = ask_for_text(self.server, [{"role": "user", "content": question.prompt}], question.seed)
+        if not answer.at_temperature:
+            self.refusal.touch()
+        return as_completion(answer)
+
+    @property
+    def refusal(self) -> Path:
+        """A file that is there if the server has refused the temperature, now or when it wrote answers that are kept."""
+        return self.kept.with_name(f"{self.kept.stem}-refused-temperature-{self.server.temperature:g}")
 
     def answers(self) -> Iterator[tuple[str, Completion]]:
         """Those that came before; a line that was not written to its end is none."""

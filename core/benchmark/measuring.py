@@ -98,7 +98,8 @@ def measure(
         on_progress=lambda done: note("planning", done, len(suite.tasks)),
     )
     seconds = time.time() - began
-    measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name})
+    own_way = {"temperature": None} if isinstance(policy, ApiModel) and policy.refusal.exists() else {}
+    measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name} | own_way)
     report = report_type(family).of(
         rows, measured, id=result_id, checkpoint_sha256=checkpoint_hash(task), suite_spec=suite.spec, created=time.time(), seconds=seconds
     )

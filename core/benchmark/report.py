@@ -127,7 +127,8 @@ class Measured(BaseModel):
     """The stage of ``session`` (0 is the first) that left the checkpoint; None for its base."""
     suite: str
     """The name of a suite, of a file of boards, or of a part of the official dataset (``hf:benchmark_wr0.5``)."""
-    temperature: float = Field(0.0, ge=0)
+    temperature: Annotated[float, Field(ge=0)] | None = 0.0
+    """None: a model behind a server that took no temperature."""
     top_p: Annotated[float, Field(gt=0, le=1, exclude_if=lambda share: share == 1)] = 1.0
     top_k: Annotated[int, Field(ge=0, exclude_if=lambda tokens: tokens == 0)] = 0
     samples: Annotated[int, Field(ge=1, le=100, exclude_if=lambda samples: samples == 1)] = 1
@@ -135,19 +136,22 @@ class Measured(BaseModel):
     seed: int = 0
     """Seed of the samples; has no effect at temperature 0."""
     thinking: Annotated[bool | None, Field(exclude_if=lambda given: given is None)] = None
-    """Whether a language model was let think before it answered; None for a lab model."""
+    """Whether a language model was let think before it answered; None for a lab model, and where a server decides it."""
     max_tokens: Annotated[int | None, Field(exclude_if=lambda given: given is None)] = None
     """The longest answer of a language model, in tokens, thoughts included."""
 
     @property
     def how(self) -> str:
         """How the answers were written: ``greedily``; ``temperature 0.6, top-p 0.95, 4 answers each, thinking, up to 8,192 tokens``."""
-        parts = ["greedily" if self.temperature == 0 else f"temperature {self.temperature:g}"]
+        drawn = "as the server decodes" if self.temperature is None else f"temperature {self.temperature:g}"
+        parts = ["greedily" if self.temperature == 0 else drawn]
         if self.temperature:
             parts += [f"top-p {self.top_p:g}"] * (self.top_p < 1) + [f"top-k {self.top_k}"] * (self.top_k > 0)
         parts += [f"{self.samples} answers each"] * (self.samples > 1)
+        if self.thinking is not None:
+            parts.append("thinking" if self.thinking else "not thinking")
         if self.max_tokens is not None:
-            parts += ["thinking" if self.thinking else "not thinking", f"up to {self.max_tokens:,} tokens"]
+            parts.append(f"up to {self.max_tokens:,} tokens")
         return ", ".join(parts)
 
 

@@ -30,6 +30,7 @@ CHECKPOINT = re.compile(r"([a-z0-9][a-z0-9-]{0,62}):(base|[1-9][0-9]{0,2})")
 class Task(Measured):
     """``task.json``: the checkpoint and the suite to measure."""
 
+    temperature: float = Field(0.0, ge=0)
     policy: str
     """``lab-model``, ``student:ID``, or the absolute path of a checkpoint folder; with ``language``, the name of a model on the hub too."""
     language: LanguageSettings | None = None

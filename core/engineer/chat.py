@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import time
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from email.utils import parsedate_to_datetime
+from threading import Timer
 from typing import Any, NamedTuple
 
 import openai
@@ -24,7 +27,11 @@ from frozenlab.engineer.server import Server
 from frozenlab.errors import cut, one_line
 
 TRIES = 4
-"""Of one request that times out, is refused for being one too many, or meets a server in trouble."""
+"""Of one request that finds no server, is refused for being one too many, or meets a server in trouble."""
+FIRST_PAUSE = 0.5
+"""Seconds before the second try; each further pause is twice as long, or as long as the server asks for."""
+GRACE = 0.05
+"""Seconds after the deadline at which a connection is shut that has not noticed it."""
 MOST_CHARACTERS = 100_000
 """A longer answer is no proposal."""
 LONGEST_LINE, MOST_BYTES = 4_000_000, 64_000_000
@@ -43,10 +50,13 @@ NEEDED_HEADERS = {
 
 
 class Answered(NamedTuple):
-    """What a server wrote, and why it ended: ``stop``, ``length``, ...; empty if it did not say."""
+    """What a server wrote."""
 
     written: Written
     ended: str
+    """Why it ended: ``stop``, ``length``, ...; empty if the server did not say."""
+    at_temperature: bool
+    """Whether the server took our temperature; else it drew at one of its own."""
 
 
 def ask_server(server: Server, messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
@@ -55,7 +65,7 @@ def ask_server(server: Server, messages: list[dict[str, str]], schema: dict[str,
     Raises:
         ProposalError: no answer came, it took too long or did not end, or the server may not be asked.
     """
-    written, ended = ask_for_text(server, messages, seed, schema)
+    written, ended, _ = ask_for_text(server, messages, seed, schema)
     if ended in ENDS:
         longest = f", {server.max_tokens:,} tokens: a model that reasons may need 16,000 (max_tokens)" if ended == "length" else ""
         raise ProposalError(f"{server.model} {ENDS[ended]}{longest}")
@@ -73,26 +83,58 @@ def ask_for_text(server: Server, messages: list[dict[str, str]], seed: int, sche
     asked |= in_schema(schema, strictest=hosts.host_of(server) == OPENAI) if schema else {}
     deadline = time.monotonic() + server.timeout
     try:
-        while True:
-            try:
-                return request(server, asked, deadline)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as refusal:
-                if time.monotonic() > deadline:
-                    raise  # what the server said tells more than that no time is left
-                asked = milder(asked, refusal)
+        with shutting(deadline) as on_event, connect(server, deadline, on_event) as client:
+            while True:
+                try:
+                    return with_tries(client, server, asked, deadline)
+                except (openai.BadRequestError, openai.UnprocessableEntityError) as refusal:
+                    if time.monotonic() > deadline:
+                        raise  # what the server said tells more than that no time is left
+                    asked = milder(asked, refusal)
     except openai.OpenAIError as error:
-        raise ProposalError(f"{server.model} gave no answer: {in_one_line(error)}") from None
+        late = isinstance(error, openai.APIConnectionError) and time.monotonic() > deadline
+        why = "it took too long" if late else in_one_line(error)
+        raise ProposalError(f"{server.model} gave no answer: {why}") from None
 
 
-def request(server: Server, asked: dict[str, Any], deadline: float) -> Answered:
+def with_tries(client: openai.OpenAI, server: Server, asked: dict[str, Any], deadline: float) -> Answered:
+    """One answer, asked for again where another try may help, unless ``deadline`` would pass in the pause before. Raises what
+    :func:`request` raises."""
+    for pause in (FIRST_PAUSE * 2**n for n in range(TRIES - 1)):
+        try:
+            return request(client, server, asked, deadline)
+        except (openai.APIConnectionError, openai.APIStatusError) as trouble:
+            wait = max(pause, asked_pause(trouble))
+            if not may_pass(trouble) or time.monotonic() + wait >= deadline:
+                raise
+        time.sleep(wait)
+    return request(client, server, asked, deadline)
+
+
+def may_pass(trouble: openai.APIError) -> bool:
+    """Whether the same request may be answered a little later."""
+    return not isinstance(trouble, openai.APIStatusError) or trouble.status_code in (408, 409, 429) or trouble.status_code >= 500
+
+
+def asked_pause(trouble: openai.APIError) -> float:
+    """The seconds that the server asks to be left alone (``Retry-After``, in seconds or as a date); 0 where it does not."""
+    said = trouble.response.headers.get("retry-after", "") if isinstance(trouble, openai.APIStatusError) else ""
+    with suppress(ValueError):
+        return float(said)
+    with suppress(ValueError, TypeError, OverflowError):
+        return parsedate_to_datetime(said).timestamp() - time.time()
+    return 0.0
+
+
+def request(client: openai.OpenAI, server: Server, asked: dict[str, Any], deadline: float) -> Answered:
     """One answer, read as it comes, until ``deadline`` (of ``time.monotonic``).
 
-    Raises OpenAIError, and ProposalError for an answer that breaks off or takes too long, or if the server may not be asked.
+    Raises OpenAIError, and ProposalError for an answer that breaks off or takes too long.
     """
     text = ended = ""
     tokens = prompt_tokens = None
     spoke = False
-    with connect(server, deadline).chat.completions.create(stream=True, **asked) as stream:
+    with client.chat.completions.create(stream=True, **asked) as stream:
         for event in events(server, stream.response.iter_raw(), deadline):
             if "error" in event and not event.get("choices"):
                 raise ProposalError(f"{server.model} gave no answer: the server reported an error in the middle of it")
@@ -106,7 +148,8 @@ def request(server: Server, asked: dict[str, Any], deadline: float) -> Answered:
         if not spoke:
             kind = one_line(stream.response.headers.get("content-type", "")) or "nothing that says what it is"
             raise ProposalError(f"{server.model} gave no answer: the server sent {cut(kind, 60)}, with no answer in it")
-    return Answered(Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens)), ended)
+    answer = Written(text, tokens=tokens, prompt_tokens=prompt_tokens, cost=server.cost(prompt_tokens, tokens))
+    return Answered(answer, ended, at_temperature="temperature" in asked)
 
 
 ENDS = {
@@ -125,25 +168,33 @@ def events(server: Server, received: Iterator[bytes], deadline: float) -> Iterat
     connection alive.
     """
     rest, total = b"", 0
-    for piece in unbroken(server, received):
+    for piece in unbroken(server, received, deadline):
         total += len(piece)
         *lines, rest = (rest + piece).split(b"\n")
         if total > MOST_BYTES or len(rest) > LONGEST_LINE:
             raise ProposalError(f"{server.model} did not end: more than {total // 1_000_000} million bytes")
-        if time.monotonic() > deadline:
-            raise ProposalError(f"{server.model} was not done after {server.timeout:g} s")
         for line in lines:
             yield from objects_in(line)
     yield from objects_in(rest)
 
 
-def unbroken(server: Server, received: Iterator[bytes]) -> Iterator[bytes]:
-    """What is received, until the end. Raises ProposalError if the connection breaks, with whatever the HTTP library beneath calls that."""
+def unbroken(server: Server, received: Iterator[bytes], deadline: float) -> Iterator[bytes]:
+    """What is received, until the end. Raises ProposalError after ``deadline``, and if the connection breaks, whatever the HTTP library
+    beneath calls that."""
+    late = ProposalError(f"{server.model} was not done after {server.timeout:g} s")
     try:
-        yield from received
+        for piece in received:
+            if time.monotonic() > deadline:
+                raise late
+            yield piece
+    except ProposalError:
+        raise
     except Exception as error:
-        how = "it took too long" if "Timeout" in type(error).__name__ else "the connection broke"
-        raise ProposalError(f"{server.model} gave no answer: {how}") from None
+        if "Timeout" in type(error).__name__ or time.monotonic() > deadline:
+            raise late from None
+        raise ProposalError(f"{server.model} gave no answer: the connection broke") from None
+    if time.monotonic() > deadline:
+        raise late  # the end may be ours: we shut the connection
 
 
 def objects_in(line: bytes) -> Iterator[dict[str, Any]]:
@@ -180,7 +231,35 @@ def usage_of(event: dict[str, Any]) -> tuple[int | None, int | None]:
     return written, read
 
 
-def connect(server: Server, deadline: float) -> openai.OpenAI:
+Listener = Callable[[str, dict[str, Any]], None]
+"""Is told by the HTTP library what it does, by names such as ``connection.connect_tcp.complete``."""
+
+
+@contextmanager
+def shutting(deadline: float) -> Iterator[Listener]:
+    """Shuts, just after ``deadline``, the connections that the listener hears of. A time limit of the HTTP library begins anew with every
+    byte of a header, and is the same for every piece of an answer, however late the one before it came."""
+    connections: list[socket.socket] = []
+
+    def hear(event: str, told: dict[str, Any]) -> None:
+        if event.endswith(("connect_tcp.complete", "start_tls.complete")):
+            connections.append(told["return_value"].get_extra_info("socket"))
+
+    def shut() -> None:
+        for connection in connections:
+            with suppress(OSError):  # closed already
+                socket.socket.shutdown(connection, socket.SHUT_RDWR)  # without the good-bye of an encrypted one, which could wait
+
+    timer = Timer(max(deadline + GRACE - time.monotonic(), 0), shut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield hear
+    finally:
+        timer.cancel()
+
+
+def connect(server: Server, deadline: float, on_event: Listener) -> openai.OpenAI:
     """What asks the server, and no other one, until ``deadline``: redirections are not followed, and a proxy is used for encrypted
     connections only. Raises ProposalError if the server may not be asked."""
     if reason := hosts.refusal(server):
@@ -193,6 +272,7 @@ def connect(server: Server, deadline: float) -> openai.OpenAI:
         """Every try has the time that is left for all of them."""
         left = max(deadline - time.monotonic(), 0.001)
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), left)
+        request.extensions["trace"] = on_event
 
     def in_bounds(response: Any) -> None:
         if response.is_error:
@@ -209,7 +289,7 @@ def connect(server: Server, deadline: float) -> openai.OpenAI:
         base_url=server.base_url,
         api_key=key,
         timeout=server.timeout,
-        max_retries=TRIES - 1,
+        max_retries=0,
         http_client=transport,
     )
 

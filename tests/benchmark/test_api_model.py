@@ -11,10 +11,14 @@ from typing import Any
 import pytest
 
 from frozenlab.benchmark.api_model import ApiModel
+from frozenlab.benchmark.measuring import measure
+from frozenlab.benchmark.results import report_type
+from frozenlab.benchmark.task import task_for
 from frozenlab.engineer import hosts
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.server import Server as Address
 from frozenlab.lake.words.answers import write_answer
+from frozenlab.loop.store import SessionStore
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.policy import Sampling
 from frozenlab.tasks.lake.family import LAKE
@@ -130,5 +134,30 @@ def test_the_command_line_measures_it_and_says_how(tmp_path: Path, capsys: pytes
             "--allow-host", host, "--max-tokens", "500",
         )  # fmt: skip
     assert found["model"] == "api:gpt-9" and found["title"] == "gpt-9" and found["max_tokens"] == 500
+    assert found["temperature"] == 0.0
+    report = report_type(LAKE).model_validate_json((tmp_path / "made" / "report.json").read_text())
+    assert report.how == "greedily, up to 500 tokens", "whether it thinks, nobody knows"
     assert (tmp_path / "made" / "report.json").exists()
     assert "key" not in (tmp_path / "made" / "report.json").read_text().lower()
+
+
+def test_a_temperature_that_the_server_refuses_is_not_claimed(tmp_path: Path, tasks: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FROZENLAB_SESSIONS", str(tmp_path / "sessions"))
+    solve = solves(tasks)
+
+    def reasons(server: Server, request: dict[str, Any]) -> None:
+        refused = json.dumps({"error": {"message": "Unsupported value", "param": "temperature"}})
+        (fails(400, refused) if "temperature" in request else solve)(server, request)
+
+    boards = tmp_path / "boards.jsonl"
+    boards.write_text("\n".join(task.to_line() for task in tasks) + "\n")
+    with serving(reasons) as server:
+        hosts.allow(server.url.split("/")[2])
+        address = Address(base_url=server.url, model="o9", temperature=0.0, max_tokens=500)
+        task = task_for("api:o9", str(boards), SessionStore(), server=address)
+        first, _ = measure(task, "first")
+        requests = len(server.seen)
+        again, _ = measure(task, "again")
+    assert len(server.seen) == requests, "its answers were kept"
+    assert first.temperature is again.temperature is None
+    assert first.how == again.how == "as the server decodes, up to 500 tokens"

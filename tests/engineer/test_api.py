@@ -9,16 +9,20 @@ import time
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from email.utils import formatdate
+from threading import Event
 from typing import Any
 
 import pytest
 
 from frozenlab.engineer.ask import ask
-from frozenlab.engineer.chat import MOST_CHARACTERS
+from frozenlab.engineer.chat import MOST_CHARACTERS, ask_for_text
+from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.engineers import ApiEngineer
 from frozenlab.engineer.guard import USUAL
 from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.schema import ProposalRecord
+from frozenlab.engineer.server import Server as Address
 from tests.api_server import Behaviour, Server, fails, hangs_up, says, serving
 from tests.engineer.builders import answer_to, of_sizes
 
@@ -35,8 +39,7 @@ def knows_no_schema(server: Server, request: dict[str, Any]) -> None:
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., type[Server]]]:
     """Starts a server with a script."""
     monkeypatch.setenv("FROZENLAB_API_KEY", KEY)
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
-    monkeypatch.setattr("openai._base_client.MAX_RETRY_DELAY", 0.02)
+    monkeypatch.setattr("frozenlab.engineer.chat.FIRST_PAUSE", 0.01)
     monkeypatch.setattr("frozenlab.engineer.hosts.allowed", lambda settings: True)
     with ExitStack() as servers:
         yield lambda *script: servers.enter_context(serving(*script))
@@ -280,6 +283,75 @@ def test_what_is_no_answer_ends_soon_and_with_its_reason(serve: Callable[..., An
     assert most < 100e6
 
 
+def noted_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The pauses of this process from now on, none of which is really made."""
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", lambda seconds: waited.append(seconds) if seconds else None)
+    return waited
+
+
+def in_half_an_hour() -> str:
+    return formatdate(time.time() + 1800, usegmt=True)
+
+
+@pytest.mark.parametrize("pause", ["30", "30.5", in_half_an_hour(), "inf"])
+def test_no_pause_is_waited_for_that_ends_after_the_deadline(
+    serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, pause: str
+) -> None:
+    waited = noted_pauses(monkeypatch)
+    server = serve(fails(429, retry_after=pause), says(GOOD))
+    assert "the server answered 429" in str(refused_at_once(server))
+    assert waited == [] and len(server.seen) == 1
+
+
+def test_a_pause_that_ends_before_the_deadline_is_waited_for(serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = noted_pauses(monkeypatch)
+    server = serve(fails(429, retry_after="7"), fails(503, retry_after="soon"), fails(500, retry_after="-3"), says(GOOD))
+    assert asked(server, timeout=60.0).kept_because is None
+    assert waited == [7.0, 0.02, 0.04] and len(server.seen) == 4
+
+
+def refused_at_once(server: Any) -> ProposalError:
+    with pytest.raises(ProposalError) as refusal:
+        ask_for_text(Address(base_url=server.url, model="m", timeout=1.0), [{"role": "user", "content": "?"}], seed=1)
+    return refusal.value
+
+
+def speaks_late_and_falls_silent(over: Event) -> Behaviour:
+    def speak(server: Server, _: dict[str, Any]) -> None:
+        time.sleep(0.6)
+        server.send_response(200)
+        server.send_header("Content-Type", "text/event-stream")
+        server.end_headers()
+        with contextlib.suppress(OSError):
+            for pause in (0.3, 60.0):
+                server.wfile.write(event(delta={"content": GOOD[:10]}).encode() + b"\n")
+                over.wait(pause)
+
+    return speak
+
+
+def never_ends_its_headers(over: Event) -> Behaviour:
+    def drip(server: Server, _: dict[str, Any]) -> None:
+        server.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        with contextlib.suppress(OSError):
+            while not over.wait(0.05):
+                server.wfile.write(b"x")
+
+    return drip
+
+
+@pytest.mark.parametrize(
+    ("how", "why"), [(speaks_late_and_falls_silent, "was not done after 1 s"), (never_ends_its_headers, "took too long")]
+)
+def test_the_deadline_holds_for_a_server_that_has_spoken(serve: Callable[..., Any], how: Callable[[Event], Behaviour], why: str) -> None:
+    over = Event()
+    try:
+        assert why in str(refused_at_once(serve(how(over))))
+    finally:
+        over.set()
+
+
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_trouble_is_waited_out(serve: Callable[..., Any], status: int) -> None:
     server = serve(fails(status), fails(status), says(GOOD))
@@ -298,18 +370,20 @@ def test_trouble_is_waited_out(serve: Callable[..., Any], status: int) -> None:
         ([says('{"cells": 5}')], "rationale"),
         ([says("x" * 10_000, *["x" * 10_000] * (MOST_CHARACTERS // 10_000))], "did not end"),
         ([says(*"slowly" * 3, pause=0.3)], "was not done after 2 s"),
-        ([says("", pause=3.0)], "took too long"),
+        ([says("", pause=3.0)], "was not done after 0.5 s"),
+        ([lambda *_: time.sleep(3.0)], "took too long"),
     ],
-    ids=["500", "429", "401", "hangs-up", "truncated", "wrong-schema", "huge", "slow", "silent"],
+    ids=["500", "429", "401", "hangs-up", "truncated", "wrong-schema", "huge", "slow", "silent", "mute"],
 )
 def test_whatever_the_server_does_the_config_is_kept_with_the_reason(serve: Callable[..., Any], script: list[Behaviour], why: str) -> None:
-    record = asked(serve(*script), timeout=0.5 if "too long" in why else 2.0 if "not done" in why else 20.0)
+    record = asked(serve(*script), timeout=0.5 if "too long" in why or "0.5 s" in why else 2.0 if "not done" in why else 20.0)
     assert record.config_after == CONFIG
     assert record.kept_because is not None and why in record.kept_because
     assert KEY not in record.model_dump_json()
 
 
-def test_no_server_is_a_reason_too() -> None:
+def test_no_server_is_a_reason_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("frozenlab.engineer.chat.FIRST_PAUSE", 0.01)
     engineer = ApiEngineer(base_url="http://127.0.0.1:9/v1", model="m", timeout=10)
     record = ask(engineer.build(Models("")), CONTEXT, CONFIG, USUAL, seed=1)
     assert "there is no connection to the server" in (record.kept_because or "")
