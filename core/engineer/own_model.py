@@ -64,11 +64,16 @@ class ModelEngineer(EngineerSpec):
 
         temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
 
+        def thoughts(model: HFPolicy) -> int:
+            return (USUAL_THOUGHTS if model.settings.thinking else 0) if self.thoughts is None else self.thoughts
+
         def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
             with borrow() as model:
-                settings = model.settings
-                thoughts = (USUAL_THOUGHTS if settings.thinking else 0) if self.thoughts is None else self.thoughts
                 sampling = replace(model.sampling(seed), temperature=temperature)
-                return Written(*model.reply(messages, schema, limit=self.max_tokens, thoughts=thoughts, sampling=sampling))
+                return Written(*model.reply(messages, schema, limit=self.max_tokens, thoughts=thoughts(model), sampling=sampling))
 
-        return LanguageEngineer(reply, self.kind, self.guidance)
+        def fits(messages: list[dict[str, str]]) -> bool:
+            with borrow() as model:
+                return model.has_room(messages, limit=self.max_tokens, thoughts=thoughts(model))
+
+        return LanguageEngineer(reply, self.kind, self.guidance, fits)

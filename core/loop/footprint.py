@@ -8,7 +8,6 @@ up to the longest.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 
@@ -18,7 +17,7 @@ from frozenlab.jobs.gpus import SPEEDS, Gpu, gpus
 from frozenlab.loop.model_shape import Shape, shape_of
 from frozenlab.loop.spec import SessionSpec
 from frozenlab.policy.folders import nowhere
-from frozenlab.policy.language.room import LIBRARIES, TOKENS_TOGETHER, engine_share
+from frozenlab.policy.language.room import LIBRARIES, TOKENS_TOGETHER, about_tokens, engine_share
 
 GIB = 2**30
 LARGEST_WITHOUT_GPU = GIB
@@ -142,8 +141,8 @@ def checkpoints(spec: SessionSpec) -> bool:
 
 
 def prompt_tokens(spec: SessionSpec) -> int:
-    """About how many tokens the session's longest prompt about a task has: words and marks, as tokenizers cut plain text."""
-    return len(re.findall(r"\w+|[^\w\s]", spec.tasks.longest_prompt(spec.initial_config)))
+    """About how many tokens the session's longest prompt about a task has."""
+    return about_tokens(spec.tasks.longest_prompt(spec.initial_config))
 
 
 def shortfalls(spec: SessionSpec) -> list[str]:

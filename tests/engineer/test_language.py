@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.dialects.plain import answer_schema, parse_answer, render_request, without_bounds
+from frozenlab.engineer.schema import Attempt, Written
 from frozenlab.engineer.sections import USUAL, behaviour, failures
+from frozenlab.engineer.voices import LanguageEngineer
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.config_cell import LAYOUTS, CellConfig
 from tests.engineer.builders import MIXED, answer_to, context_of, mixed_cell, of_sizes
@@ -45,9 +47,31 @@ def test_the_form_holds_no_number_that_a_small_model_would_copy() -> None:
 
 
 def test_worked_cases_are_shown_with_board_and_plan_as_far_as_there_is_room() -> None:
-    cases = [failures.case_line(cell, "a", "hole", 2, f"Case {cell.name}.", "b", "x" * 6000) for cell in MIXED.described()]
-    asked = render_request(context_of(MIXED, *cases))
-    assert asked.count("x" * 6000) == 2 and all(f"Case {cell.name}." in asked for cell in MIXED.described())
+    board = "  S . H .\n" * 340  # 1,700 tokens
+    cases = [failures.case_line(cell, "a", "hole", 2, f"Case {cell.name}.", "b", board) for cell in MIXED.described()]
+    context = context_of(MIXED, *cases)
+    asked = render_request(context)
+    assert asked.count(board) == 2 and all(f"Case {cell.name}." in asked for cell in MIXED.described())
+
+    answered: list[list[dict[str, str]]] = []
+
+    def narrow(characters: int) -> LanguageEngineer:
+        def reply(messages: list[dict[str, str]], *_: object) -> Written:
+            answered.append(messages)
+            return Written("no JSON")
+
+        return LanguageEngineer(reply, fits=lambda messages: sum(len(message["content"]) for message in messages) <= characters)
+
+    wide, one, bare = (narrow(len(asked) - less) for less in (0, 1, len(asked)))
+    assert wide.prompt(context) == asked, "all that the budget allows"
+    assert one.prompt(context).count(board) == 1, "a case less, where the answer would have had no room"
+    assert bare.prompt(context) == render_request(context, most_shown=0), "there is nothing left to shed"
+    assert "Case" in bare.prompt(context) and board not in bare.prompt(context)
+
+    wide.answer(context, 1, Attempt(raw="{}", error="no cells", seconds=0.0))
+    assert answered[-1] == [{"role": "user", "content": asked}], "an answer that cannot be shown with its error is asked for anew"
+    narrow(10**6).answer(context, 1, Attempt(raw="{}", error="no cells", seconds=0.0))
+    assert [message["role"] for message in answered[-1]] == ["user", "assistant", "user"]
 
 
 def test_layouts_are_told_only_where_they_may_be_used() -> None:

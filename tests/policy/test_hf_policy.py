@@ -15,17 +15,20 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from frozenlab.engineer.dialects.plain import answer_of, answer_schema, conversation, parse_answer, render_request
 from frozenlab.engineer.engineers import BaseEngineer, PolicyEngineer
 from frozenlab.engineer.protocol import Models
+from frozenlab.engineer.sections import failures
+from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.policy import HFPolicy, adapters_in, user
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError, Sampling
 from frozenlab.policy.settings import LanguageSettings, Lora
 from frozenlab.tasks.lake.family import LAKE
-from tests.engineer.builders import of_sizes
+from tests.engineer.builders import context_of, of_sizes
 from tests.tiny_models import boards, build
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
+CONFIG = EnvironmentConfig.uniform((3, 4), agents=2)
 TASKS = [Instance.unsolved(board) for board in boards()[:6]]
 
 
@@ -116,6 +119,17 @@ def test_a_prompt_that_leaves_no_room_is_refused(tiny_model: Path) -> None:
     narrow = HFPolicy.load(str(tiny_model), settings(context=1100))
     with pytest.raises(ValueError, match=r"tokens: of a context of 1100 that leaves too few"):
         narrow.reply([user("why? " * 200)], {"type": "object"}, limit=1000, thoughts=0, sampling=Sampling(0.7))
+
+
+def test_an_engineer_is_shown_fewer_cases_where_its_context_has_no_room_for_all(tiny_model: Path) -> None:
+    case = failures.case_line(CONFIG.described()[0], "a", "hole", 2, "A case.", "b", "  S . H .\n" * 100)
+    context = context_of(CONFIG, case)
+    needed = len(HFPolicy.load(str(tiny_model), settings()).prompt_ids(conversation(render_request(context), None))) + 1000
+    for room, shown in ((needed, True), (needed - 1, False)):
+        policy = HFPolicy.load(str(tiny_model), settings(context=room))
+        engineer = PolicyEngineer(max_tokens=1000).build(Models(str(tiny_model), policy.settings, policy))
+        assert engineer.prompt(context) == render_request(context, most_shown=4000 * shown)
+        assert '"cells"' in engineer.answer(context, 1, None).text, "it answers"
 
 
 def test_an_engineer_may_think_first_and_still_ends_in_json(tiny_model: Path) -> None:

@@ -7,6 +7,7 @@ are whole per cents: under a schema every number has to have an end.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Annotated, Any, Literal
 
@@ -19,12 +20,13 @@ from frozenlab.engineer.sections import SECTIONS
 from frozenlab.engineer.sentences import claim_on
 from frozenlab.errors import cut, one_line
 from frozenlab.json_in_text import json_values
+from frozenlab.policy.language.room import about_tokens
 from frozenlab.tasks.family import Family
 
 LONGEST_RATIONALE = 2000
 """Characters."""
-MOST_SHOWN = 14_000
-"""Characters of boards and plans below the evidence, about 4,000 tokens; the cases after that are told by their line alone."""
+MOST_SHOWN = 4_000
+"""Tokens of boards and plans below the evidence, about; the cases after that are told by their line alone."""
 
 GUIDANCE = """\
 Two lessons of earlier work (Chen et al. 2026):
@@ -77,14 +79,15 @@ def answer_of(family: Family) -> Any:
     return answer_model(tuple(family.knobs), family.parts)
 
 
-def render_request(context: Context, *, guidance: bool = False) -> str:
-    """The whole prompt: the task, the knobs, the evidence that is switched on with its ids, and the form of the answer."""
+def render_request(context: Context, *, guidance: bool = False, most_shown: int = MOST_SHOWN) -> str:
+    """The whole prompt: the task, the knobs, the evidence that is switched on with its ids, and the form of the answer; of boards and plans
+    of worked cases no more than about ``most_shown`` tokens."""
     parts = [context.tasks.brief(context.cells, context.layouts)]
-    room = MOST_SHOWN
+    room = most_shown
     for section in SECTIONS:
         told = []
         for line in context.sections.get(section.name, ()):
-            room -= len(line.shown)
+            room -= about_tokens(line.shown)
             told.append(f"[{line.id}] {line.text}" + (f"\n{line.shown}" if line.shown and room >= 0 else ""))
         if told:
             parts.append("\n".join([f"## {section.heading}", *told]))
@@ -92,6 +95,14 @@ def render_request(context: Context, *, guidance: bool = False) -> str:
         parts.append(GUIDANCE)
     knobs = ", ".join(f'"{knob}"' for knob in context.tasks.knobs)
     return "\n\n".join([*parts, FORM.format(knobs=knobs, form=form(context))])
+
+
+def fitting_request(context: Context, fits: Callable[[str], bool], *, guidance: bool = False) -> str:
+    """The prompt with as many worked cases as leave room for an answer; where even the one without any does not fit, that one."""
+    most_shown = MOST_SHOWN
+    while not fits(request := render_request(context, guidance=guidance, most_shown=most_shown)) and most_shown:
+        most_shown //= 2
+    return request
 
 
 def conversation(request: str, failed: Attempt | None) -> list[dict[str, str]]:

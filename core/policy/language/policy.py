@@ -138,13 +138,18 @@ class HFPolicy:
         """
         thoughts = thoughts if self.thinks else 0
         asked = self.prompt_ids(messages, thinking=thoughts > 0)
-        context = self.settings.context
-        if context - len(asked) < limit + thoughts:
+        if not self.has_room(messages, limit=limit, thoughts=thoughts):
+            context = self.settings.context
             raise PolicyError(f"the prompt has {len(asked)} tokens: of a context of {context} that leaves too few for an answer")
         self.writer.refresh(alone=True)  # the first process is the engineer
         thought = self.think(asked, thoughts, sampling) if thoughts else []
         [written] = self.writer.write([asked + thought], limit=limit, sampling=sampling, schema=schema)
         return self.completion([*thought, *written.ids]).text, len(thought) + len(written.ids), len(asked)
+
+    def has_room(self, messages: Sequence[Message], *, limit: int, thoughts: int) -> bool:
+        """Whether a conversation leaves room for thoughts and an answer of ``limit`` tokens."""
+        thoughts = thoughts if self.thinks else 0
+        return len(self.prompt_ids(messages, thinking=thoughts > 0)) + thoughts + limit <= self.settings.context
 
     @property
     def thinks(self) -> bool:
