@@ -38,8 +38,12 @@ LONGEST_LINE, MOST_BYTES = 4_000_000, 64_000_000
 """Of what a server sends: a line of a stream, or all of an answer that is no stream; and everything, its idle chatter included."""
 LONGEST_REFUSAL = 100_000
 """Bytes that are read of what a server says with an error."""
-GIVEN_UP = ("response_format", "stream_options", "seed", "temperature", "max_tokens")
-"""What a request can do without, in the order in which it is given up for a server that does not say what it refuses."""
+LENGTH = ("max_tokens", "max_completion_tokens")
+"""The names of the longest answer, one of which is in every request; a server may name the one or the other when it refuses it."""
+GIVEN_UP = ("response_format", "stream_options", "seed", "temperature", *LENGTH)
+"""What a request can do without, or with less of, in the order in which it is given up for a server that does not say what it refuses."""
+LEAST_TOKENS = 1000
+"""Below that, a server that refuses the length of an answer is not asked for a shorter one."""
 NO_KEY = "none"
 """What a server that asks for no key is sent in place of one."""
 OPENAI = "api.openai.com"
@@ -67,7 +71,7 @@ def ask_server(server: Server, messages: list[dict[str, str]], schema: dict[str,
     """
     written, ended, _ = ask_for_text(server, messages, seed, schema)
     if ended in ENDS:
-        longest = f", {server.max_tokens:,} tokens: a model that reasons may need 16,000 (max_tokens)" if ended == "length" else ""
+        longest = f", at most {server.max_tokens:,} tokens: a model that reasons may need more (max_tokens)" if ended == "length" else ""
         raise ProposalError(f"{server.model} {ENDS[ended]}{longest}")
     return written
 
@@ -316,9 +320,11 @@ def only_what_is_needed(request: Any) -> None:
 
 def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, Any]:
     """The request without what the server refused. Servers differ in what they know: some name the parameter, for others one after the
-    other is given up. Between a schema and nothing, one without bounds and JSON without a schema are tried. Raises the refusal where
-    nothing is left to give up."""
+    other is given up. Between a schema and nothing, one without bounds and JSON without a schema are tried; a longest answer, by both its
+    names, has always to be told, and is halved. Raises the refusal where nothing is left to give up."""
     param = (refusal.param or "").split(".")[0]
+    if param in LENGTH:
+        param = next(name for name in LENGTH if name in asked)
     if param and param not in GIVEN_UP:
         raise refusal
     named = param if param in asked else next((name for name in GIVEN_UP if name in asked), None)
@@ -329,6 +335,10 @@ def milder(asked: dict[str, Any], refusal: openai.APIStatusError) -> dict[str, A
         schema = asked[named]["json_schema"]["schema"]
         strictest = schema == without_bounds(schema)
         return rest | ({"response_format": {"type": "json_object"}} if strictest else in_schema(schema, strictest=True))
+    if named == "max_completion_tokens":
+        if asked[named] < 2 * LEAST_TOKENS:
+            raise refusal
+        return rest | {named: asked[named] // 2}
     return rest | ({"max_completion_tokens": asked["max_tokens"]} if named == "max_tokens" else {})
 
 

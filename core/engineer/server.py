@@ -21,8 +21,8 @@ class Server(BaseModel):
     """The environment variable that holds the key. Set it before the lab starts, or in .streamlit/secrets.toml; the key itself is stored
     nowhere. The name ends in _API_KEY, so that a foreign spec cannot name any other secret."""
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
-    max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 4000
-    """The longest answer."""
+    max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 16_000
+    """The longest answer, with the thoughts of a model that reasons. A server whose context has no room for it is asked for half of it."""
     timeout: Annotated[float, Field(gt=0, le=3600, title="Seconds")] = 180.0
     """Seconds that one answer may take."""
     input_price: Annotated[float, Field(ge=0)] | None = None

@@ -90,8 +90,27 @@ def test_what_a_server_does_not_know_is_asked_otherwise_or_not_at_all(serve: Cal
     assert asked(server).kept_because is None
     last = server.seen[-1]
     assert len(server.seen) == 4
-    assert last["max_completion_tokens"] == 4000 and "response_format" in last
+    assert last["max_completion_tokens"] == 16_000 and "response_format" in last
     assert not {"max_tokens", "temperature", "seed"} & set(last)
+
+
+@pytest.mark.parametrize("named", ["max_tokens", "max_completion_tokens", None])
+def test_a_server_with_a_short_context_is_asked_for_shorter_answers(serve: Callable[..., Any], named: str | None) -> None:
+    def short(server: Server, request: dict[str, Any]) -> None:
+        longest = request.get("max_tokens") or request["max_completion_tokens"]
+        error = {"error": {"message": f"{longest} tokens are more than the context of 8192 leaves", "param": named}}
+        (fails(400, json.dumps(error)) if longest > 5000 else says(GOOD))(server, request)
+
+    server = serve(short)
+    assert asked(server).kept_because is None
+    assert server.seen[-1]["max_completion_tokens"] == 4000 and ("response_format" in server.seen[-1]) == (named is not None)
+
+
+def test_a_server_that_refuses_every_length_is_not_asked_for_ever(serve: Callable[..., Any]) -> None:
+    server = serve(refuses("max_tokens", "max_completion_tokens"))
+    assert "the server answered 400" in (asked(server).kept_because or "")
+    assert [request.get("max_completion_tokens") for request in server.seen[:6]] == [None, 16_000, 8000, 4000, 2000, 1000]
+    assert len(server.seen) == 12, "the same in both attempts"
 
 
 def test_a_request_that_is_refused_as_a_whole_ends(serve: Callable[..., Any]) -> None:
@@ -221,7 +240,10 @@ BOMB = gzip.compress(b"data: " + b"x" * 200_000_000)
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        (sends(event(delta={"content": GOOD[:50]}, finish_reason="length")), "cut its answer off at the longest length, 4,000 tokens"),
+        (
+            sends(event(delta={"content": GOOD[:50]}, finish_reason="length")),
+            "off at the longest length, at most 16,000 tokens",
+        ),
         (sends(event(delta={"tool_calls": [{"index": 0}]}, finish_reason="tool_calls")), "called a tool"),
         (sends("<html><title>Log in</title></html>", kind="text/html; charset=utf-8"), "the server sent text/html; charset=utf-8"),
         (sends('data: {"choices": []}', "data: [DONE]"), "with no answer in it"),
