@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frozenlab.cli.common import Command, InputError, print_json
-from frozenlab.jobs.state import read_state
 
 if TYPE_CHECKING:
     from frozenlab.jobs.queue.book import Entry
@@ -116,6 +115,8 @@ def as_lines(found: Look, most: int) -> list[str]:
 
 
 def unfinished_as_lines(found: Look) -> list[str]:
+    from frozenlab.jobs.state import read_state
+
     if not found.unfinished:
         return []
     lines = ["", "Ended without a result (frozenlab queue retry ID goes on):"]
@@ -160,6 +161,8 @@ def clock(moment: float, now: float) -> str:
 
 
 def as_json(found: Look) -> dict[str, Any]:
+    from frozenlab.jobs.state import read_state
+
     jobs = [
         {
             "id": short_name(place.entry),

@@ -62,7 +62,7 @@ def test_an_api_is_not_paid_before_somebody_agrees(
     asked += ["--api", str(tmp_path / "api.json")]
     assert main(asked) == 2
     estimate, refusal = capsys.readouterr().err.splitlines()
-    assert estimate.startswith("2 requests, about ") and "which cost at most 0.0" in estimate
+    assert estimate.startswith("2 requests, about ") and "which cost at most 0.26" in estimate
     assert refusal == "frozenlab: nothing was asked; --yes skips the confirmation"
     assert not (tmp_path / "replays").exists()
     report = answer(capsys, *asked, "--yes")

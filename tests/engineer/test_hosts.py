@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from frozenlab.engineer import hosts
-from frozenlab.engineer.chat import request
+from frozenlab.engineer.chat import ask_for_text
 from frozenlab.engineer.dialects.lab import ProposalError
 from frozenlab.engineer.server import Server as ServerSettings
 from tests.api_server import Server, redirects, says, serving
@@ -42,16 +41,16 @@ def test_a_spec_names_no_other_secret(name: str) -> None:
 def test_a_key_goes_nowhere_unasked(server: type[Server]) -> None:
     asked = settings(server.url)
     with pytest.raises(ProposalError, match="has not been allowed on this machine"):
-        request(asked, {"model": "m", "messages": []}, time.monotonic() + 20)
+        ask_for_text(asked, [], seed=0)
     assert not server.seen, "not even a request without the key"
     hosts.allow(hosts.host_of(asked))
-    assert request(asked, {"model": "m", "messages": []}, time.monotonic() + 20).written.text == "{}"
+    assert ask_for_text(asked, [], seed=0).written.text == "{}"
     assert server.keys == [f"Bearer {KEY}"]
 
 
 def test_a_server_on_this_machine_that_gets_no_key_needs_no_leave(server: type[Server], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("FROZENLAB_API_KEY")
-    assert request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20).written.text == "{}"
+    assert ask_for_text(settings(server.url), [], seed=0).written.text == "{}"
     assert KEY not in str(server.keys)
     assert not hosts.allowed(settings("https://api.example/v1")), "any other host is asked about all the same: it would read the prompts"
 
@@ -108,7 +107,7 @@ def test_a_redirection_is_not_followed(server: type[Server], status: int) -> Non
         hosts.allow(hosts.host_of(settings(first.url)))
         hosts.allow(hosts.host_of(settings(server.url)))
         with pytest.raises(Exception, match=str(status)):
-            request(settings(first.url), {"model": "m", "messages": []}, time.monotonic() + 20)
+            ask_for_text(settings(first.url), [], seed=0)
     assert first.keys and not server.seen
 
 
@@ -118,7 +117,7 @@ def test_what_the_environment_says_of_openai_stays_here(server: type[Server], mo
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-mine")
     monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Gateway: secret")
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20)
+    ask_for_text(settings(server.url), [], seed=0)
     (headers,) = server.headers_seen
     assert not {"openai-organization", "openai-project", "x-gateway", "x-stainless-os"} & {name.lower() for name in headers}
 
@@ -137,5 +136,5 @@ def test_what_no_header_can_hold_is_not_sent(server: type[Server], monkeypatch: 
     hosts.allow(hosts.host_of(settings(server.url)))
     monkeypatch.setenv("FROZENLAB_API_KEY", key)
     with pytest.raises(ProposalError, match="FROZENLAB_API_KEY is no key") as refused:
-        request(settings(server.url), {"model": "m", "messages": []}, time.monotonic() + 20)
+        ask_for_text(settings(server.url), [], seed=0)
     assert not server.seen and key not in str(refused.value)
