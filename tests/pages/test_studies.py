@@ -273,7 +273,7 @@ def test_the_cost_of_an_api_engineer_is_shown_before_the_start(started: list[tup
     app = form(**chosen, api_model="some-model", api_input_price=2.0, api_output_price=10.0)
     assert not app.exception
     said = words(app)
-    assert "**15 requests** to the API" in said and "at most about **0.69**" in said and "frozenlab study study.json" in said
+    assert "**15 requests** to the API" in said and "at most about **2.49**" in said and "frozenlab study study.json" in said
     app.button(key="study-start").click().run()
     [(spec, _)] = started
     assert [arm.engineer.kind for arm in spec.arms] == ["policy", "api", "bandit"]

@@ -274,7 +274,7 @@ def test_a_finished_session_says_what_training_did(sessions_folder: Path) -> Non
     assert f"to <b>{after:.0f} %</b>" in said
     assert "n = 48" in said
     assert "After stage 1 the engineer changed" in said
-    assert {button.key for button in app.button} == {"new"}
+    assert {button.key for button in app.button} == {"new", "train-present"}
 
 
 def test_a_stopped_session_can_be_resumed(sessions_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -384,7 +384,7 @@ def test_a_session_that_is_asked_to_stop_says_that_it_is_stopping(sessions_folde
     (session.dir / STOP_FILE).touch()
     app = open_page("train", session="built")
     assert beats(app)[0]["words"].startswith("Stopping after this step. Stage 2 of 3: training")
-    assert {button.key for button in app.button} == {"new"}, "it cannot be asked twice"
+    assert {button.key for button in app.button} == {"new", "train-present"}, "it cannot be asked twice"
     assert "stopping" in words(app)
 
 
