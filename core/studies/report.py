@@ -230,7 +230,7 @@ def sizes(boards: pd.DataFrame, measure: Measure, comparisons: Design, alike: Co
     """The study's comparisons on each cell separately, corrected for their number, without the keys in ``alike``."""
     contrasts = [
         (key, cell, effect)
-        for cell in in_order(boards["config_cell"])
+        for cell in in_order(boards["config_cell"].dropna())
         for own in [of_cell(boards, cell)]
         for key, effect in comparisons.effects(outcomes(own, measure)).items()
         if key not in alike
