@@ -115,16 +115,12 @@ def as_lines(found: Look, most: int) -> list[str]:
 
 
 def unfinished_as_lines(found: Look) -> list[str]:
-    from frozenlab.jobs.state import read_state
-
     if not found.unfinished:
         return []
     lines = ["", "Ended without a result (frozenlab queue retry ID goes on):"]
-    for ended in found.unfinished:
-        why = (read_state(Path(ended.folder)).error or "").partition("\n")[0]
-        lines.append(
-            f"  {Path(ended.folder).name:<44} {ended.kind:<11} {ended.status:<8} {clock(ended.ended, found.now):<10} {why}".rstrip()
-        )
+    for one in found.unfinished:
+        job, when = one.job, clock(one.job.ended, found.now)
+        lines.append(f"  {one.path.name:<44} {job.kind:<11} {job.status:<8} {when:<10} {one.why}".rstrip())
     return lines
 
 
@@ -161,8 +157,6 @@ def clock(moment: float, now: float) -> str:
 
 
 def as_json(found: Look) -> dict[str, Any]:
-    from frozenlab.jobs.state import read_state
-
     jobs = [
         {
             "id": short_name(place.entry),
@@ -182,7 +176,7 @@ def as_json(found: Look) -> dict[str, Any]:
         }
         for place in found.places
     ]
-    unfinished = [{"id": Path(one.folder).name, "error": read_state(Path(one.folder)).error} | asdict(one) for one in found.unfinished]
+    unfinished = [{"id": one.path.name, "error": one.error} | asdict(one.job) for one in found.unfinished]
     return {"paused": found.paused, "running": len(found.running), "queued": len(found.waiting), "jobs": jobs, "unfinished": unfinished}
 
 

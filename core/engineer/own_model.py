@@ -58,22 +58,20 @@ class ModelEngineer(EngineerSpec):
             return engineer
         return AskingItself(engineer, lambda: beliefs(model, config, self.asks_itself))
 
-    def in_plain_language(self, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
-        """``borrow`` gives the model for the time of one answer."""
+    def in_plain_language(self, model: HFPolicy, borrow: Callable[[], AbstractContextManager[HFPolicy]]) -> Engineer:
+        """``borrow`` gives what answers for the time of one answer: the ``model``, or another one with its words and settings."""
         from frozenlab.engineer.voices import LanguageEngineer
 
         temperature = LANGUAGE_TEMPERATURE if self.temperature is None else self.temperature
 
-        def thoughts(model: HFPolicy) -> int:
-            return (USUAL_THOUGHTS if model.settings.thinking else 0) if self.thoughts is None else self.thoughts
+        thoughts = (USUAL_THOUGHTS if model.settings.thinking else 0) if self.thoughts is None else self.thoughts
 
         def reply(messages: list[dict[str, str]], schema: dict[str, Any], seed: int) -> Written:
-            with borrow() as model:
-                sampling = replace(model.sampling(seed), temperature=temperature)
-                return Written(*model.reply(messages, schema, limit=self.max_tokens, thoughts=thoughts(model), sampling=sampling))
+            sampling = replace(model.sampling(seed), temperature=temperature)
+            with borrow() as answering:
+                return Written(*answering.reply(messages, schema, limit=self.max_tokens, thoughts=thoughts, sampling=sampling))
 
         def fits(messages: list[dict[str, str]]) -> bool:
-            with borrow() as model:
-                return model.has_room(messages, limit=self.max_tokens, thoughts=thoughts(model))
+            return model.has_room(messages, limit=self.max_tokens, thoughts=thoughts)
 
         return LanguageEngineer(reply, self.kind, self.guidance, fits)

@@ -14,15 +14,6 @@ NICENESS = "FROZENLAB_NICENESS"
 """Environment variable with the niceness of a worker. Without it a worker is nicer than the pages."""
 KEEPER = "FROZENLAB_KEEPER"
 """Environment variable with the pid of a process that the worker must not outlive. Without it a worker outlives its starter."""
-_AT_FIRST = dict(os.environ)
-
-
-def dispatcher_environment() -> dict[str, str]:
-    """The environment of a process that starts workers: this one's, without what makes this process a worker that asks no hub."""
-    ours = {KEEPER, NICENESS, *({"HF_HUB_OFFLINE"} - _AT_FIRST.keys())}
-    return {name: value for name, value in os.environ.items() if name not in ours}
-
-
 NO_TELEMETRY = {
     "DO_NOT_TRACK": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -31,12 +22,17 @@ NO_TELEMETRY = {
     "WANDB_ERROR_REPORTING": "false",
 }
 """So that no library tells its makers what is done here."""
-
-
 TRACK = "FROZENLAB_TRACK"
 """Environment variable with the tracker that follows sessions: a choice of a person, which no session file can make."""
 SPACE = "TRACKIO_SPACE_ID"
 """Trackio's variable with the Space on the Hugging Face hub to which it reports, if a person wants that."""
+_AT_FIRST = dict(os.environ)
+
+
+def dispatcher_environment() -> dict[str, str]:
+    """The environment of a process that starts workers: this one's, without what makes this process a worker that asks no hub."""
+    ours = {KEEPER, NICENESS, *({"HF_HUB_OFFLINE"} - _AT_FIRST.keys())}
+    return {name: value for name, value in os.environ.items() if name not in ours}
 
 
 def worker_environment(online: bool = False) -> dict[str, str]:

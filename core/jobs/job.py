@@ -82,6 +82,11 @@ class Kind(NamedTuple):
     within: tuple[str, ...] = ()
     """Patterns of more places: folders of other jobs that have these run."""
 
+    @property
+    def inside(self) -> list[tuple[str, str]]:
+        """Those places as the folder of the other jobs, and the folder of these in each of them: ``("studies", "cells")``."""
+        return [(place, part) for place, _, part in (pattern.partition("/*/") for pattern in self.within)]
+
 
 KINDS = (
     Kind(

@@ -136,8 +136,7 @@ def trash_removals(store: SessionStore, older_than: float) -> list[Removal]:
 
 def with_others(store: SessionStore) -> Iterator[SessionStore]:
     """The sessions of each study and each contest that is done."""
-    within = next(kind.within for kind in JOBS if kind.name == "session")
-    for place, _, part in (pattern.partition("/*/") for pattern in within):
+    for place, part in next(kind.inside for kind in JOBS if kind.name == "session"):
         task = next(kind.task for kind in JOBS if kind.place == place)
         for path in sorted((store.root / place).glob(f"*/{task}")):
             folder = path.parent

@@ -205,16 +205,19 @@ def propose(engineer: Engineer, context: Context, config: Config, session: Sessi
     spec, record, given = session.spec, session.proposal(context.stage), session.given(context.stage)
     if record is None and given is None and (session.stage_dir(context.stage) / GIVEN_FILE).exists():
         raise SessionError(f"{session.problems[-1]}. Mend or delete it, then resume")
-    engineer = Decision(given=given) if given else engineer
+    engineer, known = Decision(given=given) if given else engineer, session.context(context.stage)
+    if record is not None and known is not None:
+        return record
     if record is None:
         recorder.phase("asking" if context.stage is None else "proposing", context.stage)
     shown = context.model_copy(update={"prompt": engineer.prompt(context)})
-    if session.context(context.stage) is None:
+    if known is None:
         recorder.write_model(context.stage, "context.json", shown)  # so that people see what it is asked
     if record is None:
         record = ask(engineer, context, config, spec.guard, seed=proposal_seed(spec, context.stage))
         check_trained_on(record, session)
-        recorder.write_model(context.stage, "context.json", shown)  # another engineer's may have been there
+        if known is not None:
+            recorder.write_model(context.stage, "context.json", shown)  # what stood there may be of another engineer
         recorder.write_model(context.stage, "proposal.json", record)
         recorder.proposed(record)
     return record

@@ -105,9 +105,9 @@ def why_kept(job: Job, store: SessionStore) -> str | None:
 def parts(job: Job) -> Iterator[Path]:
     """The folders of the jobs that it has run within its own."""
     for kind in KINDS:
-        for place, _, within in (pattern.partition("/*/") for pattern in kind.within):
+        for place, part in kind.inside:
             if place == PLACES[job.kind]:
-                yield from (path.parent for path in sorted((job.dir / within).glob(f"*/{kind.task}")))
+                yield from (path.parent for path in sorted((job.dir / part).glob(f"*/{kind.task}")))
 
 
 def in_trash(store: SessionStore) -> list[Trashed]:

@@ -45,6 +45,14 @@ def address(**parts: str) -> str:
     return f"{(st.context.url or '').split('?')[0]}?{urlencode(parts)}"
 
 
+def put(name: str, value: str | None) -> None:
+    """Keep a value in the address of this page, or take it out for None."""
+    if value is None:
+        st.query_params.pop(name, None)
+    elif st.query_params.get(name) != value:
+        st.query_params[name] = value
+
+
 def build() -> StreamlitPage:
     """Declare the navigation and return the page of the address."""
     st.session_state["_nav"] = True

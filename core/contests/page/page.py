@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from frozenlab.contests import launch
@@ -37,7 +39,7 @@ def page() -> None:
         "see whether it learns more from your choice than from the choice of the model that usually decides this, the engineer.",
     )
     refusals.show_reason(ERROR)
-    undo_line("contest", ERROR, go_to)
+    undo_line("contest", ERROR, partial(nav.put, ASKED))
     asked = st.query_params.get(ASKED)
     if asked is None:
         choose_opponent()
@@ -133,11 +135,6 @@ def own_entries(contest: Contest) -> list[int]:
     known = {numbered.number for numbered in contest.entries if numbered.entry.kind == "person"}
     own: list[int] = st.session_state.get(mine(contest), [])
     return sorted({*own, *([int(named)] if named.isdecimal() else [])} & known)
-
-
-def go_to(name: str) -> None:
-    """Shows a contest; for callbacks."""
-    st.query_params[ASKED] = name
 
 
 def leave() -> None:

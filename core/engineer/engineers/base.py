@@ -35,6 +35,6 @@ class BaseEngineer(ModelEngineer):
         if models.language.lora:
             current: Any = models.current
             start = adapters_in(models.name)
-            return self.in_plain_language(lambda: current.before_training(start))
+            return self.in_plain_language(current, lambda: current.before_training(start))
         base = HFPolicy.load(models.name, models.language)
-        return self.in_plain_language(lambda: nullcontext(base))
+        return self.in_plain_language(base, lambda: nullcontext(base))

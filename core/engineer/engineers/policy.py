@@ -18,4 +18,6 @@ class PolicyEngineer(ModelEngineer):
 
     def build(self, models: Models) -> Engineer:
         model: Any = models.current
-        return self.in_lab_dialect(model, models.config) if models.language is None else self.in_plain_language(lambda: nullcontext(model))
+        if models.language is None:
+            return self.in_lab_dialect(model, models.config)
+        return self.in_plain_language(model, lambda: nullcontext(model))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -10,10 +11,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from frozenlab.headroom.page.form import start_form
 from frozenlab.headroom.page.known import Shown, everything
-from frozenlab.headroom.page.running import ERROR, go_on, go_to, leave, watch
+from frozenlab.headroom.page.running import ERROR, go_on, watch
 from frozenlab.headroom.page.views import VIEW_WORDS, VIEWS, show_checks, views
 from frozenlab.headroom.report_tables import HeadroomReport
-from frozenlab.ui import markup, refusals, sessions, theme
+from frozenlab.ui import markup, nav, refusals, sessions, theme
 from frozenlab.ui.deleting import delete_button, undo_line
 from frozenlab.ui.glossary import explained
 
@@ -30,7 +31,7 @@ def page() -> None:
         start_form()
     theme.under_question(LEAD)
     refusals.show_reason(ERROR)
-    undo_line("headroom", ERROR, go_to)
+    undo_line("headroom", ERROR, partial(nav.put, "headroom"))
     found = everything()
     if not found:
         st.info("Nothing is measured yet.")
@@ -46,7 +47,7 @@ def page() -> None:
     elif shown.measurement.task.prediction:
         st.caption(f"Prediction: {markup.plain(shown.measurement.task.prediction)}")
     if not shown.recorded and not shown.measurement.state().live:
-        delete_button(shown.measurement, "headroom-delete", ERROR, leave)
+        delete_button(shown.measurement, "headroom-delete", ERROR, partial(nav.put, "headroom", None))
 
 
 def choose(found: Mapping[str, Shown], picker: DeltaGenerator) -> Shown:

@@ -31,16 +31,6 @@ def halt(measurement: Headroom) -> None:
         launcher.stop(measurement)
 
 
-def go_to(name: str) -> None:
-    """Shows a measurement; for callbacks."""
-    st.query_params["headroom"] = name
-
-
-def leave() -> None:
-    """Shows no measurement in particular; for callbacks."""
-    st.query_params.pop("headroom", None)
-
-
 @st.fragment
 def watch(measurement: Headroom) -> None:
     """The progress of a running measurement. Draws the page again when it ends."""

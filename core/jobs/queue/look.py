@@ -51,6 +51,24 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Unfinished:
+    """A job that left the queue without a result."""
+
+    job: Ended
+    error: str | None
+    """Why, as its folder says."""
+
+    @property
+    def path(self) -> Path:
+        return Path(self.job.folder)
+
+    @property
+    def why(self) -> str:
+        """The first line of the error; empty if there is none."""
+        return (self.error or "").partition("\n")[0]
+
+
+@dataclass(frozen=True)
 class Look:
     """The queue at one moment."""
 
@@ -61,7 +79,7 @@ class Look:
     paused: bool
     machine: Needs
     pace: Pace
-    unfinished: tuple[Ended, ...] = ()
+    unfinished: tuple[Unfinished, ...] = ()
     """Jobs that ended without a result in the last days, the last first, unless they were tried again or deleted since."""
 
     @property
@@ -123,15 +141,15 @@ def look_anew(root: Path) -> Look:
     return Look(root, now, tuple(places), paused, machine, pace, unfinished(ended, known, now))
 
 
-def unfinished(ended: Iterable[Ended], known: Container[str], now: float) -> tuple[Ended, ...]:
+def unfinished(ended: Iterable[Ended], known: Container[str], now: float) -> tuple[Unfinished, ...]:
     """Of the jobs that left the queue, the last first, those that still stand there without a result; none of the ``known`` folders, which
     are in the queue again."""
     last: dict[str, Ended] = {}
     for one in ended:
         if now - one.ended < LATELY and not one.parent and one.folder not in known:
             last.setdefault(one.folder, one)
-    standing = (one for one in last.values() if one.status in UNFINISHED and Path(one.folder).is_dir())
-    return tuple(islice((one for one in standing if read_state(Path(one.folder)).status in UNFINISHED), LISTED))
+    there = ((one, read_state(Path(one.folder))) for one in last.values() if one.status in UNFINISHED and Path(one.folder).is_dir())
+    return tuple(islice((Unfinished(one, state.error) for one, state in there if state.status in UNFINISHED), LISTED))
 
 
 def standing(entry: Entry, state: WorkerState | None) -> Standing:

@@ -17,7 +17,6 @@ from frozenlab import places
 from frozenlab.files import open_to_append
 from frozenlab.jobs.environment import dispatcher_environment
 from frozenlab.jobs.queue.book import FILLED, Book, Revision, machine_name
-from frozenlab.jobs.queue.taking_up import waits_here
 from frozenlab.roles import for_everybody
 
 STARTS_WITHIN = 10.0
@@ -117,6 +116,8 @@ def wake_if_needed(root: Path) -> None:
     if book.entries():
         wake(root)
     elif not book.fact(FILLED) and _in_vain.get(root, ()) != (revision := book.revision()):
+        from frozenlab.jobs.queue.taking_up import waits_here  # every command comes here, and few go on
+
         if waits_here(root):
             wake(root)
         else:

@@ -13,7 +13,6 @@ from frozenlab.jobs import launcher
 from frozenlab.jobs.needs import Level
 from frozenlab.jobs.queue.book import Book
 from frozenlab.jobs.queue.look import Look, Place, look
-from frozenlab.jobs.state import read_state
 from frozenlab.loop.session import Session
 from frozenlab.loop.store import SessionStore
 from frozenlab.ui import markup, nav, queue_words, refusals, sessions
@@ -53,8 +52,8 @@ def queue_section(store: SessionStore) -> None:
     """The queue as a list, with what can be done to each job."""
     found = look(store.root)
     if found.places or found.paused:
-        help = "Jobs begin in this order, as many at a time as the machine has room for."
-        st.subheader("The queue of this machine", anchor=False, help=help)
+        hint = "Jobs begin in this order, as many at a time as the machine has room for."
+        st.subheader("The queue of this machine", anchor=False, help=hint)
         st.fragment(rows, run_every=LOOK)(store, tuple(place.entry.folder for place in found.places))
     if found.unfinished:
         unfinished(found, store)
@@ -62,22 +61,21 @@ def queue_section(store: SessionStore) -> None:
 
 def unfinished(found: Look, store: SessionStore) -> None:
     """The jobs that ended without a result, why, and a button that tries each again."""
-    failed = sum(ended.status != "stopped" for ended in found.unfinished)
+    failed = sum(one.job.status != "stopped" for one in found.unfinished)
     told = f"{failed} failed in the last week" if failed else f"{len(found.unfinished)} stopped in the last week"
     with st.expander(f"Ended without a result: {told}", expanded=bool(failed), icon=":material/error:" if failed else None):
         refusals.show_reason(ERROR)
-        for ended in found.unfinished:
-            folder = Path(ended.folder)
+        for one in found.unfinished:
+            job = one.job
             words, buttons = st.columns([3, 1.4], vertical_alignment="center")
             with words.container(gap=None):
-                st.markdown(f"**{markup.plain(ended.title)}**")
-                why = (read_state(folder).error or "").partition("\n")[0]
-                st.caption(markup.plain(" · ".join(filter(None, (ended.kind, f"{ended.status} {sessions.ago(ended.ended)}", why)))))
+                st.markdown(f"**{markup.plain(job.title)}**")
+                st.caption(markup.plain(" · ".join(filter(None, (job.kind, f"{job.status} {sessions.ago(job.ended)}", one.why)))))
             with buttons.container(horizontal=True, horizontal_alignment="right", vertical_alignment="center"):
-                open_link(ended.kind, folder.name)
+                open_link(job.kind, one.path.name)
                 hint = "Put it in the queue again; it goes on where it stood"
-                again = partial(launcher.retry, folder=folder, kind=ended.kind)
-                button("Retry", f"retry-{abs(hash(ended.folder))}", ":material/refresh:", again, store, hint)
+                again = partial(launcher.retry, folder=one.path, kind=job.kind)
+                button("Retry", f"retry-{abs(hash(job.folder))}", ":material/refresh:", again, store, hint)
 
 
 def open_link(kind: str, job_id: str) -> None:

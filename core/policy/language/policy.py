@@ -138,8 +138,8 @@ class HFPolicy:
         """
         thoughts = thoughts if self.thinks else 0
         asked = self.prompt_ids(messages, thinking=thoughts > 0)
-        if not self.has_room(messages, limit=limit, thoughts=thoughts):
-            context = self.settings.context
+        context = self.settings.context
+        if len(asked) + thoughts + limit > context:
             raise PolicyError(f"the prompt has {len(asked)} tokens: of a context of {context} that leaves too few for an answer")
         self.writer.refresh(alone=True)  # the first process is the engineer
         thought = self.think(asked, thoughts, sampling) if thoughts else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -17,12 +18,12 @@ from frozenlab.studies.grid import Measure
 from frozenlab.studies.page.downloads import chosen, downloads
 from frozenlab.studies.page.form import start_form
 from frozenlab.studies.page.known import ShownStudy, everything
-from frozenlab.studies.page.running import ERROR, go_on, go_to, leave, watch
+from frozenlab.studies.page.running import ERROR, go_on, watch
 from frozenlab.studies.page.views import VIEW_WORDS, VIEWS, of_measure, views
 from frozenlab.studies.report_page import detectable, written_before
 from frozenlab.studies.rows import PrimaryRow
 from frozenlab.studies.tables import MEASURES, StudyReport
-from frozenlab.ui import markup, refusals, sessions, theme
+from frozenlab.ui import markup, nav, refusals, sessions, theme
 from frozenlab.ui.deleting import delete_button, undo_line
 
 FINDINGS = ASSETS / "findings.md"
@@ -43,7 +44,7 @@ def page() -> None:
         start_form()
     theme.under_question(LEAD)
     refusals.show_reason(ERROR)
-    undo_line("study", ERROR, go_to)
+    undo_line("study", ERROR, partial(nav.put, "study"))
     findings()
     diagnosis_section()
     shown = choose_study(everything(), picker)
@@ -60,7 +61,7 @@ def page() -> None:
     if shown.study is not None:
         with st.container(horizontal=True):
             if not shown.study.state().live:
-                delete_button(shown.study, "study-delete", ERROR, leave)
+                delete_button(shown.study, "study-delete", ERROR, partial(nav.put, "study", None))
             export_button([Found("study", shown.study.dir)], key="study-export")
 
 

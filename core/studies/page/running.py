@@ -32,16 +32,6 @@ def halt(study: Study) -> None:
         launcher.stop(study)
 
 
-def go_to(name: str) -> None:
-    """Shows a study; for callbacks."""
-    st.query_params["study"] = name
-
-
-def leave() -> None:
-    """Shows no study in particular; for callbacks."""
-    st.query_params.pop("study", None)
-
-
 @st.fragment
 def watch(study: Study, drawn: int) -> None:
     """The progress of a running study. Draws the page again when another session is done."""

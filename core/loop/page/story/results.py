@@ -14,7 +14,7 @@ from frozenlab.loop.page.story.moment import Moment
 from frozenlab.tasks.labels import cell_label, cells_noun
 from frozenlab.tasks.view.view import Shown, View
 from frozenlab.tasks.view.views import view_of
-from frozenlab.ui import theme
+from frozenlab.ui import nav, theme
 from frozenlab.ui.components.contents import PART
 from frozenlab.ui.figures import faults_by_cell, rates_by_cell
 from frozenlab.ui.once import once
@@ -102,10 +102,7 @@ def take_choice(key: str, name: str, options: Sequence[str | None], usual: str |
 
 def write_choice(name: str, chosen: str | None, usual: str | None) -> None:
     """Keep a choice in the address, and the usual one out of it."""
-    if chosen == usual or chosen is None:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != chosen:
-        st.query_params[name] = chosen
+    nav.put(name, None if chosen == usual else chosen)
 
 
 def best_first(rows: pd.DataFrame, before: pd.DataFrame | None, after: pd.DataFrame, view: View) -> pd.DataFrame:

@@ -77,17 +77,10 @@ def take_choices() -> None:
 
 def write_address(board: Board, stages_of: str | None) -> None:
     """The board, who plans (``stages_of``: the session all of whose stages do) and what the reader does; what is usual is left out."""
-    told = {
-        "board": encode(board),
-        "mode": None if state.play_mode == "watch" else state.play_mode,
-        "plan": EVERY_STAGE_CODE if stages_of else None,
-        "of": stages_of,
-    }
-    for name, value in told.items():
-        if value is None:
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != value:
-            st.query_params[name] = value
+    nav.put("board", encode(board))
+    nav.put("mode", None if state.play_mode == "watch" else state.play_mode)
+    nav.put("plan", EVERY_STAGE_CODE if stages_of else None)
+    nav.put("of", stages_of)
 
 
 @dataclass(frozen=True)
