@@ -218,6 +218,7 @@ def test_an_address_opens_a_board_of_a_size_and_an_outcome(folder: Path) -> None
 def test_a_click_on_a_bar_leads_to_its_boards() -> None:
     app = open_page("story", session="whole", stage="1", part="failed")
     assert app.selectbox(key="board_cell").value is None
+    assert not app.selectbox(key="board_cell").proto.set_value, "the box would say Choose an option, and not all"
     app.session_state["board_cell"] = "5"
     app.session_state["board_outcome"] = "hole"
     app.run()

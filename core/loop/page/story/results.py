@@ -97,7 +97,11 @@ def take_choice(key: str, name: str, options: Sequence[str | None], usual: str |
     """Give a select box that has no choice yet, or one that is no longer there, that of the address, else the usual one."""
     if key not in st.session_state or st.session_state[key] not in options:
         asked = st.query_params.get(name)
-        st.session_state[key] = asked if asked in options else usual
+        chosen = asked if asked in options else usual
+        if chosen is None:
+            st.session_state.pop(key, None)  # the box would say that nothing is chosen, and not what its first option says
+        else:
+            st.session_state[key] = chosen
 
 
 def write_choice(name: str, chosen: str | None, usual: str | None) -> None:
