@@ -32,6 +32,16 @@ def test_what_takes_no_cores_does_not_wait_for_them() -> None:
     assert decide([runs("a"), runs("b"), waits("c"), study], MACHINE).begin == ("s",)
 
 
+def test_an_urgent_job_over_the_cores_keeps_nobody_waiting_who_takes_none() -> None:
+    study = waits("s", needs=Needs(memory=1))
+    assert decide([runs("a"), runs("b", stopping=True), runs("u", Level.URGENT), study], MACHINE).begin == ("s",)
+
+
+def test_the_first_that_computes_passes_one_that_waits_for_memory_alone() -> None:
+    studies = [runs("r", needs=Needs(memory=8)), waits("s", needs=Needs(memory=1))]
+    assert decide([*studies, waits("a"), waits("b")], MACHINE).begin == ("a",)
+
+
 def test_nobody_overtakes_a_job_that_waits_for_the_same_thing() -> None:
     whole = waits("a", needs=Needs(cores=2, memory=1))
     assert decide([runs("x"), whole, waits("b")], MACHINE).begin == ()
@@ -136,10 +146,13 @@ def test_over_a_whole_history_every_job_ends_once_and_only_urgent_ones_go_over_t
 
 @given(jobs)
 def test_within_a_level_nobody_begins_before_one_ahead_that_needs_no_more(history) -> None:
+    """Rule 4 is the exception: while only memory is short, the first that takes cores or GPUs passes those that take neither."""
     turns = [Turn(f"{n:02d}", need, level, place=float(n)) for n, (need, level, *_) in enumerate(history)]
-    begun = set(decide(turns, MACHINE).begin)
+    begun = decide(turns, MACHINE).begin
+    computing = {turn.name for turn in turns if turn.needs.cores or turn.needs.gpus}
+    first = next((name for name in begun if name in computing), None)
     for ahead in turns:
         for behind in turns:
             no_more = all(mine <= theirs for mine, theirs in zip(ahead.needs, behind.needs, strict=True))
             if ahead.level == behind.level and ahead.place < behind.place and no_more and behind.name in begun:
-                assert ahead.name in begun
+                assert ahead.name in begun or (behind.name == first and ahead.name not in computing)

@@ -100,7 +100,7 @@ class Scheduler:
             if not turn.ready or (paused and turn.level < Level.URGENT):
                 continue
             needs = self.needs(turn)
-            lacks = {name for name, need, free in zip(Needs._fields, needs, self.free, strict=True) if need > free}
+            lacks = {name for name, need, free in zip(Needs._fields, needs, self.free, strict=True) if need > max(free, 0)}
             if lacks == {"memory"} and (self.empty or (self.idle and (needs.cores or needs.gpus))):
                 lacks = set()
             if lacks and turn.level == Level.URGENT and self.urgent_cores + needs.cores <= self.machine.cores:
