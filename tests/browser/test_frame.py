@@ -140,6 +140,7 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     page.keyboard.press("?")
     expect(sheet).to_be_visible()
     expect(sheet.get_by_text("Let the model plan")).to_be_visible()
+    expect(page).to_have_url(re.compile("mode=plan"))  # the address follows the picture
     begun, clock = page.url, page.locator(".clock").first.text_content()
     for key in ("n", "ArrowRight", "ArrowDown"):  # mean nothing behind it
         page.keyboard.press(key)
