@@ -148,11 +148,11 @@ def print_replay(replay: Replay, options: argparse.Namespace) -> None:
     table = compared(rows, task.reference)
     if options.json:
         arms = table.reset_index().astype(object).where(table.reset_index().notna(), None).to_dict("records")
-        print_json(about | {"answers": len(answers), "arms": arms, "sentences": sentences(rows, task)})
+        print_json(about | {"answers": len(answers), "arms": arms, "sentences": sentences(table, task)})
         return
     print(table.round(2).assign(p=table["p"].round(4)).to_string(na_rep="-"))
     print(f"\nspread and distance in points per knob; distance from the mean config of {task.reference}, p after Holm\n")
-    for sentence in sentences(rows, task):
+    for sentence in sentences(table, task):
         print(f"- {sentence}")
     print(f"\n{replay.id}: {state.status}, {len(answers)} of {task.total} answers, in {replay.dir}")
 

@@ -113,9 +113,12 @@ def sign_flips(table: pd.DataFrame, arm: str, reference: str) -> float:
 # --- in words --------------------------------------------------------------------------------------------------------
 
 
-def sentences(table: pd.DataFrame, task: ReplayTask) -> list[str]:
-    """The results in three or four sentences: which arms differ from the reference and by how much, their spread, and unusable answers."""
-    arms = compared(table, task.reference)
+def sentences(arms: pd.DataFrame, task: ReplayTask) -> list[str]:
+    """The results in three or four sentences: which arms differ from the reference and by how much, their spread, and unusable answers.
+
+    Args:
+        arms: of :func:`compared`, with the task's reference.
+    """
     others = arms.drop(task.reference)
     results = []
     if not others.empty:

@@ -17,8 +17,8 @@ from frozenlab.jobs.state import WorkerState
 from frozenlab.loop.store import SessionStore
 from frozenlab.replays import launch, worker
 from frozenlab.replays.arms import arms_of_engineers
-from frozenlab.replays.page.figures import panel_of, proposals_figure, traces
-from frozenlab.replays.report import proposals, sentences
+from frozenlab.replays.page.figures import panels_of, proposals_figure, traces
+from frozenlab.replays.report import compared, proposals, sentences
 from frozenlab.replays.store import Replay, create_replay, shipped
 from frozenlab.replays.task import ReplayTask, task_for
 from frozenlab.ui.figures import AFTER_COLOR, BEFORE_COLOR, REWARD_COLOR
@@ -61,7 +61,7 @@ def asked(folder: Path, answers: int | None = None) -> Replay:
 def test_a_recorded_replay_opens_by_its_address(replay: Replay) -> None:
     app = open_page("replay", replay=f"recorded-{replay.id}")
     assert not app.exception and not app.warning
-    lines = sentences(proposals(replay.answers()), replay.task)
+    lines = sentences(compared(proposals(replay.answers()), replay.task.reference), replay.task)
     assert lines[1][:60] in words(app)
     assert len(app.get("plotly_chart")) == 1
     [table] = (frame.value for frame in app.dataframe)
@@ -211,7 +211,7 @@ def test_the_figure_shows_agreement_and_the_direction_of_each_arm(alone: Path) -
     replay = asked(alone)
     answers, arms = replay.answers(), [arm.name for arm in replay.task.arms]
     before, table = answers[0].record.config_before, proposals(answers)
-    panel = panel_of(table, before, "hole_ratio", "6")
+    panel = panels_of(table, before, "hole_ratio")["6"]
     counts = panel.groups.groupby("arm")["answers"].sum()
     assert counts.to_dict() == {"rules": 4, "random": 4, "fixed": 4}
     fixed = panel.groups[panel.groups["arm"] == "fixed"].iloc[0]

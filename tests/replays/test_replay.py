@@ -283,10 +283,14 @@ def task(*arms: Arm, samples: int = 8) -> ReplayTask:
     return ReplayTask(title="t", session="s", stage=0, arms=arms, samples=samples)
 
 
+def said_of(answers: pd.DataFrame, replayed: ReplayTask) -> list[str]:
+    return sentences(compared(answers, replayed.reference), replayed)
+
+
 def test_sentences_about_engineers() -> None:
     answers = table(policy=[0.30, 0.32] * 4, base=[0.30, 0.32] * 4, uniform=[0.6] * 8)
     answers.loc[answers["arm"] == "base", "usable"] = [False, *[True] * 7]
-    said = sentences(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
+    said = said_of(answers, task(*(Arm(name=name, engineer=name) for name in ("policy", "base", "uniform"))))  # type: ignore[arg-type]
     assert said == [
         "Furthest from policy is uniform, 9.7 points per knob away; base proposes the same.",
         "1 of 2 arms differ from policy by more than chance explains (p < 0.05 after Holm's correction); not base.",
@@ -298,17 +302,17 @@ def test_sentences_about_engineers() -> None:
 def test_sentences_about_sections_name_the_one_that_matters() -> None:
     arms = arms_of_sections("sections", ("failures", "statistics"))
     values = {"failures-statistics": 0.3, "failures": 0.6, "statistics": 0.33, "none": 0.6}
-    said = sentences(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
+    said = said_of(table(**{name: [value] * 8 for name, value in values.items()}), task(*arms))
     assert said[0] == (
         "Hiding statistics moves the proposal most: the 2 arms without statistics lie 10.0 points per knob from the full context, the 1 "
         "arm with it 1.0. They state the current config: without it an engineer can only write a new one."
     )
     assert said[1].startswith("All other arms differ from failures-statistics by more than chance explains")
     assert said[2] == "Asked again, every arm answers the same."
-    early = sentences(table(**{name: [value] for name, value in values.items()}), task(*arms))
+    early = said_of(table(**{name: [value] for name, value in values.items()}), task(*arms))
     assert early[1].startswith("Chance could explain how far the other arms are from failures-statistics")
     assert len(early) == 3, "one answer each has no spread"
-    assert sentences(table(one=[0.3, 0.3]), task(Arm(name="one"))) == [
+    assert said_of(table(one=[0.3, 0.3]), task(Arm(name="one"))) == [
         "Asked again, every arm answers the same.", "0 of 2 answers could not be used (0 %, 95 % interval 0 to 66 %).",
     ]  # fmt: skip
 

@@ -53,7 +53,8 @@ def read_replay(replay: Replay, written: Signature) -> Read | None:
     def read() -> Read:
         answers = replay.answers()
         table = proposals(answers)
-        return Read(answers, table, compared(table, replay.task.reference), sentences(table, replay.task))
+        arms = compared(table, replay.task.reference)
+        return Read(answers, table, arms, sentences(arms, replay.task))
 
     return once(read, "replay", str(replay.dir), written) if written else None
 

@@ -21,9 +21,9 @@ def downloads(report: StudyReport, view: str) -> None:
     """The report in whole, and the figures of this view."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         for label, data, kind in (
-            ("HTML report", html_page(report), "html"),
-            ("JSON", report.model_dump_json(indent=1), "json"),
-            (f"CSV of {VIEW_WORDS[view].lower()}", rows_of(report, view).to_csv(index=False), "csv"),
+            ("HTML report", lambda: html_page(report), "html"),
+            ("JSON", lambda: report.model_dump_json(indent=1), "json"),
+            (f"CSV of {VIEW_WORDS[view].lower()}", lambda: rows_of(report, view).to_csv(index=False), "csv"),
         ):
             name = f"{report.id}-{view}.csv" if kind == "csv" else f"{report.id}.{kind}"
             st.download_button(label, data, name, on_click="ignore", key=f"study-{kind}", icon=":material/download:")

@@ -171,7 +171,7 @@ def ready(spec: StudySpec, kind: str, base: str, jobs: int) -> None:
     else:
         st.code(f"frozenlab study study.json --jobs {jobs}", language="bash")
         text = spec.model_dump_json(indent=2)
-        st.download_button("Download study.json", text, "study.json", "application/json", on_click="ignore", key="study-spec")
+        st.download_button("Download study.json", lambda: text, "study.json", "application/json", on_click="ignore", key="study-spec")
 
 
 def options_of(spec: StudySpec) -> str:

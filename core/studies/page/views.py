@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -53,8 +55,8 @@ def show_main(report: StudyReport, measure: Measure) -> None:
     theme.chart(main_figure(report.main, measure, ink()), "study-main-figure")
     with st.container(horizontal=True):
         for label, data, name in (
-            ("LaTeX", as_latex(report.main), "main.tex"),
-            ("SVG", main_picture(report.main, measure), f"main-{measure}.svg"),
+            ("LaTeX", partial(as_latex, report.main), "main.tex"),
+            ("SVG", partial(main_picture, report.main, measure), f"main-{measure}.svg"),
         ):
             st.download_button(label, data, f"{report.id}-{name}", on_click="ignore", key=f"study-main-{label}", icon=":material/download:")
 

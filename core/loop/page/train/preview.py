@@ -56,7 +56,7 @@ def preview(spec: SessionSpec, found: list[Session]) -> None:
         if line is None:
             st.caption("Download the spec, then run this in its folder:")
         st.code(line or "frozenlab run spec.json", language="bash")
-        st.download_button("Download spec.json", text, "spec.json", "application/json", on_click="ignore", key="form_spec")
+        st.download_button("Download spec.json", lambda: text, "spec.json", "application/json", on_click="ignore", key="form_spec")
         st.code(text, language="json", height=320)
 
 

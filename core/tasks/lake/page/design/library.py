@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from frozenlab.errors import LabError
@@ -65,7 +68,7 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
     for kind, write in (("json", EnvironmentConfig.to_json), ("toml", EnvironmentConfig.to_toml)):
         row.download_button(
             f"Export {kind.upper()}",
-            write(config).rstrip() + "\n" if config else "",
+            partial(file_text, write, config),
             f"environment.{kind}",
             f"application/{kind}",
             on_click="ignore",
@@ -73,3 +76,7 @@ def library(store: SessionStore, config: EnvironmentConfig | None) -> None:
         )
     if state.get("design_load_error"):
         st.error(plain(f"This is no environment config. {state.design_load_error}"))
+
+
+def file_text(write: Callable[[EnvironmentConfig], str], config: EnvironmentConfig | None) -> str:
+    return write(config).rstrip() + "\n" if config else ""

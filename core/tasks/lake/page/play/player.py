@@ -95,7 +95,7 @@ def export_controls(board: Board, tracks: Sequence[Track]) -> None:
     paths = plans[st.selectbox("Plan", plans, key="play_export_plan")] if plans else None
     try:
         file_name, data = exported(encode(board), paths, name)
-        st.download_button(f"Download {plain(file_name)}", data, file_name, on_click="ignore", width="stretch")
+        st.download_button(f"Download {plain(file_name)}", lambda: data, file_name, on_click="ignore", width="stretch")
     except BoardError as error:
         st.warning(plain(f"Not for this board: {error}"))
 
