@@ -40,8 +40,8 @@ def pixels(page: Page) -> list[str]:
 
 
 def expect_soon(page: Page, holds: Callable[[], bool]) -> None:
-    """For what no locator can say: waits until ``holds``, at most ten seconds."""
-    for _ in range(100):
+    """For what no locator can say: waits until ``holds``, at most half a minute."""
+    for _ in range(300):
         if holds():
             return
         page.wait_for_timeout(100)
@@ -72,7 +72,7 @@ def test_the_player_plays_steps_and_marks_the_first_fault(shared_app: App, page:
     page.keyboard.press("ArrowRight")
     expect(page.locator(".clock")).to_have_text("step 1 / 3")
     expect(ring).to_be_visible()
-    assert pixels(page)[0] != start[0] and pixels(page)[1] != start[1]
+    expect_soon(page, lambda: all(now != then for now, then in zip(pixels(page), start, strict=True)))
     page.keyboard.press("Space")
     expect(page.locator(".clock")).to_have_text("step 3 / 3")
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
@@ -131,10 +131,10 @@ def test_a_team_is_steered_to_the_optimum_by_keys(shared_app: App, page: Page) -
     expect(score).to_have_text("No conflict. Agent 1 is not on the goal yet.")
     page.keyboard.press("Control+z")
     expect(score).to_have_text("All on goal after 5 steps. That is optimal.")
+    expect_soon(page, lambda: pixels(page) != before)
     drawn = pixels(page)
-    assert drawn != before
     page.get_by_role("button", name="Optimal ghost").click()
-    assert pixels(page) != drawn
+    expect_soon(page, lambda: pixels(page) != drawn)
     page.locator(".player").press("Space")
     expect(page.locator(".clock")).to_have_text("step 5 / 5")
 
@@ -349,13 +349,13 @@ def test_twenty_quick_edits_are_undone_and_redone_none_lost(shared_app: App, pag
     for n in range(20):
         cells.nth(n).click(no_wait_after=True)
     holes = page.locator('.cell[aria-label$="hole"]')
-    edited = holes.count()
 
     def changes() -> int:
         rows = decode(page.url.split("board=")[1].split("&")[0]).rows
         return sum(a != b for old, new in zip(start.rows, rows, strict=True) for a, b in zip(old, new, strict=True))
 
     expect_soon(page, lambda: changes() == 20)
+    edited = holes.count()
     changed = decode(page.url.split("board=")[1].split("&")[0])
     for _ in range(20):
         page.keyboard.press("Control+z")
@@ -409,10 +409,10 @@ def test_one_board_is_watched_planned_on_and_drawn_on(shared_app: App, page: Pag
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("radio", name="Plan", exact=True)).to_be_focused()
     expect(page.locator(".score")).to_contain_text("No conflict")
-    planned = board_on_screen()
+    expect_soon(page, lambda: board_on_screen() == watched)  # the board stays under the switch
     page.keyboard.press("ArrowRight")
     page.get_by_role("gridcell", name="row 0, column 1: ice").click()
-    assert board_on_screen() == planned == watched, "the board stays under the switch"
+    expect_soon(page, lambda: board_on_screen() == watched)
     page.get_by_role("gridcell", name="row 0, column 0: start of agent 0").drag_to(
         page.get_by_role("gridcell", name="row 1, column 1: ice")
     )
