@@ -33,7 +33,7 @@ class Evaluation(TaskJob[Task]):
 
     @property
     def needs(self) -> Needs:
-        return language_model() if self.task.language else LAB_MODEL
+        return needs_of(self.task)
 
     @property
     def work(self) -> Work:
@@ -42,6 +42,10 @@ class Evaluation(TaskJob[Task]):
     @property
     def slow(self) -> bool:
         return self.task.language is not None
+
+
+def needs_of(task: Task) -> Needs:
+    return language_model() if task.language else LAB_MODEL
 
 
 def create(task: Task, store: SessionStore) -> Evaluation:

@@ -61,10 +61,11 @@ def add_warm_start(parser: argparse.ArgumentParser) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
-    from frozenlab.benchmark.evaluations import fresh_id
+    from frozenlab.benchmark.evaluations import fresh_id, needs_of
     from frozenlab.benchmark.results import results_folder, save_result
     from frozenlab.benchmark.task import task_for
     from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.launcher import counted
     from frozenlab.loop.store import SessionStore
 
     store = SessionStore()
@@ -79,9 +80,10 @@ def run_evaluate(options: argparse.Namespace) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: name a new folder")
     os.environ.update(worker_environment(task.online))
-    from frozenlab.benchmark.measuring import measure
+    title = f"{task.title} on {Path(task.suite).name}"
+    with counted(store.root, folder, "evaluate", title, needs_of(task)), progress() as note:
+        from frozenlab.benchmark.measuring import measure
 
-    with progress() as note:
         report, rows = measure(task, folder.name, note, lambda cost: agree(cost, yes=options.yes))
     save_result(folder, report, rows)
     if options.json:
@@ -152,7 +154,10 @@ def run_warm_start(options: argparse.Namespace) -> None:
     from frozenlab.cli.session import spec_of
     from frozenlab.errors import one_line
     from frozenlab.jobs.environment import worker_environment
+    from frozenlab.jobs.launcher import counted
+    from frozenlab.jobs.needs import language_model
     from frozenlab.loop.footprint import shortfalls
+    from frozenlab.places import sessions_folder
 
     spec = spec_of(options.spec, options.preset)
     spec = spec if options.seed is None else spec.changed(seed=options.seed)
@@ -162,7 +167,6 @@ def run_warm_start(options: argparse.Namespace) -> None:
     if lacking := [reason for reason in shortfalls(spec) if "vLLM" not in reason]:
         raise InputError(f"this cannot run here: {'; '.join(lacking)}")
     os.environ.update(worker_environment(spec.online))
-    from frozenlab.loop.warm_start import warmed_up
     from frozenlab.training.warm_start import WarmStart
 
     given = {name: value for name in ("examples", "learning_rate") if (value := getattr(options, name)) is not None}
@@ -170,7 +174,9 @@ def run_warm_start(options: argparse.Namespace) -> None:
         settings = WarmStart(**given)
     except ValidationError as error:
         raise InputError(one_line(error)) from None
-    with progress() as note:
+    with counted(sessions_folder(), out, "warm-start", f"Warm start of {spec.policy}", language_model()), progress() as note:
+        from frozenlab.loop.warm_start import warmed_up
+
         policy = warmed_up(spec, settings, lambda done, of, loss: note("learning", done, of))
     save_at_once(policy.save, out)
     if options.json:

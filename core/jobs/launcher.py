@@ -23,7 +23,7 @@ from frozenlab.jobs.environment import worker_environment
 from frozenlab.jobs.folders import LinkError, refuse_links
 from frozenlab.jobs.imported import ImportedError, refuse_imported
 from frozenlab.jobs.job import KINDS, STOP_FILE, Job
-from frozenlab.jobs.needs import Level
+from frozenlab.jobs.needs import Level, Needs
 from frozenlab.jobs.process import start_worker
 from frozenlab.jobs.queue.book import Book, Ended, Entry, in_queue
 from frozenlab.jobs.queue.machine import free_cards
@@ -104,14 +104,10 @@ def claim(job: Job, root: Path) -> None:
     """
     only_operators(START)
     check_folder(job)
-    me, book = own_process(), Book(root)
-    entry = replace(entry_for(job), in_terminal=True, running=True, pid=me["pid"], create_time=me["create_time"], began=time.time())
+    book = Book(root)
     with book.hold():
-        cards = free_cards(book, entry.gpus)
         queue(job)
-        book.remove(entry.folder)
-        book.add(replace(entry, cards=cards))
-    os.environ |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}  # it leaves those of the queue's jobs alone
+        enter_here(book, entry_for(job))
 
 
 def release(job: Job, root: Path) -> None:
@@ -120,6 +116,37 @@ def release(job: Job, root: Path) -> None:
     entry = book.entry(job.dir)
     if entry is not None and entry.in_terminal:
         book.remove(entry.folder, ended_now(entry, state.status, entry.spent + time.time() - entry.began))
+
+
+@contextmanager
+def counted(root: Path, folder: Path, kind: str, title: str, needs: Needs) -> Iterator[None]:
+    """What this process computes meanwhile takes its part of the machine, too, though it is no job: nobody can go on with it.
+
+    Args:
+        root: the sessions folder whose queue that is.
+        folder: where the result will be; it need not be there yet.
+    """
+    only_operators(START)
+    root.mkdir(parents=True, exist_ok=True)
+    book, entry = Book(root), Entry(str(folder), kind, title, queued=time.time(), **needs._asdict())
+    with book.hold():
+        enter_here(book, entry)
+    try:
+        yield
+    finally:
+        book.remove(entry.folder)
+
+
+def enter_here(book: Book, entry: Entry) -> None:
+    """What this process runs begins at once, and leaves the GPUs of the queue's jobs alone."""
+    me, cards = own_process(), free_cards(book, entry.gpus)
+    book.remove(entry.folder)
+    book.add(
+        replace(
+            entry, in_terminal=True, running=True, pid=me["pid"], create_time=me["create_time"], began=time.time(), cards=cards,
+        )
+    )  # fmt: skip
+    os.environ |= {"CUDA_VISIBLE_DEVICES": cards} if cards else {}
 
 
 def retry(root: Path, folder: Path, kind: str) -> None:
@@ -194,12 +221,15 @@ def cancel(root: Path, folder: str) -> None:
 
 
 def stop_entry(book: Book, folder: Path) -> bool:
-    """Take a waiting job and those it has run out of the book, and ask running ones to stop. Returns whether it stands in the book."""
+    """Take a waiting job and those it has run out of the book, and ask running ones to stop. Returns whether it stands in the book. Raises
+    LaunchError if only its terminal can stop it."""
     only_operators(STOP)
     with book.hold():
         entry = book.entry(folder)
         if entry is None:
             return False
+        if entry.in_terminal and not folder.is_dir():
+            raise LaunchError(f"{entry.title} runs in a terminal: press Ctrl+C there")
         if entry.running:
             book.change(entry.folder, wish="stop")
             with suppress(OSError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import time
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from frozenlab.cli.common import worked_on_here
 from frozenlab.cli.main import main
 from frozenlab.jobs import launcher
-from frozenlab.jobs.launcher import LaunchError
+from frozenlab.jobs.launcher import LaunchError, counted
 from frozenlab.jobs.needs import Needs
 from frozenlab.jobs.queue import look, machine
 from frozenlab.jobs.queue.book import Book, Ended
@@ -86,6 +87,19 @@ def test_a_job_that_a_terminal_works_on_counts_in_the_queue(queued: SessionStore
     with worked_on_here(student):
         assert student.id not in order(capsys), "what is done is only shown"
     assert student.state().status == "done"
+
+
+def test_what_a_terminal_measures_counts_though_it_is_no_job(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = queued.root / "results" / "mine"
+    with counted(queued.root, folder, "evaluate", "Mine on quick", Needs(cores=2, memory=5)):
+        assert main(["queue"]) == 0
+        assert re.search(r"mine +evaluate +normal +runs 0%", capsys.readouterr().out)
+        assert main(["queue", "cancel", "mine"]) == 2
+        assert "Mine on quick runs in a terminal: press Ctrl+C there" in capsys.readouterr().err
+        (entry,) = (entry for entry in Book(queued.root).entries() if entry.running)
+        assert (entry.needs, entry.pid) == (Needs(cores=2, memory=5), os.getpid())
+    assert order(capsys) == ["a", "b", "c"]
+    assert not folder.exists() and len(Book(queued.root).ended()) == 0
 
 
 def test_what_ended_without_a_result_is_listed_until_it_is_tried_again(queued: SessionStore, capsys: pytest.CaptureFixture[str]) -> None:

@@ -159,7 +159,8 @@ def standing(entry: Entry, state: WorkerState | None) -> Standing:
         return "makes room"
     if entry.wish == "stop" or (entry.path / STOP_FILE).exists():
         return "stops"
-    return "runs" if state is not None and state.status == "running" and state.pid == entry.pid else "starts"
+    begun = state.status == "running" and state.pid == entry.pid if state is not None else entry.in_terminal
+    return "runs" if begun else "starts"
 
 
 def progress(state: WorkerState | None) -> float:
