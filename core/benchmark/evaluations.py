@@ -25,7 +25,7 @@ class Evaluation(TaskJob[Task]):
 
     @property
     def title(self) -> str:
-        return f"{self.task.title} on {Path(self.task.suite).name}"
+        return title_of(self.task)
 
     @property
     def online(self) -> bool:
@@ -42,6 +42,10 @@ class Evaluation(TaskJob[Task]):
     @property
     def slow(self) -> bool:
         return self.task.language is not None
+
+
+def title_of(task: Task) -> str:
+    return f"{task.title} on {Path(task.suite).name}"
 
 
 def needs_of(task: Task) -> Needs:

@@ -61,7 +61,7 @@ def add_warm_start(parser: argparse.ArgumentParser) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     import os
 
-    from frozenlab.benchmark.evaluations import fresh_id, needs_of
+    from frozenlab.benchmark.evaluations import fresh_id, needs_of, title_of
     from frozenlab.benchmark.results import results_folder, save_result
     from frozenlab.benchmark.task import task_for
     from frozenlab.jobs.environment import worker_environment
@@ -80,8 +80,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder} exists already: name a new folder")
     os.environ.update(worker_environment(task.online))
-    title = f"{task.title} on {Path(task.suite).name}"
-    with counted(store.root, folder, "evaluate", title, needs_of(task)), progress() as note:
+    with counted(store.root, folder, "evaluate", title_of(task), needs_of(task)), progress() as note:
         from frozenlab.benchmark.measuring import measure
 
         report, rows = measure(task, folder.name, note, lambda cost: agree(cost, yes=options.yes))

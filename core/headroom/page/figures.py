@@ -28,7 +28,7 @@ def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
     """
     seen = [place for place, visible in enumerate(matrix.seen) if visible]
     labels = [cell_label(matrix.cells[place]) for place in seen]
-    figure = go.Figure()
+    figure, shapes = go.Figure(), []
     for x, column in enumerate(seen):
         for y, row in enumerate(seen):
             value = matrix.cosine[row][column]
@@ -39,7 +39,8 @@ def matrix_figure(matrix: Matrix, ink: Ink) -> Chart:
             look: dict[str, Any] = {"fillcolor": shade(1, 1.6), "line": {"width": 0}}
             if value < 0:
                 look = {"fillcolor": "rgba(0, 0, 0, 0)", "line": {"width": 2.5, "color": REWARD_COLOR}}
-            figure.add_shape(type="rect", x0=x - half, x1=x + half, y0=y - half, y1=y + half, layer="below", **look)
+            shapes.append({"type": "rect", "x0": x - half, "x1": x + half, "y0": y - half, "y1": y + half, "layer": "below", **look})
+    figure.update_layout(shapes=shapes)
     places = [(x, y) for y in range(len(seen)) for x in range(len(seen)) if x != y]
     figure.add_trace(
         go.Scatter(
@@ -93,15 +94,17 @@ def configs_figure(forks: ForksReport, student: int | None, ink: Ink) -> Chart:
     order = sorted(range(len(configs)), key=lambda config: -means[config])
     reach = max(0.02, *(abs(value) for row in changes for value in row))
     columns = [*map(cell_label, cells), "<b>mean</b>"]
-    figure = go.Figure()
-    spots = []
+    figure, shapes, spots = go.Figure(), [], []
     for y, config in enumerate(order):
         for x, value in enumerate([*changes[config], means[config]]):
-            figure.add_shape(
-                type="rect", x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45, layer="below", fillcolor=shade(value, reach),
-                line={"width": 1, "color": GRID_COLOR},
+            shapes.append(
+                dict(
+                    type="rect", x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45, layer="below", fillcolor=shade(value, reach),
+                    line={"width": 1, "color": GRID_COLOR},
+                )
             )  # fmt: skip
             spots.append((x, y, value, configs[config]))
+    figure.update_layout(shapes=shapes)
     figure.add_trace(
         go.Scatter(
             x=[spot[0] for spot in spots],

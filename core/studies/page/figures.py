@@ -225,11 +225,12 @@ def sizes_figure(rows: tuple[CellRow, ...], measure: str, ink: Ink) -> Chart:
             showlegend=False,
         )
     )
+    shapes = []
     for row, (x, y) in zip(rows, places, strict=True):
         edge = dict(width=3, color=ink.color) if row.clear else dict(width=1, color=GRID_COLOR)
-        figure.add_shape(
-            type="rect", x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45, fillcolor=shade(row.mean, reach), line=edge, layer="below"
-        )
+        place = dict(x0=x - 0.48, x1=x + 0.48, y0=y - 0.45, y1=y + 0.45)
+        shapes.append(dict(type="rect", **place, fillcolor=shade(row.mean, reach), line=edge, layer="below"))
+    figure.update_layout(shapes=shapes)
     common_layout(figure, height=(row_height(len(names)) + 8) * len(names) + 44, top=34)
     columns, lines = list(range(len(cells))), list(range(len(names)))
     figure.update_xaxes(tickvals=columns, ticktext=list(map(cell_label, cells)), side="top", range=[-0.5, len(cells) - 0.5], **named(ink))
