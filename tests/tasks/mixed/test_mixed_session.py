@@ -102,7 +102,7 @@ def test_a_replay_compares_proposals_cell_by_cell(session: Session, store: Sessi
     table = proposals(replay.answers())
     assert len(table) == 2 * 3 * 5 and table["times_ratio"].notna().sum() == 18
     arms = compared(table, "rules")
-    assert arms["distance"].notna().all() and 0 < arms.loc["uniform", "p"] <= 1 and sentences(table, task)
+    assert arms["distance"].notna().all() and 0 < arms.loc["uniform", "p"] <= 1 and sentences(arms, task)
 
 
 def test_each_family_has_a_map(session: Session) -> None:
