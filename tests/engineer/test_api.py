@@ -316,7 +316,7 @@ def in_half_an_hour() -> str:
     return formatdate(time.time() + 1800, usegmt=True)
 
 
-@pytest.mark.parametrize("pause", ["30", "30.5", in_half_an_hour(), "inf"])
+@pytest.mark.parametrize("pause", ["30", "30.5", in_half_an_hour(), "inf"], ids=["whole", "fraction", "date", "inf"])
 def test_no_pause_is_waited_for_that_ends_after_the_deadline(
     serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, pause: str
 ) -> None:
