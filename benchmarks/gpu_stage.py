@@ -1,11 +1,13 @@
 """The cost of a stage with a language model on this machine: tokens per second, seconds per step, memory; vLLM next to transformers.
 
     python -m benchmarks.gpu_stage [--shape Qwen/Qwen3-4B] [--steps 4] [--boards 16] [--plans 8] [--max-tokens 1024] [--mixed] [--full]
+                                   [--teaching 0.5] [--trl] [--attention sdpa] [--checkpointing off]
 
 The model has the shape of the real one and random weights: nothing is downloaded. It never ends an answer, so every completion has the full
-length, and a step costs the same whoever writes; what it learns is nothing. A stage runs from its boards to its checkpoint, through the
-classes that a session uses, each writer in a process of its own. The first step, in which memory is made ready, is not counted. Beside the
-measured memory stands what :mod:`frozenlab.loop.footprint` tells a user before the start.
+length, and a step costs the same whoever writes. It never solves a board either, so rewards are drawn: what it learns is nothing, but the
+gradient is computed. A stage runs from its boards to its checkpoint, through the classes that a session uses, each writer in a process of
+its own. The first step, in which memory is made ready, is not counted. Beside the measured memory stands what
+:mod:`frozenlab.loop.footprint` tells a user before the start. Two runs that differ in one option tell what it is worth.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -85,9 +88,9 @@ def shortened(written: dict[str, Any], step: int) -> dict[str, Any]:
 
 
 class Clocked(LanguageGRPORun):
-    """A stage with a clock at its steps and at their writing."""
+    """A stage with a clock at its steps and at their writing, whose rewards are drawn."""
 
-    mixed = False
+    options: argparse.Namespace
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -96,8 +99,20 @@ class Clocked(LanguageGRPORun):
     def rollout(self, prompts: list[str], trainer: GRPOTrainer) -> dict[str, Any]:
         began = now()
         written = super().rollout(prompts, trainer)
-        self.steps[-1] |= {"writing": now() - began, "tokens": sum(map(len, written["completion_ids"]))}
-        return shortened(written, trainer.state.global_step) if self.mixed else written
+        self.steps[-1] |= {"writing": now() - began, "written": sum(map(len, written["completion_ids"]))}
+        if self.options.mixed:
+            written = shortened(written, trainer.state.global_step)
+        self.steps[-1]["learned"] = sum(map(len, written["completion_ids"]))
+        return written
+
+    def reward_func(
+        self, prompts: list[str], completions: list[str], completion_ids: list[list[int]], index: list[int], **_: Any
+    ) -> list[float]:
+        super().reward_func(prompts, completions, completion_ids, index)
+        assert self.kept is not None
+        rng, groups = seeds.rng(0, "gpu-stage/earned", self.kept.state.global_step), len(index) // self.settings.completions_per_board
+        differ = np.arange(groups) < self.options.teaching * groups
+        return np.where(differ[:, None], rng.random((groups, self.settings.completions_per_board)), 0.0).ravel().tolist()
 
     def on_step_begin(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
         super().on_step_begin(args, state, control, **named)
@@ -106,6 +121,23 @@ class Clocked(LanguageGRPORun):
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **named: Any) -> None:
         super().on_step_end(args, state, control, **named)
         self.steps[-1]["step"] += now()
+
+
+class ClockedTRL(Clocked):
+    """The same, learnt by TRL's own trainer."""
+
+    TRAINER = GRPOTrainer
+
+    def trainer(self, folder: Path) -> GRPOTrainer:
+        trainer = super().trainer(folder)
+        if self.policy.settings.vllm:
+            as_if_vllm_wrote(trainer)
+        return trainer
+
+
+def as_if_vllm_wrote(trainer: GRPOTrainer) -> None:
+    """TRL corrects for an engine's probabilities only where it knows of vLLM, and then wants to hand over the weights itself."""
+    trainer.use_vllm, trainer.vllm_generation, trainer._last_loaded_step = True, SimpleNamespace(sync_weights=lambda: None), -1
 
 
 def now() -> float:
@@ -124,6 +156,8 @@ def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec
             dtype="bfloat16" if cuda else "float32",
             lora=None if options.full else Lora(),
             rows=options.rows,
+            attention=options.attention,
+            gradient_checkpointing={"auto": None, "on": True, "off": False}[options.checkpointing],
             max_tokens=options.max_tokens,
             context=2 * options.max_tokens + 2048,
             vllm=Vllm(memory=options.memory, sleep=cuda) if writer == "vllm" else None,
@@ -138,15 +172,16 @@ def spec_of(options: argparse.Namespace, model: str, writer: str) -> SessionSpec
     )
 
 
-def run_stage(spec: SessionSpec, mixed: bool = False) -> dict[str, Any]:
-    """One stage, start to checkpoint: seconds of the whole and of a step, tokens a second, and the most memory that was taken."""
+def run_stage(spec: SessionSpec, options: argparse.Namespace) -> dict[str, Any]:
+    """One stage, start to checkpoint: seconds of the whole and of a step, tokens a second, how the writer's probabilities agree with the
+    network's, and the most memory that was taken."""
     language, training = spec.language, spec.training
     assert language is not None and isinstance(spec.initial_config, EnvironmentConfig)
     began = now()
     policy = HFPolicy.load(spec.policy, language, to_train=True)
-    run = Clocked(policy, training, stages=1, seed=0)
-    run.mixed = mixed
-    run.checkpoints = checkpoints(spec)
+    run = (ClockedTRL if options.trl else Clocked)(policy, training, stages=1, seed=0)
+    run.options, run.checkpoints = options, checkpoints(spec)
+    ratios = []
     boards = generate(spec.initial_config, training.steps * training.boards_per_step, seed=1)
     with tempfile.TemporaryDirectory() as folder:
         run.start_engine()
@@ -154,11 +189,12 @@ def run_stage(spec: SessionSpec, mixed: bool = False) -> dict[str, Any]:
         if torch.cuda.is_available():
             torch.cuda.reset_peak_memory_stats()
         train_stage(
-            run, boards, stage=0, folder=Path(folder), previous=None, recorded=0, report=lambda *_: None, stopping=lambda: False
+            run, boards, stage=0, folder=Path(folder), previous=None, recorded=0, stopping=lambda: False,
+            report=lambda figures, *_: ratios.append(figures.get("sampling_ratio")),
         )  # fmt: skip
         whole = now() - ready
     counted = run.steps[1:] or run.steps
-    mean = {name: sum(step[name] for step in counted) / len(counted) for name in ("step", "writing", "tokens")}
+    mean = {name: sum(step[name] for step in counted) / len(counted) for name in ("step", "writing", "written", "learned")}
     cuda = torch.cuda.is_available()
     free, total = torch.cuda.mem_get_info() if cuda else (0, 0)
     return {
@@ -167,13 +203,15 @@ def run_stage(spec: SessionSpec, mixed: bool = False) -> dict[str, Any]:
         "step, s": mean["step"],
         "writing, s": mean["writing"],
         "learning, s": mean["step"] - mean["writing"],
-        "tokens/s written": mean["tokens"] / mean["writing"],
+        "tokens/s written": mean["written"] / mean["writing"],
+        "tokens/s learned": mean["learned"] / (mean["step"] - mean["writing"]),
+        "sampling ratio of the last step": ratios[-1],
         "peak memory of torch, GiB": torch.cuda.max_memory_reserved() / GIB if cuda else None,
         "memory taken of the GPU, GiB": (total - free) / GIB if cuda else None,
     }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--shape", choices=SHAPES, default="Qwen/Qwen3-4B")
     parser.add_argument("--steps", type=int, default=4)
@@ -185,11 +223,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--memory", type=float, help="part of the GPU's memory for vLLM (default: what the model leaves)")
     parser.add_argument("--full", action="store_true", help="train all weights instead of LoRA's")
     parser.add_argument("--writers", nargs="+", choices=WRITERS, default=["transformers", *(["vllm"] if find_spec("vllm") else [])])
+    parser.add_argument("--teaching", type=float, default=1.0, help="share of the boards whose plans differ in reward")
+    parser.add_argument("--trl", action="store_true", help="learn by TRL's own trainer instead of the lean one")
+    parser.add_argument("--attention", choices=("auto", "sdpa", "flash_attention_2"), default="auto")
+    parser.add_argument("--checkpointing", choices=("auto", "on", "off"), default="auto", help="save memory: the forward pass twice")
     parser.add_argument("--model", help=argparse.SUPPRESS)  # one writer, in the process that was started for it
-    options = parser.parse_args(arguments)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = options_of(arguments)
     if options.model:
         [writer] = options.writers
-        print(json.dumps(run_stage(spec_of(options, options.model, writer), options.mixed)), flush=True)
+        print(json.dumps(run_stage(spec_of(options, options.model, writer), options)), flush=True)
         return 0
     shape = SHAPES[options.shape]
     device = gpus()[0].name if torch.cuda.is_available() and gpus() else "the processor"

@@ -18,7 +18,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -28,7 +27,7 @@ from datasets import Dataset
 from transformers import AutoTokenizer, PrinterCallback, Qwen3ForCausalLM
 from trl import GRPOConfig, GRPOTrainer
 
-from benchmarks.gpu_stage import build_model, mixed_lengths
+from benchmarks.gpu_stage import as_if_vllm_wrote, build_model, mixed_lengths
 from frozenlab import seeds
 from frozenlab.loop.model_shape import Shape
 from frozenlab.training.runs.lean_grpo import LeanGRPOTrainer
@@ -118,8 +117,8 @@ def run(which: str, made: Made, folder: Path) -> Side:
     )  # fmt: skip
     if isinstance(trainer, LeanGRPOTrainer):
         trainer.largest_weight = LARGEST_WEIGHT
-    else:  # as with an engine: TRL corrects only what vLLM wrote
-        trainer.use_vllm, trainer.vllm_generation, trainer._last_loaded_step = True, SimpleNamespace(sync_weights=lambda: None), -1
+    else:
+        as_if_vllm_wrote(trainer)
     side.model.register_forward_pre_hook(lambda _, args, kwargs: count(side, kwargs), with_kwargs=True)
     began = time.process_time()
     trainer.remove_callback(PrinterCallback)

@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 
-from benchmarks.gpu_stage import main
+from benchmarks.gpu_stage import SHAPES, build_model, main, options_of, run_stage, spec_of
+from frozenlab.training.runs.lean_grpo import LeanGRPOTrainer
+from frozenlab.training.runs.teaching import Batch, teaches
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
 
 
-@pytest.mark.parametrize("weights", [[], ["--full"]], ids=["lora", "full"])
-def test_it_runs_a_stage_and_prints_what_it_took(weights: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("how", [[], ["--full"], ["--trl", "--checkpointing", "on"]], ids=["lora", "full", "trl"])
+def test_it_runs_a_stage_and_prints_what_it_took(how: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     small = ["--shape", "tiny", "--steps", "2", "--boards", "2", "--plans", "4", "--max-tokens", "16", "--rows", "4"]
-    assert main([*small, "--writers", "transformers", *weights]) == 0
+    assert main([*small, "--writers", "transformers", *how]) == 0
     lines = {line.rsplit("  ", 1)[0].strip(): line.rsplit("  ", 1)[1] for line in capsys.readouterr().out.splitlines() if "  " in line}
     for name in ("start, s", "stage, s", "step, s", "writing, s", "learning, s", "tokens/s written", "estimated before the start, GiB"):
         assert float(lines[name].replace(",", "")) >= 0
     assert float(lines["step, s"]) >= float(lines["writing, s"])
+
+
+def test_what_it_learns_from_has_a_gradient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random weights solve nothing: did they earn what they deserve, nothing would be learnt, and learning would seem to cost nothing."""
+    taught: list[int] = []
+    monkeypatch.setattr(LeanGRPOTrainer, "_compute_loss", noting(LeanGRPOTrainer._compute_loss, taught))
+    build_model(SHAPES["tiny"], tmp_path, "float32")
+    options = options_of(["--steps", "2", "--boards", "4", "--plans", "4", "--max-tokens", "16", "--rows", "4", "--teaching", "0.5"])
+    run_stage(spec_of(options, str(tmp_path), "transformers"), options)
+    assert sum(taught) == 2 * 2 * 4
+
+
+def noting(compute_loss: Callable[..., Any], taught: list[int]) -> Callable[..., Any]:
+    """The loss as it is; notes how many completions it is made of."""
+
+    def noted(trainer: LeanGRPOTrainer, model: Any, inputs: Batch) -> Any:
+        taught.append(0 if inputs["idle"] else int(teaches(inputs["advantages"]).sum()))
+        return compute_loss(trainer, model, inputs)
+
+    return noted

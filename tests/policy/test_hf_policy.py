@@ -18,7 +18,7 @@ from frozenlab.engineer.protocol import Models
 from frozenlab.engineer.sections import failures
 from frozenlab.lake.config import EnvironmentConfig
 from frozenlab.lake.instance import Instance
-from frozenlab.policy.language.policy import HFPolicy, adapters_in, user
+from frozenlab.policy.language.policy import HFPolicy, adapters_in, attention, user
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import PolicyError, Sampling
 from frozenlab.policy.settings import LanguageSettings, Lora
@@ -291,3 +291,19 @@ def test_code_that_comes_with_a_model_is_never_run(tiny_model: Path, tmp_path: P
     with pytest.raises(PolicyError):
         load_policy(str(trap), settings())
     assert not list(trap.rglob("sprung"))
+
+
+@pytest.mark.parametrize(
+    ("capability", "fields", "used"),
+    [
+        ((9, 0), {}, "flash_attention_2"), ((8, 0), {}, "flash_attention_2"), ((7, 5), {}, "sdpa"), ((9, 0), {"attention": "sdpa"}, "sdpa"),
+        ((9, 0), {"dtype": "float32"}, "sdpa"), ((9, 0), {"device": "cpu"}, "sdpa"),
+    ],
+)  # fmt: skip
+def test_attention_follows_from_the_card(
+    capability: tuple[int, int], fields: dict[str, str], used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("frozenlab.policy.language.policy.is_flash_attn_2_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_capability", lambda: capability)
+    assert attention(settings(**({"dtype": "float16", "device": "auto"} | fields))) == used

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
-from benchmarks.gpu_stage import SHAPES, build_model, run_stage, spec_of
+from benchmarks.gpu_stage import SHAPES, build_model, options_of, run_stage, spec_of
 from frozenlab.lake.instance import Instance
 from frozenlab.policy.language.engines import engine_for
 from frozenlab.policy.language.policy import HFPolicy
@@ -29,6 +28,9 @@ def test_a_model_that_is_only_measured_has_its_own_engine(tiny_model: Path) -> N
 
 def test_the_benchmark_of_a_gpus_stage_runs_with_vllm(tmp_path: Path) -> None:
     build_model(SHAPES["tiny"], tmp_path, "float32")
-    options = argparse.Namespace(boards=2, plans=4, steps=2, max_tokens=16, rows=4, memory=0.3, full=False)
-    figures = run_stage(spec_of(options, str(tmp_path), "vllm"), mixed=True)
+    options = options_of(
+        ["--boards", "2", "--plans", "4", "--steps", "2", "--max-tokens", "16", "--rows", "4", "--memory", "0.3", "--mixed"]
+    )
+    figures = run_stage(spec_of(options, str(tmp_path), "vllm"), options)
     assert figures["tokens/s written"] > 0 and figures["step, s"] > figures["writing, s"] > 0
+    assert 0.9 < figures["sampling ratio of the last step"] < 1.1

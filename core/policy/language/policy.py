@@ -32,6 +32,8 @@ Adapters = dict[str, torch.Tensor]
 """Their weights by name, as PEFT writes them to a file."""
 THINK, THOUGHT = "<think>", "</think>"
 """What Qwen3 and its like write before and after their thoughts."""
+AMPERE = (8, 0)
+"""The compute capability of the oldest GPUs that Flash Attention 2 knows."""
 LONGEST_WAIT = timedelta(hours=2)
 """For which processes that train together wait for each other: while one writes long answers, the others stand in a collective call."""
 
@@ -247,8 +249,9 @@ def attention(settings: LanguageSettings) -> str:
     """The transformers library's name for how attention is computed here."""
     if settings.attention != "auto":
         return settings.attention
-    flash = settings.device != "cpu" and settings.dtype != "float32" and torch.cuda.is_available() and is_flash_attn_2_available()
-    return "flash_attention_2" if flash else "sdpa"
+    if settings.device == "cpu" or settings.dtype == "float32" or not torch.cuda.is_available() or not is_flash_attn_2_available():
+        return "sdpa"
+    return "flash_attention_2" if torch.cuda.get_device_capability() >= AMPERE else "sdpa"
 
 
 def lora_config(settings: LanguageSettings) -> LoraConfig:

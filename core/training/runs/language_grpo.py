@@ -29,6 +29,7 @@ class LanguageGRPORun(GRPORun):
         "sampling_ratio": "sampling/importance_sampling_ratio/mean",
         "sampling_difference": "sampling/sampling_logp_difference/mean",
     }
+    TRAINER: ClassVar[type[GRPOTrainer]] = LeanGRPOTrainer
     policy: HFPolicy
 
     def __init__(self, policy: HFPolicy, settings: StageSettings, *, stages: int, seed: int) -> None:
@@ -50,7 +51,7 @@ class LanguageGRPORun(GRPORun):
 
     def trainer(self, folder: Path) -> GRPOTrainer:
         if self.kept is None:
-            self.kept = self.attach(LeanGRPOTrainer(**self.task(folder), rollout_func=self.rollout))
+            self.kept = self.attach(self.TRAINER(**self.task(folder), rollout_func=self.rollout))
             self.kept.largest_weight = vllm.largest_weight if (vllm := self.policy.settings.vllm) else None
             if self.kept.args.device.type == "cpu":  # of several processes each calls it cpu:0, to which torch can load no optimizer
                 vars(self.kept.args)["_setup_devices"] = torch.device("cpu")
