@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from frozenlab import seeds
 from frozenlab.engineer.chat import ENDS, Answered, ask_for_text
 from frozenlab.engineer.server import Server
+from frozenlab.files import append_line
 from frozenlab.policy.policy import GREEDY, Completion, Progress, Sampling
 from frozenlab.replays.cost import CHARACTERS_A_TOKEN, Estimate
 from frozenlab.tasks.family import Family
@@ -62,11 +63,10 @@ class ApiModel:
         def ask_and_keep(question: Question) -> Completion:
             answer = self.ask(question)
             with one_writes:  # at once: it is paid for, whatever becomes of the others
-                file.write(json.dumps({"key": question.key, **vars(answer)}) + "\n")
-                file.flush()
+                append_line(self.kept, {"key": question.key, **vars(answer)})
             return answer
 
-        with self.kept.open("a", encoding="utf-8") as file, ThreadPoolExecutor(AT_ONCE) as requests:
+        with ThreadPoolExecutor(AT_ONCE) as requests:
             waiting = {requests.submit(ask_and_keep, question): question.key for question in lacking}
             try:
                 for answer in as_completed(waiting):

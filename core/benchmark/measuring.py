@@ -22,12 +22,16 @@ from frozenlab.jobs.environment import THREADS
 from frozenlab.places import sessions_folder
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import on_hub, policy_folder, weights_file
+from frozenlab.policy.language.kept import KeepingWriter
 from frozenlab.policy.language.policy import HFPolicy
+from frozenlab.policy.language.writers import Writer
 from frozenlab.policy.loading import load_policy
 from frozenlab.policy.policy import Policy, Sampling
 from frozenlab.replays.cost import Estimate
 
 Part = Literal["drawing and solving", "planning"]
+FORGOTTEN_AFTER = 30 * 86_400.0
+"""Seconds."""
 
 
 def weights_of(task: Task) -> Path:
@@ -54,6 +58,17 @@ def answering(task: Task) -> Policy | ApiModel:
     return policy
 
 
+def remembering(writer: Writer, task: Task, checkpoint: str) -> KeepingWriter:
+    """A writer that goes on where an earlier try to measure the same was stopped. What nobody went on with for a month is forgotten."""
+    folder = sessions_folder() / "answers"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.glob("*.jsonl"):
+        if time.time() - file.stat().st_mtime > FORGOTTEN_AFTER:
+            file.unlink(missing_ok=True)
+    same = hashlib.sha256(f"{checkpoint} {task.model_dump_json(exclude={'title'})}".encode()).hexdigest()[:24]
+    return KeepingWriter(writer, folder / f"{same}.jsonl")
+
+
 def checkpoint_hash(task: Task) -> str:
     """SHA-256 of the measured weights; of a model that is elsewhere, of its name and its server's."""
     if task.server is not None:
@@ -72,7 +87,8 @@ def measure(
 
     The same task on the same machine gives the same rows and the same report, except for ``created`` and ``seconds``: the tasks, their
     batches and the number of threads are the same. In other batches or on another processor, an answer can occasionally differ: sums
-    of floating-point numbers differ in the last bits, which decides between two words of almost equal probability.
+    of floating-point numbers differ in the last bits, which decides between two words of almost equal probability. A language model that
+    was stopped goes on with the batch that it was stopped in.
 
     Args:
         on_progress: called with (part of the work, boards done, total).
@@ -84,7 +100,10 @@ def measure(
     torch.set_num_threads(THREADS)
     note = on_progress or (lambda part, done, of: None)
     family = task.family
-    policy = answering(task)
+    policy, writer = answering(task), None
+    checkpoint = checkpoint_hash(task)
+    if isinstance(policy, HFPolicy):
+        writer = policy.writer = remembering(policy.writer, task, checkpoint)
     suite = family.open_suite(task.suite, lambda done, of: note("drawing and solving", done, of))
     how = Sampling(task.temperature, completions=task.samples, seed=task.seed, top_p=task.top_p, top_k=task.top_k)
     if isinstance(policy, ApiModel) and (cost := policy.estimate(suite.tasks, how)):
@@ -97,10 +116,12 @@ def measure(
         how,
         on_progress=lambda done: note("planning", done, len(suite.tasks)),
     )
-    seconds = time.time() - began
+    seconds = time.time() - began + (writer.spared if writer else 0.0)
     own_way = {"temperature": None} if isinstance(policy, ApiModel) and policy.refusal.exists() else {}
     measured = Measured(**task.model_dump(include=set(Measured.model_fields)) | {"suite": suite.name} | own_way)
     report = report_type(family).of(
-        rows, measured, id=result_id, checkpoint_sha256=checkpoint_hash(task), suite_spec=suite.spec, created=time.time(), seconds=seconds
+        rows, measured, id=result_id, checkpoint_sha256=checkpoint, suite_spec=suite.spec, created=time.time(), seconds=seconds
     )
+    if writer:
+        writer.file.unlink(missing_ok=True)
     return report, rows
