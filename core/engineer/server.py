@@ -23,8 +23,8 @@ class Server(BaseModel):
     temperature: Annotated[float, Field(ge=0, le=2)] = 0.7
     max_tokens: Annotated[int, Field(ge=100, le=100_000)] = 16_000
     """The longest answer, with the thoughts of a model that reasons. A server whose context has no room for it is asked for half of it."""
-    timeout: Annotated[float, Field(gt=0, le=3600, title="Seconds")] = 180.0
-    """Seconds that one answer may take."""
+    timeout: Annotated[float, Field(gt=0, le=3600, title="Seconds")] = 600.0
+    """Seconds that one answer may take: the longest one at 30 tokens a second."""
     input_price: Annotated[float, Field(ge=0)] | None = None
     """Price of a million tokens of the prompt, in any currency; None: not known."""
     output_price: Annotated[float, Field(ge=0)] | None = None
