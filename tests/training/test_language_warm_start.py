@@ -58,14 +58,14 @@ def test_the_question_is_read_and_the_answer_alone_is_learnt(tiny_model: Path, t
     assert LAKE.judge(task, policy.read(task, completion)).outcome == "optimal"
 
 
-@pytest.mark.parametrize("lora", [None, Lora(rank=4, alpha=8)], ids=["full", "lora"])
-def test_it_learns_them(tiny_model: Path, lora: Lora | None) -> None:
+@pytest.mark.parametrize(("lora", "rate"), [(None, 5e-3), (Lora(rank=4, alpha=8), 2e-2)], ids=["full", "lora"])
+def test_it_learns_them(tiny_model: Path, lora: Lora | None, rate: float) -> None:
     policy = policy_of(tiny_model, lora=lora)
     tasks, losses = generate(CONFIG, 96, seed=1), []
-    warm_start(policy, tasks, WarmStart(examples=96, batch=8, learning_rate=5e-3), 0, lambda done, of, loss: losses.append(loss))
+    warm_start(policy, tasks, WarmStart(examples=96, batch=8, learning_rate=rate), 0, lambda done, of, loss: losses.append(loss))
     assert len(losses) == 12 and losses[-1] < 0.8 * losses[0]
     again = policy_of(tiny_model, lora=lora)
-    warm_start(again, tasks, WarmStart(examples=96, batch=8, learning_rate=5e-3), 0)
+    warm_start(again, tasks, WarmStart(examples=96, batch=8, learning_rate=rate), 0)
     pairs = zip(policy.model.parameters(), again.model.parameters(), strict=True)
     assert all(torch.equal(one, other) for one, other in pairs), "the same seed, the same weights"
 
