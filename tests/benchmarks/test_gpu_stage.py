@@ -13,16 +13,23 @@ from frozenlab.training.runs.lean_grpo import LeanGRPOTrainer
 from frozenlab.training.runs.teaching import Batch, teaches
 
 pytestmark = [pytest.mark.training, pytest.mark.xdist_group("language")]
+SMALL = ["--shape", "tiny", "--steps", "2", "--boards", "4", "--plans", "4", "--max-tokens", "16", "--rows", "4"]
 
 
-@pytest.mark.parametrize("how", [[], ["--full"], ["--trl", "--checkpointing", "on"]], ids=["lora", "full", "trl"])
-def test_it_runs_a_stage_and_prints_what_it_took(how: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    small = ["--shape", "tiny", "--steps", "2", "--boards", "2", "--plans", "4", "--max-tokens", "16", "--rows", "4"]
-    assert main([*small, "--writers", "transformers", *how]) == 0
+def test_it_runs_a_stage_and_prints_what_it_took(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "--writers", "transformers"]) == 0
     lines = {line.rsplit("  ", 1)[0].strip(): line.rsplit("  ", 1)[1] for line in capsys.readouterr().out.splitlines() if "  " in line}
     for name in ("start, s", "stage, s", "step, s", "writing, s", "learning, s", "tokens/s written", "estimated before the start, GiB"):
         assert float(lines[name].replace(",", "")) >= 0
     assert float(lines["step, s"]) >= float(lines["writing, s"])
+
+
+@pytest.mark.parametrize("how", [["--full"], ["--trl", "--checkpointing", "on", "--mixed"]], ids=["full", "trl"])
+def test_it_can_be_told_how_to_learn(how: list[str], tmp_path: Path) -> None:
+    build_model(SHAPES["tiny"], tmp_path, "float32")
+    options = options_of([*SMALL, *how])
+    figures = run_stage(spec_of(options, str(tmp_path), "transformers"), options)
+    assert figures["step, s"] > figures["writing, s"] > 0 and figures["tokens/s learned"] > 0
 
 
 def test_what_it_learns_from_has_a_gradient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,7 +37,7 @@ def test_what_it_learns_from_has_a_gradient(tmp_path: Path, monkeypatch: pytest.
     taught: list[int] = []
     monkeypatch.setattr(LeanGRPOTrainer, "_compute_loss", noting(LeanGRPOTrainer._compute_loss, taught))
     build_model(SHAPES["tiny"], tmp_path, "float32")
-    options = options_of(["--steps", "2", "--boards", "4", "--plans", "4", "--max-tokens", "16", "--rows", "4", "--teaching", "0.5"])
+    options = options_of([*SMALL, "--teaching", "0.5"])
     run_stage(spec_of(options, str(tmp_path), "transformers"), options)
     assert sum(taught) == 2 * 2 * 4
 
