@@ -11,7 +11,6 @@ import torch
 
 from frozenlab.policy.language.policy import HFPolicy
 from frozenlab.policy.settings import Vllm
-from frozenlab.training.runs import language_grpo
 from frozenlab.training.runs.language_grpo import LanguageGRPORun
 from tests.language_sessions import tiny_spec
 
@@ -41,7 +40,7 @@ def test_the_largest_weight_of_a_token_reaches_the_trainer(
 ) -> None:
     run = run_of(tiny_model, vllm=vllm)
     trainer = SimpleNamespace(args=SimpleNamespace(device=torch.device("cpu")))
-    monkeypatch.setattr(language_grpo, "LeanGRPOTrainer", lambda **_: trainer)
+    monkeypatch.setattr(run, "TRAINER", lambda **_: trainer)
     for name, stand_in in (("task", lambda folder: {}), ("attach", lambda made: made), ("dataset", list)):
         monkeypatch.setattr(run, name, stand_in)
     assert run.trainer(tmp_path).largest_weight == weight
