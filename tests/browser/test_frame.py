@@ -136,11 +136,15 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     page.goto(f"{shared_app.url}/play")
     page.get_by_role("radio", name="Plan", exact=True).click()
     expect(page.locator(".steer")).to_be_visible()
-    sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
-    page.keyboard.press("?")
-    expect(sheet).to_be_visible()
-    expect(sheet.get_by_text("Let the model plan")).to_be_visible()
     expect(page).to_have_url(re.compile("mode=plan"))  # the address follows the picture
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
+    for _ in range(60):  # what is drawn last on a page hears keys last
+        page.keyboard.press("?")
+        if sheet.is_visible():
+            break
+        page.wait_for_timeout(500)
+    expect(sheet.get_by_text("Let the model plan")).to_be_visible()
     begun, clock = page.url, page.locator(".clock").first.text_content()
     for key in ("n", "ArrowRight", "ArrowDown"):  # mean nothing behind it
         page.keyboard.press(key)
