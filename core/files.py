@@ -156,7 +156,7 @@ def append_line(path: Path, record: dict[str, Any]) -> None:
             file.seek(end - 1)
             if file.read(1) != b"\n":
                 line = "\n" + line
-        file.write(line.encode())
+        file.write(line.encode(errors="backslashreplace"))  # half a surrogate pair, as a server may send one, is written as JSON escapes it
 
 
 def json_line(record: dict[str, Any]) -> str:

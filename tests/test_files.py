@@ -20,6 +20,16 @@ from frozenlab.files import (
 )
 
 
+@pytest.mark.parametrize(
+    "text", ["two\nlines", "a\u2028b\x85c", "half a pair: \ud83d", "❄"], ids=["newline", "separators", "surrogate", "snow"]
+)
+def test_any_text_comes_back(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "answers.jsonl"
+    for n in (1, 2):
+        append_line(path, {"n": n, "text": text})
+    assert read_lines(path)[0] == [{"n": 1, "text": text}, {"n": 2, "text": text}]
+
+
 def test_lines_come_back_from_where_the_reader_left_off(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     append_line(path, {"n": 1})

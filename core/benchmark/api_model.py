@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from frozenlab import seeds
 from frozenlab.engineer.chat import ENDS, Answered, ask_for_text
 from frozenlab.engineer.server import Server
-from frozenlab.files import append_line
+from frozenlab.files import append_line, read_lines
 from frozenlab.policy.policy import GREEDY, Completion, Progress, Sampling
 from frozenlab.replays.cost import CHARACTERS_A_TOKEN, Estimate
 from frozenlab.tasks.family import Family
@@ -91,14 +91,11 @@ class ApiModel:
         return self.kept.with_name(f"{self.kept.stem}-refused-temperature-{self.server.temperature:g}")
 
     def answers(self) -> Iterator[tuple[str, Completion]]:
-        """Those that came before; a line that was not written to its end is none."""
-        if not self.kept.exists():
-            return
-        for line in self.kept.read_text(encoding="utf-8").splitlines():
+        """Those that came before; a line that was not written to its end, or is of another kind, is none."""
+        for found in read_lines(self.kept)[0]:
             try:
-                found = json.loads(line)
                 yield found.pop("key"), Completion(**found)
-            except (ValueError, TypeError, KeyError, AttributeError):
+            except (TypeError, KeyError):
                 continue
 
     def questions(self, tasks: Sequence[Task], sampling: Sampling) -> list[Question]:

@@ -19,6 +19,7 @@ from frozenlab.benchmark.results import report_type
 from frozenlab.benchmark.task import Task
 from frozenlab.engineer.hosts import host_of
 from frozenlab.jobs.environment import THREADS
+from frozenlab.loop.housekeeping import DAY
 from frozenlab.places import sessions_folder
 from frozenlab.policy.evaluation import evaluate
 from frozenlab.policy.folders import on_hub, policy_folder, weights_file
@@ -30,7 +31,7 @@ from frozenlab.policy.policy import Policy, Sampling
 from frozenlab.replays.cost import Estimate
 
 Part = Literal["drawing and solving", "planning"]
-FORGOTTEN_AFTER = 30 * 86_400.0
+FORGOTTEN_AFTER = 30 * DAY
 """Seconds."""
 
 

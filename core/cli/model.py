@@ -103,9 +103,8 @@ def server_of(options: argparse.Namespace) -> Server:
         raise InputError(f"{options.model} needs --base-url, the address of its server, such as https://api.openai.com/v1")
     names = ("base_url", "key_variable", "temperature", "max_tokens", "timeout", "input_price", "output_price")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
-    usual = {"temperature": 0.0}
     try:
-        return Server(**(usual | given | {"model": options.model.removeprefix(API)}))
+        return Server(**({"temperature": 0.0} | given | {"model": options.model.removeprefix(API)}))
     except ValidationError as error:
         raise InputError(one_line(error)) from None
 

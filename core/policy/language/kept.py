@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from frozenlab.files import append_line
+from frozenlab.files import append_line, read_lines
 from frozenlab.policy.language.writers import Ids, Schema, Text, Writer
 from frozenlab.policy.policy import Sampling
 
@@ -55,14 +55,5 @@ class KeepingWriter:
 
     @cached_property
     def kept(self) -> dict[str, Batch]:
-        return dict(batches(self.file))
-
-
-def batches(file: Path) -> Iterator[tuple[str, Batch]]:
-    """Those of earlier tries; a line that was not written to its end is none."""
-    for line in file.read_text(encoding="utf-8").splitlines() if file.exists() else ():
-        try:
-            found = json.loads(line)
-            yield found["key"], Batch(found["texts"], found["seconds"])
-        except (ValueError, TypeError, KeyError):
-            continue
+        """The batches of earlier tries."""
+        return {line["key"]: Batch(line["texts"], line["seconds"]) for line in read_lines(self.file)[0]}
