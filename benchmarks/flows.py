@@ -24,13 +24,12 @@ from frozenlab.loop.page.present.scenes import scenes_of
 from frozenlab.loop.store import SessionStore
 from frozenlab.tasks.lake.page.play.choices import FIRST_BOARD
 from frozenlab.tasks.lake.view.share import encode
-from tests.browser.conftest import App, _free_port
+from tests.browser.conftest import AT_REST, App, _free_port
 
 EXAMPLE = "example-quick"
 SERVER, BROWSER, PAINT = 300, 50, 1000
 """Targets in milliseconds: an answer of the server, an edit in the browser, the first paint of a talk's file."""
 PATIENCE = 60_000  # milliseconds
-AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 ANSWERED = """async (element, {selector, text, atRest}) => {
   const find = (root) => [...root.querySelectorAll(selector)].some((one) => one.checkVisibility() && one.textContent.includes(text))
     || [...root.querySelectorAll("*")].some((one) => one.shadowRoot && find(one.shadowRoot));

@@ -17,11 +17,10 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from frozenlab.lake.kernels import warm_up
 from frozenlab.places import ROOT
-from tests.browser.conftest import App, _free_port
+from tests.browser.conftest import AT_REST, App, _free_port
 
 FOLDER = ROOT / "assets" / "screens"
 WIDTH, COLORS = 1200, 200
-AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
 class View(NamedTuple):

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from frozenlab.ui.nav import PAGES
 from tests.browser.axe import violations
+from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
@@ -48,5 +49,5 @@ def test_a_page_breaks_no_serious_rule_and_is_not_too_long(shared_app: App, them
 def still(page: Page) -> None:
     """Waits until the page is drawn."""
     expect(page.get_by_role("heading", level=1)).to_be_visible()
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator(AT_REST).wait_for()
     expect(page.locator('[data-testid="stSkeleton"]')).to_have_count(0)

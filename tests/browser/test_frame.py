@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
 from frozenlab.ui.components.connection import UNREACHABLE
 from frozenlab.ui.nav import PAGES
+from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App, Watch
@@ -105,7 +106,7 @@ def test_a_run_shows_no_second_stop_and_greys_nothing_out(shared_app: App, page:
     page.route_web_socket(re.compile("_stcore/stream"), gate)
     page.goto(f"{shared_app.url}/design")
     expect(page.locator(".player canvas")).to_be_visible()
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator(AT_REST).wait_for()
     gate.left = 3  # a run has begun, and the rest of it takes as long as the test looks
     page.get_by_role("button", name="Draw others").click()
     page.locator(STATUS).wait_for(state="attached")
@@ -137,7 +138,7 @@ def test_a_question_mark_shows_every_shortcut_whatever_has_the_focus_but_text(sh
     page.get_by_role("radio", name="Plan", exact=True).click()
     expect(page.locator(".steer")).to_be_visible()
     expect(page).to_have_url(re.compile("mode=plan"))  # the address follows the picture
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator(AT_REST).wait_for()
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
     for _ in range(60):  # what is drawn last on a page hears keys last
         page.keyboard.press("?")

@@ -14,6 +14,7 @@ from frozenlab.tasks.lake.page.learn import boards
 from frozenlab.tasks.lake.page.learn.chapters import CHAPTERS, Chapter
 from frozenlab.tasks.lake.page.learn.exercises import Choice, Exercise, Ordering, Steering
 from frozenlab.tasks.lake.view.share import encode
+from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
@@ -56,7 +57,7 @@ def answer(page: Page, exercise: Exercise, *, right: bool) -> None:
 
 def at_rest(page: Page) -> None:
     page.wait_for_timeout(200)  # the click has to reach the server first
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator(AT_REST).wait_for()
 
 
 def verdict(page: Page, *, right: bool) -> Locator:

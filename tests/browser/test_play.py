@@ -16,6 +16,7 @@ from frozenlab.lake.solvers.solver import solve
 from frozenlab.tasks.lake.page.play.choices import random_board
 from frozenlab.tasks.lake.view.editor.templates import TEMPLATES
 from frozenlab.tasks.lake.view.share import decode, encode
+from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App, Watch
@@ -156,7 +157,7 @@ def test_keys_press_buttons_after_a_click_on_a_widget_but_not_in_text(shared_app
     player(page)
     page.get_by_text("How a solver finds it").click()
     expect(page.locator(".search")).to_be_visible()
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()  # then it listens to keys again
+    page.locator(AT_REST).wait_for()  # then it listens to keys again
     page.keyboard.press("n")
     page.wait_for_url(lambda url: encode(CROSSING) not in url)
     drawn = board_of(page)
@@ -177,7 +178,7 @@ def test_a_search_is_stepped_through_without_the_server(shared_app: App, page: P
     expect(search.locator(".steps")).to_be_in_viewport(ratio=1)
     expect(search.locator(".tree")).to_be_in_viewport(ratio=1)
     expect(search.locator(".stage")).to_be_in_viewport(ratio=1)
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator(AT_REST).wait_for()
     page.evaluate("""() => {
       window.sent = 0;
       const send = WebSocket.prototype.send;

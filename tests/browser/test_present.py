@@ -16,6 +16,7 @@ from frozenlab.loop.page.present.scenes import PARTS, scenes_of
 from frozenlab.loop.page.present.talks import Preparation, prepare, prepared
 from frozenlab.loop.store import SessionStore
 from tests.browser.axe import violations
+from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
@@ -133,7 +134,7 @@ def test_a_story_is_presented_by_keyboard_with_the_speakers_window(new_app: Call
     prepare(store.open("mine"), store, Preparation(notes={"failure": "Ask the room first."}))
     page.goto(f"{app.url}/story?session=mine")
     expect(page.get_by_role("button", name="Present", exact=True)).to_be_visible()
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator(AT_REST).wait_for()
     for _ in range(30):  # until what listens to keys is there
         page.keyboard.press("p")
         page.wait_for_timeout(500)

@@ -17,6 +17,7 @@ from frozenlab.tasks.lake.view.search import COSTS, MAX_NODES, Solved, solved_of
 from frozenlab.tasks.lake.view.share import encode
 from frozenlab.tasks.lake.view.tracks import SENTENCES
 from frozenlab.ui.components import text_of
+from tests.browser.conftest import AT_REST
 
 if TYPE_CHECKING:
     from tests.browser.conftest import App
@@ -106,7 +107,7 @@ def test_a_reader_searches_by_hand_without_the_server(shared_app: App, page: Pag
     page.get_by_text("How a solver finds it").click()
     search = page.locator(".search")
     expect(search.get_by_text("its own shortest path")).to_be_visible()
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator(AT_REST).wait_for()
     search.get_by_role("button", name="You choose").click()
     expect(search.locator(".words")).to_contain_text("Which open node comes next?")
     expect(search.locator(".tree g")).to_have_count(1)

@@ -17,6 +17,7 @@ from frozenlab.jobs.state import worker_alive
 from frozenlab.loop.session import Session
 from frozenlab.loop.state import State
 from frozenlab.loop.store import SessionStore
+from tests.browser.conftest import AT_REST
 from tests.builders import build_session, small_spec
 from tests.running import end_workers
 
@@ -59,7 +60,7 @@ def unfold(page: Page, title: str) -> None:
     """Opens a part of the form, and again if the page was still being drawn and took it back."""
     fold = page.locator("details").filter(has=page.locator("summary").get_by_text(title, exact=True))
     for _ in range(5):
-        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+        page.locator(AT_REST).wait_for()
         if fold.get_attribute("open") is not None:
             return
         fold.locator("summary").click()
@@ -71,11 +72,11 @@ def enter_number(page: Page, label: str, value: int) -> None:
     """Types until the page has taken it: a form that is being redrawn can swallow a first try."""
     field = page.get_by_role("spinbutton", name=label)
     for _ in range(5):
-        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+        page.locator(AT_REST).wait_for()
         field.fill(str(value))
         field.press("Enter")
         page.wait_for_timeout(500)
-        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+        page.locator(AT_REST).wait_for()
         if field.input_value() == str(value):
             return
     expect(field).to_have_value(str(value))
